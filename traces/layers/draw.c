@@ -13,23 +13,19 @@ struct ar_draw {
     gsl_rng *generator;
 };
 
-/* A hash folded to the 32 bits that mt19937 takes. */
-static unsigned long mix_seed(uint64_t seed, const char *name)
-{
-    uint64_t hash = AR_HASH_BEGIN;
-    for (int shift = 0; shift < 64; shift += 8) {
-        unsigned char byte = (unsigned char)(seed >> shift);
-        ar_hash_bytes(&hash, &byte, sizeof byte);
-    }
-    ar_hash_bytes(&hash, name, strlen(name));
-    return (unsigned long)((hash ^ hash >> 32) & 0xffffffffu);
-}
-
 struct ar_draw *ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena)
 {
     struct ar_draw *draw = ar_arena_alloc(arena, 1, sizeof *draw);
-    draw->generator =
-        ar_gsl_generator(arena, name != NULL ? mix_seed(seed, name) : (unsigned long)seed);
+    uint64_t hash = AR_HASH_BEGIN;
+    for (int shift = 0; shift < 64 && name != NULL; shift += 8) {
+        unsigned char byte = (unsigned char)(seed >> shift);
+        ar_hash_bytes(&hash, &byte, sizeof byte);
+    }
+    if (name != NULL) { /* folded to the 32 bits that mt19937 takes */
+        ar_hash_bytes(&hash, name, strlen(name));
+        seed = (hash ^ hash >> 32) & 0xffffffffu;
+    }
+    draw->generator = ar_gsl_generator(arena, (unsigned long)seed);
     return draw;
 }
 

@@ -29,45 +29,6 @@ static void set_errors(struct ar_compared_layer *row)
     row->backward_error_frac = error_frac(row->backward_predicted_s, row->backward_measured_s);
 }
 
-static enum ar_status check_same_layers(const struct ar_trace *measured,
-                                        const struct ar_trace *computed, struct ar_error *err)
-{
-    for (uint32_t i = 0; i < measured->layers_count || i < computed->layers_count; i++) {
-        const char *found = i < measured->layers_count ? measured->layers[i].name : "no more";
-        const char *expected = i < computed->layers_count ? computed->layers[i].name : "no more";
-        if (strcmp(found, expected) != 0) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: layer %u is %s; expected %s, as in %s",
-                                measured->name, i + 1, found, expected, computed->name);
-        }
-    }
-    return AR_OK;
-}
-
-static void compare_each_layer(const struct ar_trace *measured, const struct ar_trace *computed,
-                               const struct ar_trace_file *file,
-                               struct ar_layer_comparison *comparison)
-{
-    double ready_measured_s = 0, ready_predicted_s = 0;
-    for (uint32_t i = measured->layers_count; i-- > 0;) {
-        const struct ar_layer *layer = &measured->layers[i];
-        const struct ar_layer *other = &computed->layers[i];
-        bool has_gradients = layer->tensors_count > 0;
-        ready_measured_s += layer->backward_s;
-        ready_predicted_s += other->backward_s;
-        comparison->layers[i] = (struct ar_compared_layer){
-            .layer = layer->name,
-            .kind = ar_layer_kinds[file->work[i].kind],
-            .layers = 1,
-            .forward_measured_s = layer->forward_s,
-            .forward_predicted_s = other->forward_s,
-            .backward_measured_s = layer->backward_s,
-            .backward_predicted_s = other->backward_s,
-            .ready_measured_s = has_gradients ? ready_measured_s : (double)NAN,
-            .ready_predicted_s = has_gradients ? ready_predicted_s : (double)NAN};
-        set_errors(&comparison->layers[i]);
-    }
-}
-
 static void add_to_kind(struct ar_compared_layer *sum, const struct ar_compared_layer *row)
 {
     sum->layers++;
@@ -77,23 +38,6 @@ static void add_to_kind(struct ar_compared_layer *sum, const struct ar_compared_
     sum->backward_predicted_s += row->backward_predicted_s;
 }
 
-static void sum_kinds(const struct ar_trace_file *file, struct ar_layer_comparison *comparison)
-{
-    struct ar_compared_layer sums[AR_LAYER_KINDS_COUNT + 1] = {0}; /* the last is of all */
-    for (size_t i = 0; i < comparison->layers_count; i++) {
-        add_to_kind(&sums[file->work[i].kind], &comparison->layers[i]);
-        add_to_kind(&sums[AR_LAYER_KINDS_COUNT], &comparison->layers[i]);
-    }
-    for (size_t i = 0; i <= AR_LAYER_KINDS_COUNT; i++) {
-        if (sums[i].layers > 0) {
-            sums[i].kind = i < AR_LAYER_KINDS_COUNT ? ar_layer_kinds[i] : "all";
-            sums[i].ready_measured_s = sums[i].ready_predicted_s = (double)NAN;
-            set_errors(&sums[i]);
-            comparison->kinds[comparison->kinds_count++] = sums[i];
-        }
-    }
-}
-
 enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
                                         const struct ar_trace *computed,
                                         const struct ar_trace_file *file, struct ar_arena *arena,
@@ -101,12 +45,48 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
                                         struct ar_error *err)
 {
     struct ar_layer_comparison made = {.layers_count = measured->layers_count};
-    AR_TRY(check_same_layers(measured, computed, err));
+    struct ar_compared_layer sums[AR_LAYER_KINDS_COUNT + 1] = {0}; /* the last is of all */
+    double ready_measured_s = 0, ready_predicted_s = 0;
+    for (uint32_t i = 0; i < measured->layers_count || i < computed->layers_count; i++) {
+        const char *found = i < measured->layers_count ? measured->layers[i].name : "no more";
+        const char *expected = i < computed->layers_count ? computed->layers[i].name : "no more";
+        if (strcmp(found, expected) != 0) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: layer %u is %s; expected %s, as in %s",
+                                measured->name, i + 1, found, expected, computed->name);
+        }
+    }
     made.layers = ar_arena_alloc(arena, made.layers_count, sizeof *made.layers);
     made.kinds = ar_arena_alloc(arena, AR_LAYER_KINDS_COUNT + 1, sizeof *made.kinds);
-
-    compare_each_layer(measured, computed, file, &made);
-    sum_kinds(file, &made);
+    for (uint32_t i = measured->layers_count; i-- > 0;) {
+        const struct ar_layer *layer = &measured->layers[i];
+        const struct ar_layer *other = &computed->layers[i];
+        bool has_gradients = layer->tensors_count > 0;
+        ready_measured_s += layer->backward_s;
+        ready_predicted_s += other->backward_s;
+        made.layers[i] = (struct ar_compared_layer){
+            .layer = layer->name,
+            .kind = ar_layer_kinds[file->work[i].kind],
+            .layers = 1,
+            .forward_measured_s = layer->forward_s,
+            .forward_predicted_s = other->forward_s,
+            .backward_measured_s = layer->backward_s,
+            .backward_predicted_s = other->backward_s,
+            .ready_measured_s = has_gradients ? ready_measured_s : (double)NAN,
+            .ready_predicted_s = has_gradients ? ready_predicted_s : (double)NAN};
+        set_errors(&made.layers[i]);
+    }
+    for (size_t i = 0; i < made.layers_count; i++) {
+        add_to_kind(&sums[file->work[i].kind], &made.layers[i]);
+        add_to_kind(&sums[AR_LAYER_KINDS_COUNT], &made.layers[i]);
+    }
+    for (size_t i = 0; i <= AR_LAYER_KINDS_COUNT; i++) {
+        if (sums[i].layers > 0) {
+            sums[i].kind = i < AR_LAYER_KINDS_COUNT ? ar_layer_kinds[i] : "all";
+            sums[i].ready_measured_s = sums[i].ready_predicted_s = (double)NAN;
+            set_errors(&sums[i]);
+            made.kinds[made.kinds_count++] = sums[i];
+        }
+    }
     *comparison = made;
     return AR_OK;
 }

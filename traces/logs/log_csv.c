@@ -93,22 +93,6 @@ static const struct table {
               {TABLE(call_columns), AR_LOG_PUBLISHED, 1e-6},
               {TABLE(published_columns), AR_LOG_PUBLISHED, 1e-6}};
 
-static enum ar_status find_table(const struct ar_csv *csv, const struct table **table,
-                                 struct ar_error *err)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (ar_csv_has_column(csv, tables[i].columns.list[0].name)) {
-            *table = &tables[i];
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": neither column \"%s\" nor \"%s\"; expected a table of the "
-                        "harness or of published measurements",
-                        csv->path, csv->header_line, harness_columns[0].name,
-                        published_columns[0].name);
-}
-
 static bool is_same_run(const struct ar_log *a, const struct ar_log *b)
 {
     static const size_t texts[] = {
@@ -173,27 +157,6 @@ static enum ar_status count_grid_ranks(const struct ar_logs *logs, size_t place,
     return AR_OK;
 }
 
-/* Adds an entry to its run. Elements follow from bytes; an element size that does not divide the
- * payload is a mistake. */
-static enum ar_status add_entry(struct ar_logs *logs, size_t place, const struct table *table,
-                                struct entry *entry, struct ar_error *err)
-{
-    struct ar_log_row *row = &entry->row;
-    char divisor[64];
-    if (entry->ranks_per_node > 0) {
-        AR_TRY(count_grid_ranks(logs, place, entry, err));
-    }
-    if (entry->element_bytes > 0 && row->payload_bytes % entry->element_bytes != 0) {
-        snprintf(divisor, sizeof divisor, "a divisor of payload_bytes, %" PRIu64,
-                 row->payload_bytes);
-        return ar_csv_error(logs->csv, place, "element_bytes", divisor, err);
-    }
-    row->count = entry->element_bytes > 0 ? row->payload_bytes / entry->element_bytes : 0;
-    row->out_of_place.time_s *= table->time_unit_s;
-    row->in_place.time_s *= table->time_unit_s;
-    return ar_log_add_row(find_run(logs, table, entry), row, err);
-}
-
 enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
                            struct ar_error *err)
 {
@@ -201,7 +164,17 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     const struct table *table = NULL;
     AR_TRY(ar_csv_parse(logs->path, text, bytes, AR_CSV_FACTS, logs->arena, &csv, err));
     logs->csv = csv;
-    AR_TRY(find_table(csv, &table, err));
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && table == NULL; i++) {
+        bool is_own = ar_csv_has_column(csv, tables[i].columns.list[0].name);
+        table = is_own ? &tables[i] : NULL;
+    }
+    if (table == NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": neither column \"%s\" nor \"%s\"; expected a table of "
+                            "the harness or of published measurements",
+                            csv->path, csv->header_line, harness_columns[0].name,
+                            published_columns[0].name);
+    }
     struct entry *entries = ar_arena_alloc(logs->arena, csv->rows_count + 1, sizeof *entries);
     for (size_t i = 0; i < csv->rows_count; i++) {
         entries[i] = (struct entry){.operation = "", .row = ar_log_empty_row(csv->lines[i])};
@@ -210,8 +183,24 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
         csv->cells[i] = strcmp(csv->cells[i], "N/A") == 0 ? "" : csv->cells[i];
     }
     AR_TRY(ar_csv_read_rows(csv, table->columns, entries, sizeof *entries, err));
+    /* Adds each entry to its run. Elements follow from bytes; an element size that does not divide
+     * the payload is a mistake. */
     for (size_t i = 0; i < csv->rows_count; i++) {
-        AR_TRY(add_entry(logs, i, table, &entries[i], err));
+        struct entry *entry = &entries[i];
+        struct ar_log_row *row = &entry->row;
+        char divisor[64];
+        if (entry->ranks_per_node > 0) {
+            AR_TRY(count_grid_ranks(logs, i, entry, err));
+        }
+        if (entry->element_bytes > 0 && row->payload_bytes % entry->element_bytes != 0) {
+            snprintf(divisor, sizeof divisor, "a divisor of payload_bytes, %" PRIu64,
+                     row->payload_bytes);
+            return ar_csv_error(csv, i, "element_bytes", divisor, err);
+        }
+        row->count = entry->element_bytes > 0 ? row->payload_bytes / entry->element_bytes : 0;
+        row->out_of_place.time_s *= table->time_unit_s;
+        row->in_place.time_s *= table->time_unit_s;
+        AR_TRY(ar_log_add_row(find_run(logs, table, entry), row, err));
     }
     return AR_OK;
 }

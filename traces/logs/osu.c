@@ -45,12 +45,6 @@ static void take_osu_title(struct ar_log *log, char *title)
     log->ranks = is_pair ? 2 : 0;
 }
 
-static bool is_qualifier(const char *word)
-{
-    return strcmp(word, "Avg") == 0 || strcmp(word, "Min") == 0 || strcmp(word, "Max") == 0 ||
-           strcmp(word, "Tail") == 0;
-}
-
 /* `Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations`: names of one or two words,
  * the unit joined or apart. Other benchmarks, of message rates say, have neither time nor rate;
  * their runs stay without rows. */
@@ -65,7 +59,7 @@ static void read_osu_header(struct ar_osu_text *text, char *line, uint64_t numbe
     text->validation = 0;
     for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
         char name[64];
-        if (is_qualifier(words[i])) {
+        if (ar_text_has_word("Avg Min Max Tail", words[i])) {
             qualifier = words[i];
         } else if (words[i][0] != '(') {
             snprintf(name, sizeof name, "%s%s%.*s", qualifier, qualifier[0] != '\0' ? " " : "",
@@ -78,23 +72,6 @@ static void read_osu_header(struct ar_osu_text *text, char *line, uint64_t numbe
         }
     }
     table->count = has_measure ? table->count : 0;
-}
-
-static enum ar_status take_osu_row(struct ar_osu_text *text, const char *const *words, size_t count,
-                                   uint64_t number, struct ar_error *err)
-{
-    struct ar_log *log = ar_logs_last(text->logs);
-    struct ar_log_row row = ar_log_empty_row(number);
-    struct ar_log_timing *timing = &row.out_of_place;
-    AR_TRY(ar_log_table_read(&text->table, log, words, count, &row, err));
-    if (isnan(timing->time_s) && !isnan(timing->algbw_Bps)) { /* a message's share of the time */
-        timing->time_s = timing->algbw_Bps > 0 ? (double)row.payload_bytes / timing->algbw_Bps : 0;
-    }
-    if (text->validation > 0) {
-        timing->wrong = strcmp(words[text->validation], "Pass") != 0;
-    }
-    ar_copy_text(row.datatype, sizeof row.datatype, text->datatype);
-    return ar_log_add_row(log, &row, err);
 }
 
 enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number,
@@ -118,5 +95,19 @@ enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number
     /* A row begins with a size; other lines are messages of MPI. */
     size_t count = ar_split(line, words, AR_TABLE_COLUMNS_MAX);
     bool is_row = count >= 1 && ar_is_count(words[0]) && (count == 1 || ar_is_number(words[1]));
-    return is_row && text->table.count > 0 ? take_osu_row(text, words, count, number, err) : AR_OK;
+    if (!is_row || text->table.count == 0) {
+        return AR_OK;
+    }
+    struct ar_log *log = ar_logs_last(text->logs);
+    struct ar_log_row row = ar_log_empty_row(number);
+    struct ar_log_timing *timing = &row.out_of_place;
+    AR_TRY(ar_log_table_read(&text->table, log, words, count, &row, err));
+    if (isnan(timing->time_s) && !isnan(timing->algbw_Bps)) { /* a message's share of the time */
+        timing->time_s = timing->algbw_Bps > 0 ? (double)row.payload_bytes / timing->algbw_Bps : 0;
+    }
+    if (text->validation > 0) {
+        timing->wrong = strcmp(words[text->validation], "Pass") != 0;
+    }
+    ar_copy_text(row.datatype, sizeof row.datatype, text->datatype);
+    return ar_log_add_row(log, &row, err);
 }

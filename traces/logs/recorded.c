@@ -50,24 +50,20 @@ void recorded_note(struct ar_recorded *recorded, struct ar_arena *arena, const c
     }
 }
 
-/* A text begins with a word of ASTRA-sim's parallelisms, a Chakra trace with the length of its
- * first message and a field of that. */
-static bool is_text(const char *text, size_t bytes)
-{
-    size_t length = 0;
-    while (length < bytes && length < 64 && text[length] >= ' ') {
-        length++;
-    }
-    return length > 3 && text[0] >= 'A' && text[0] <= 'Z';
-}
-
 enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
                                  struct ar_recorded **recorded, struct ar_error *err)
 {
     struct ar_recorded *made = ar_arena_alloc(arena, 1, sizeof *made);
+    size_t length = 0;
     made->path = ar_arena_text(arena, path);
-    AR_TRY(is_text(text, bytes) ? astra_text_read(made, text, bytes, arena, err)
-                                : chakra_read(made, text, bytes, arena, err));
+    /* A text begins with a word of ASTRA-sim's parallelisms, a Chakra trace with the length of its
+     * first message and a field of that. */
+    while (length < bytes && length < 64 && text[length] >= ' ') {
+        length++;
+    }
+    bool is_text = length > 3 && text[0] >= 'A' && text[0] <= 'Z';
+    AR_TRY(is_text ? astra_text_read(made, text, bytes, arena, err)
+                   : chakra_read(made, text, bytes, arena, err));
     if (made->tasks_count == 0) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%.200s: found nothing that a GPU does; expected computations or "
