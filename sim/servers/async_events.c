@@ -165,11 +165,11 @@ static void async_share_make(const struct ar_async *run, const struct async_plan
     }
 }
 
-/* Links that the active transfers use, with what they would take; their number. */
-static uint32_t begin_rates(struct async_share *share, const uint32_t *active,
-                            uint32_t active_count)
+/* Writes rate_Bps of the transfers that are listed; infinite for one that crosses no link. */
+static void async_share_rates(struct async_share *share, const uint32_t *active,
+                              uint32_t active_count)
 {
-    uint32_t busy_count = 0;
+    uint32_t busy_count = 0; /* links that the transfers use */
     for (uint32_t i = 0; i < active_count; i++) {
         const struct async_uses *transfer = &share->transfers[active[i]];
         share->rate_Bps[active[i]] = transfer->count == 0 ? INFINITY : -1;
@@ -184,26 +184,6 @@ static uint32_t begin_rates(struct async_share *share, const uint32_t *active,
             link->load += transfer->list[j].s_per_byte;
         }
     }
-    return busy_count;
-}
-
-static void settle_transfer(struct async_share *share, uint32_t transfer, double rate_Bps)
-{
-    share->rate_Bps[transfer] = rate_Bps;
-    for (uint32_t i = 0; i < share->transfers[transfer].count; i++) {
-        const struct async_use *use = &share->transfers[transfer].list[i];
-        struct async_uses *link = &share->links[use->other];
-        link->waiting--;
-        link->left -= rate_Bps * use->s_per_byte;
-        link->load -= use->s_per_byte;
-    }
-}
-
-/* Writes rate_Bps of the transfers that are listed; infinite for one that crosses no link. */
-static void async_share_rates(struct async_share *share, const uint32_t *active,
-                              uint32_t active_count)
-{
-    uint32_t busy_count = begin_rates(share, active, active_count);
     while (busy_count > 0) {
         double level_Bps = INFINITY;
         uint32_t kept = 0;
@@ -220,8 +200,17 @@ static void async_share_rates(struct async_share *share, const uint32_t *active,
             const struct async_uses *link = &share->links[share->busy[i]];
             bool is_full = link->waiting > 0 && link->left <= link->load * level_Bps * (1 + 1e-12);
             for (uint32_t j = 0; is_full && j < link->count; j++) {
-                if (share->rate_Bps[link->list[j].other] < 0) {
-                    settle_transfer(share, link->list[j].other, level_Bps);
+                uint32_t transfer = link->list[j].other;
+                const struct async_uses *uses = &share->transfers[transfer];
+                if (share->rate_Bps[transfer] >= 0) {
+                    continue;
+                }
+                share->rate_Bps[transfer] = level_Bps;
+                for (uint32_t k = 0; k < uses->count; k++) {
+                    struct async_uses *other = &share->links[uses->list[k].other];
+                    other->waiting--;
+                    other->left -= level_Bps * uses->list[k].s_per_byte;
+                    other->load -= uses->list[k].s_per_byte;
                 }
             }
         }
@@ -329,22 +318,18 @@ static void try_pull(struct events *events, uint32_t worker)
 
 /* --- computation ------------------------------------------------------------------------------ */
 
-/* Slices that must have been pulled before the worker goes on. */
-static uint32_t find_gate(const struct events *events, const struct worker *worker)
-{
-    uint32_t pulled = worker->round < events->plan.rounds
-                          ? events->plan.segments[worker->segment].pulled
-                          : events->plan.end_pulls;
-    return worker->round == 0 ? 0 : (worker->round - 1) * events->run->slices_count + pulled;
-}
-
 static void try_compute(struct events *events, uint32_t number)
 {
     struct worker *worker = &events->workers[number];
     if (worker->is_computing || worker->has_ended) {
         return;
     }
-    uint32_t gate = find_gate(events, worker);
+    uint32_t pulled = worker->round < events->plan.rounds
+                          ? events->plan.segments[worker->segment].pulled
+                          : events->plan.end_pulls;
+    /* Slices that must have been pulled before the worker goes on. */
+    uint32_t gate =
+        worker->round == 0 ? 0 : (worker->round - 1) * events->run->slices_count + pulled;
     if (find_transfer(events, number, ASYNC_PULL)->arrived < gate) {
         return;
     }
