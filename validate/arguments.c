@@ -141,43 +141,33 @@ static const struct backend *const backends[] = {
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
-static enum ar_status find_by_name(const char *name, const struct backend **backend,
-                                   struct ar_error *err)
-{
-    const char *names[BACKENDS];
-    for (size_t i = 0; i < BACKENDS; i++) {
-        names[i] = backends[i]->name;
-        if (strcmp(name, names[i]) == 0) {
-            *backend = backends[i];
-            return AR_OK;
-        }
-    }
-    return ar_error_unknown(err, AR_USAGE, "--backend", "backend of this build", name, names,
-                            BACKENDS);
-}
-
-static enum ar_status find_memory(const struct backend *backend, struct arguments *arguments,
-                                  struct ar_error *err)
-{
-    for (size_t i = 0; i < BACKEND_MEMORIES && backend->memories[i] != NULL; i++) {
-        const struct memory *memory = backend->memories[i];
-        if (arguments->memory == NULL || strcmp(arguments->memory, memory->name) == 0) {
-            arguments->config.memory = memory;
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--memory: found \"%.60s\"; expected what backend %s has in this build, "
-                        "such as %s",
-                        arguments->memory, backend->name, backend->memories[0]->name);
-}
-
 /* Looks up the backend, and refuses options that exclude each other. */
 static enum ar_status find_backend(struct arguments *arguments, const struct backend **backend,
                                    struct ar_error *err)
 {
-    AR_TRY(find_by_name(arguments->backend, backend, err));
-    AR_TRY(find_memory(*backend, arguments, err));
+    const char *names[BACKENDS];
+    const struct backend *found = NULL;
+    for (size_t i = 0; i < BACKENDS; i++) {
+        names[i] = backends[i]->name;
+        found = strcmp(arguments->backend, names[i]) == 0 ? backends[i] : found;
+    }
+    if (found == NULL) {
+        return ar_error_unknown(err, AR_USAGE, "--backend", "backend of this build",
+                                arguments->backend, names, BACKENDS);
+    }
+    const struct memory *const *memory = found->memories, *const *end = memory + BACKEND_MEMORIES;
+    while (memory < end && *memory != NULL && arguments->memory != NULL &&
+           strcmp(arguments->memory, (*memory)->name) != 0) {
+        memory++;
+    }
+    if (memory == end || *memory == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--memory: found \"%.60s\"; expected what backend %s has in this "
+                            "build, such as %s",
+                            arguments->memory, found->name, found->memories[0]->name);
+    }
+    *backend = found;
+    arguments->config.memory = *memory;
     if (arguments->check_only && arguments->probes) {
         return ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
     }

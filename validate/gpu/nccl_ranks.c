@@ -234,14 +234,6 @@ static enum ar_status call_all(struct nccl_ranks *ranks, enum nccl_call call, st
     return nccl_check(library, library->group_end(), call_names[call], err);
 }
 
-static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
-{
-    const struct ar_shape *shape = &ranks->measurement->shape;
-    AR_TRY(shape->x > 1 ? call_all(ranks, CALL_SCATTER_ROW, err) : AR_OK);
-    AR_TRY(shape->y > 1 ? call_all(ranks, CALL_REDUCE_COLUMN, err) : AR_OK);
-    return shape->x > 1 ? call_all(ranks, CALL_GATHER_ROW, err) : AR_OK;
-}
-
 static enum nccl_call find_call(const struct ar_operation *operation)
 {
     static const struct ar_operation *const operations[] = {
@@ -311,16 +303,6 @@ static enum ar_status make_nccl_rank(struct nccl_ranks *ranks, struct nccl_rank 
     return AR_OK;
 }
 
-static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct ar_error *err)
-{
-    for (uint32_t i = 0; i < ranks->crew.count; i++) {
-        struct nccl_rank *rank = &ranks->ranks[i];
-        CUDA_TRY(cudaSetDevice, rank->device);
-        CUDA_TRY(cudaEventRecord, is_end ? rank->end : rank->begin, rank->stream);
-    }
-    return AR_OK;
-}
-
 /* Keeps the longest time. */
 static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
                                  double *time_s, struct ar_error *err)
@@ -346,13 +328,25 @@ static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nc
 static enum ar_status run_nccl_once(struct crew *crew, double *time_s, struct ar_error *err)
 {
     struct nccl_ranks *ranks = (struct nccl_ranks *)(void *)crew; /* its first member */
+    const struct ar_shape *shape = &ranks->measurement->shape;
+    bool has_elements = ranks->measurement->elements > 0;
+    bool is_torus = has_elements && ranks->measurement->algorithm != NULL;
     AR_TRY(call_all(ranks, CALL_MEET, err));
-    AR_TRY(record_all(ranks, false, err));
-    if (ranks->measurement->elements > 0) {
-        AR_TRY(ranks->measurement->algorithm != NULL ? run_torus(ranks, err)
-                                                     : call_all(ranks, ranks->operation_call, err));
+    for (uint32_t i = 0; i < crew->count; i++) {
+        CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
+        CUDA_TRY(cudaEventRecord, ranks->ranks[i].begin, ranks->ranks[i].stream);
     }
-    AR_TRY(record_all(ranks, true, err));
+    if (is_torus) {
+        AR_TRY(shape->x > 1 ? call_all(ranks, CALL_SCATTER_ROW, err) : AR_OK);
+        AR_TRY(shape->y > 1 ? call_all(ranks, CALL_REDUCE_COLUMN, err) : AR_OK);
+        AR_TRY(shape->x > 1 ? call_all(ranks, CALL_GATHER_ROW, err) : AR_OK);
+    } else if (has_elements) {
+        AR_TRY(call_all(ranks, ranks->operation_call, err));
+    }
+    for (uint32_t i = 0; i < crew->count; i++) {
+        CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
+        CUDA_TRY(cudaEventRecord, ranks->ranks[i].end, ranks->ranks[i].stream);
+    }
     for (uint32_t i = 0; i < crew->count; i++) {
         AR_TRY(await_rank(ranks, &ranks->ranks[i], time_s, err));
     }
