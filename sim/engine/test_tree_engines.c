@@ -59,6 +59,31 @@ Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
     expect_equal_windows(flat, 2, 32, 3);
 }
 
+/* At time 0 a rank may send before its peer has run at all: its message starts then, not when the
+ * peer asks for it. */
+Test(tree_engines, agree_when_all_ranks_start_at_once)
+{
+    static const uint32_t ranks[] = {2, 3, 4, 5, 8, 16, 64};
+    const char *settings[] = {"hca.bandwidth=1e9GB/s", NULL};
+    struct ar_cluster *flat = support_cluster("flat", settings);
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
+            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 1);
+            struct ar_phase phases[AR_PHASES_MAX];
+            ar_algorithm_phases(ar_algorithms[i], &shape, phases);
+            if (phases[0].kind == AR_PHASE_TREE) {
+                struct ar_collective tree =
+                    support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
+                double simulated_s = trials_simulate(&tree, 1024);
+                double time_s = trials_time(&tree, &ar_engine_recurrence, 1024);
+                cr_expect(support_near(time_s, simulated_s, 1e-6),
+                          "%s by %s, %u ranks: %.9g s, simulated %.9g s", tree.operation->name,
+                          tree.algorithm->name, ranks[j], time_s, simulated_s);
+            }
+        }
+    }
+}
+
 /* With a window of 1 every message waits for the one before to arrive; what is left is who is under
  * way together at the ports that children and the two trees share. */
 Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)

@@ -468,6 +468,7 @@ static void rank_run(void *data)
     struct actor *actor = data;
     struct ar_trial *trial = actor->run->trial;
     actor_declare_receiver(actor);
+    sg_barrier_wait(actor->run->all_know);
     for (uint32_t i = 0; i < trial->calls_count; i++) {
         const struct ar_call *call = &trial->calls[i];
         struct ar_call_time *time = &trial->times[i];
@@ -492,6 +493,7 @@ static void trial_start(void *data)
     }
     collective_run_create(run);
     size_t count = (size_t)ar_collective_lanes(run->collective) * run->positions;
+    run->all_know = sg_barrier_init((unsigned)count);
     for (size_t i = 0; i < count; i++) {
         child_start_actor("rank", run->actors[i].rank, rank_run, &run->actors[i]);
     }

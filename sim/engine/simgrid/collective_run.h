@@ -83,6 +83,7 @@ struct collective_run {
     struct flight *flights;             /* [actor]: room for those of a rank */
     uint32_t flights_capacity;
     struct sums_queue *sums_queues; /* [actor][stage, and the end]; NULL: there are no sums */
+    sg_bar_t all_know;              /* of a trial: of all mailboxes who receives from them */
 };
 
 static inline struct actor *actor_at(const struct collective_run *run, uint32_t lane,
