@@ -81,6 +81,32 @@ Test(message_costs, are_the_same_for_every_engine_and_algorithm)
     }
 }
 
+/* A byte takes 1 ns, a latency 100 ns; most parts of these buffers are empty. */
+Test(message_costs, of_a_message_without_bytes_are_its_latency)
+{
+    static const uint64_t elements[] = {1, 3};
+    const char *settings[] = {"fabric.sums=yes", "net.latency=100ns", "hca.bandwidth=1GB/s", NULL};
+    struct ar_cluster *flat = support_cluster("flat", settings);
+    uint32_t exact = 0;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 8, 1);
+        struct ar_collective collective =
+            support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
+        for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
+            struct ar_call call = {.ready_s = 0, .elements = elements[j]};
+            static struct test_trial tests[2];
+            trials_run_both(&collective, &call, 1, 0, tests);
+            double simulated_s = tests[0].times[0].finish_s, time_s = tests[1].times[0].finish_s;
+            exact += tests[1].trial.exact;
+            cr_expect(!tests[1].trial.exact || support_near(time_s, simulated_s, 1e-6),
+                      "%s by %s, %lu elements: %.9g s, simulated %.9g s",
+                      collective.operation->name, collective.algorithm->name,
+                      (unsigned long)elements[j], time_s, simulated_s);
+        }
+    }
+    cr_expect_gt(exact, 20);
+}
+
 Test(message_costs, are_those_of_messages_between_nodes)
 {
     const char *settings[] = {COSTS, NULL};

@@ -39,7 +39,7 @@ static sg_mailbox_t mailbox_of_actor(uint32_t actor, uint32_t tag)
 }
 
 /* A parcel, and what SimGrid moves of its message. */
-static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, long *moved_bytes)
+static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, double *moved_bytes)
 {
     const struct own_actor *own = child_actor_data();
     struct ar_actors *actors = own->actors;
@@ -48,30 +48,30 @@ static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, lo
     uint32_t source = actors->gpus[own->number], destination = actors->gpus[to];
     parcel->payload = payload;
     actors->messages_count++;
-    *moved_bytes = 1;
+    *moved_bytes = CHILD_BYTES_MIN;
     if (source != destination) {
         struct ar_path path;
         ar_cluster_path(actors->cluster, source, destination, &path);
         parcel->latency_s = path.latency_s + ar_message_extra_s(cost, path.tier, (double)bytes);
-        *moved_bytes = (long)child_moved_bytes(cost, path.tier, path.bandwidth_Bps, bytes);
+        *moved_bytes = child_moved_bytes(cost, path.tier, path.bandwidth_Bps, bytes);
     }
     return parcel;
 }
 
 static void actor_send(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
 {
-    long moved_bytes;
+    double moved_bytes;
     struct parcel *parcel = pack_parcel(to, bytes, payload, &moved_bytes);
-    sg_comm_detach(sg_mailbox_put_init(mailbox_of_actor(to, tag), parcel, moved_bytes), NULL);
+    simgrid_put_and_forget(mailbox_of_actor(to, tag), parcel, moved_bytes);
 }
 
 /* Returns when its last byte has left; then its latency. */
 static double send_until_left(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
 {
-    long moved_bytes;
+    double moved_bytes;
     struct parcel *parcel = pack_parcel(to, bytes, payload, &moved_bytes);
     double latency_s = parcel->latency_s; /* who receives it frees it */
-    (void)simgrid_wait(sg_mailbox_put_async(mailbox_of_actor(to, tag), parcel, moved_bytes));
+    (void)simgrid_wait(simgrid_put(mailbox_of_actor(to, tag), parcel, moved_bytes));
     return latency_s;
 }
 

@@ -89,11 +89,10 @@ void child_await(sg_comm_t comm, double latency_s)
     child_sleep_until(simgrid_wait(comm) + latency_s);
 }
 
-uint64_t child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
-                           double bandwidth_Bps, uint64_t bytes)
+double child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
+                         double bandwidth_Bps, uint64_t bytes)
 {
-    uint64_t moved = bytes + (uint64_t)llround(ar_message_gap_s(cost, tier) * bandwidth_Bps);
-    return moved > 0 ? moved : 1;
+    return fmax((double)bytes + ar_message_gap_s(cost, tier) * bandwidth_Bps, CHILD_BYTES_MIN);
 }
 
 /* --- the module ------------------------------------------------------------------------------- */

@@ -38,8 +38,11 @@ void child_sleep_until(double time_s);
 /** Waits for a communication, and then for its latency. */
 void child_await(sg_comm_t comm, double latency_s);
 
+/** The size of an empty message, since SimGrid takes one of 0 to a known receiver for done before
+ * it has begun. It takes any link less time than SimGrid tells apart. */
+#define CHILD_BYTES_MIN 1e-6
+
 /** Bytes that SimGrid moves for a message: with what the narrowest link of the path carries in the
- * gap of a message, and at least 1, since SimGrid takes an empty message to a known receiver for
- * done before it has begun. */
-uint64_t child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
-                           double bandwidth_Bps, uint64_t bytes);
+ * gap of a message. */
+double child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
+                         double bandwidth_Bps, uint64_t bytes);

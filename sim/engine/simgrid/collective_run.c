@@ -191,8 +191,8 @@ static struct flight put_message(const struct actor *actor, const struct link_en
                                  uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    uint64_t moved = child_moved_bytes(actor->run->cost, out->tier, out->bandwidth_Bps, bytes);
-    return (struct flight){.comm = sg_mailbox_put_async(out->mailbox, &payload, (long)moved),
+    double moved = child_moved_bytes(actor->run->cost, out->tier, out->bandwidth_Bps, bytes);
+    return (struct flight){.comm = simgrid_put(out->mailbox, &payload, moved),
                            .peer = out->peer,
                            .step = actor->steps_done,
                            .latency_s = latency_over(actor, out, bytes)};

@@ -260,11 +260,16 @@ static void send_part(const struct stream *stream, const struct ar_task *task)
     ar_cluster_path(cluster, from, to, &path);
     double latency_s =
         path.latency_s + ar_message_extra_s(&facts->message, path.tier, (double)bytes);
-    uint64_t moved_bytes = child_moved_bytes(&facts->message, path.tier, path.bandwidth_Bps, bytes);
+    uint64_t moved_bytes =
+        (uint64_t)llround(child_moved_bytes(&facts->message, path.tier, path.bandwidth_Bps, bytes));
     bool is_left = run->graph->works[task->work].latency_s > 0; /* others wait for the rest */
     child_sleep_for(facts->collective_setup_s);
-    child_await(simgrid_send(child_host(from), child_host(to), moved_bytes),
-                is_left ? 0 : latency_s);
+    latency_s = is_left ? 0 : latency_s;
+    if (moved_bytes > 0) {
+        child_await(simgrid_send(child_host(from), child_host(to), moved_bytes), latency_s);
+    } else {
+        child_sleep_for(latency_s);
+    }
 }
 
 static void take_part(const struct stream *stream, const struct ar_task *task)

@@ -1,6 +1,22 @@
 #include "simgrid_wait.h"
 
 #include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+
+sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes)
+{
+    const simgrid::s4u::CommPtr comm = mailbox->put_init(payload, 0);
+    comm->set_remaining(bytes);
+    comm->start();
+    return simgrid::s4u::CommPtr(comm).detach();
+}
+
+void simgrid_put_and_forget(sg_mailbox_t mailbox, void *payload, double bytes)
+{
+    const simgrid::s4u::CommPtr comm = mailbox->put_init(payload, 0);
+    comm->set_remaining(bytes);
+    comm->detach();
+}
 
 sg_comm_t simgrid_send(sg_host_t from, sg_host_t to, uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /** \file simgrid_wait.h
- * Two things that SimGrid offers in C++ only: the time when a communication ended, and
- * communications between any two hosts.
+ * Three things that SimGrid offers in C++ only: the time when a communication ended,
+ * communications between any two hosts, and sizes that are no whole number of bytes.
  */
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include <simgrid/comm.h>
 #include <simgrid/host.h>
+#include <simgrid/mailbox.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,7 +17,14 @@ extern "C" {
 /** Waits for a communication and releases it; returns when it ended, which may be long ago. */
 double simgrid_wait(sg_comm_t comm);
 
-/** Begins a communication from one host to another, with no actors at its ends. */
+/** Begins a communication to a mailbox. */
+sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes);
+
+/** The same, where nobody waits for it to have left. */
+void simgrid_put_and_forget(sg_mailbox_t mailbox, void *payload, double bytes);
+
+/** Begins a communication from one host to another, with no actors at its ends; SimGrid takes whole
+ * bytes there, at least 1. */
 sg_comm_t simgrid_send(sg_host_t from, sg_host_t to, uint64_t bytes);
 
 #ifdef __cplusplus

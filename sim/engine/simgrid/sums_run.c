@@ -70,14 +70,15 @@ static uint32_t rank_at(const struct line_switch *own, uint32_t index)
     return actor_at(own->run, own->lane, member)->rank;
 }
 
-/* Begins the message over one half of the path to the next member, or from the last one. */
+/* Begins the message over one half of the path to the next member, or from the last one; NULL if it
+ * is empty. */
 static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint32_t destination,
                            const struct ar_slice *slice)
 {
     const struct collective_run *run = own->run;
     uint64_t bytes =
         slice->count * run->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
-    return simgrid_send(child_host(source), child_host(destination), bytes > 0 ? bytes : 1);
+    return bytes > 0 ? simgrid_send(child_host(source), child_host(destination), bytes) : NULL;
 }
 
 /* All messages of a part, at once. */
@@ -101,7 +102,9 @@ static void move_part(const struct line_switch *own, uint32_t part)
         }
     }
     for (uint32_t i = 0; i < comms_count; i++) {
-        simgrid_wait(own->comms[i]);
+        if (own->comms[i] != NULL) {
+            simgrid_wait(own->comms[i]);
+        }
     }
 }
 
