@@ -113,7 +113,8 @@ static enum ar_status set_key(struct allreckon *prediction, const char *name, co
 
 int allreckon_set(struct allreckon *prediction, const char *key, const char *value)
 {
-    return return_code(prediction, set_key(prediction, key, value));
+    return prediction != NULL ? return_code(prediction, set_key(prediction, key, value))
+                              : ar_status_exit_code(AR_USAGE);
 }
 
 /* Sets keys in the order of their table: an algorithm needs its operation. */
@@ -163,6 +164,9 @@ static enum ar_status run_request(void *context, struct ar_error *err)
 int allreckon_run(struct allreckon *prediction)
 {
     struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
+    if (prediction == NULL) {
+        return ar_status_exit_code(AR_USAGE);
+    }
     forget_notes(prediction);
     ar_record_clear(ar_row_columns, &prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
@@ -178,12 +182,13 @@ int allreckon_run(struct allreckon *prediction)
 
 const char *allreckon_error(const struct allreckon *prediction)
 {
-    return prediction->err.text;
+    return prediction != NULL ? prediction->err.text
+                              : "found no prediction (NULL); expected that of allreckon_create()";
 }
 
 const char *allreckon_notes(const struct allreckon *prediction)
 {
-    return prediction->notes != NULL ? prediction->notes : "";
+    return prediction != NULL && prediction->notes != NULL ? prediction->notes : "";
 }
 
 static const struct ar_column *find_column(const char *name)
@@ -194,10 +199,10 @@ static const struct ar_column *find_column(const char *name)
 double allreckon_number(const struct allreckon *prediction, const char *name)
 {
     const struct ar_column *column = find_column(name);
-    const char *row = (const char *)&prediction->row;
-    if (column == NULL) {
+    if (prediction == NULL || column == NULL) {
         return NAN;
     }
+    const char *row = (const char *)&prediction->row;
     switch (column->kind) {
     case AR_COLUMN_number:
         return *(const double *)(row + column->offset);
@@ -217,7 +222,7 @@ double allreckon_number(const struct allreckon *prediction, const char *name)
 const char *allreckon_text(const struct allreckon *prediction, const char *name)
 {
     const struct ar_column *column = find_column(name);
-    return column != NULL && column->kind == AR_COLUMN_text
+    return prediction != NULL && column != NULL && column->kind == AR_COLUMN_text
                ? (const char *)&prediction->row + column->offset
                : "";
 }

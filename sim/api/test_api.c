@@ -81,6 +81,17 @@ Test(api, what_is_wrong_is_said_in_one_line)
     allreckon_destroy(prediction);
 }
 
+Test(api, no_prediction_is_an_error_of_the_caller)
+{
+    cr_expect_eq(allreckon_set(NULL, "gpus", "8"), 64);
+    cr_expect_eq(allreckon_run(NULL), 64);
+    cr_expect_not_null(strstr(allreckon_error(NULL), "allreckon_create"));
+    cr_expect_str_empty(allreckon_notes(NULL));
+    cr_expect(isnan(allreckon_number(NULL, "gpus")));
+    cr_expect_str_empty(allreckon_text(NULL, "cluster"));
+    allreckon_destroy(NULL);
+}
+
 Test(api, names_can_be_listed)
 {
     cr_assert_str_eq(allreckon_key(0), "cluster");
