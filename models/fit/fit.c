@@ -260,12 +260,9 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
     }
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct attempt attempt;
-    gsl_error_handler_t *handler =
-        gsl_set_error_handler_off(); /* a step it cannot take: the start fails */
+    ar_gsl_hold(&arena); /* a step it cannot take: the start fails */
     attempt_begin(problem, &arena, &attempt);
-    bool is_found = run_starts(&attempt, fit);
-    gsl_set_error_handler(handler);
-    return is_found
+    return run_starts(&attempt, fit)
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
                               "fit: no start of %" PRIu32 " converged on %zu rows; expected %s",

@@ -18,10 +18,10 @@ enum { MAX = AR_HIERARCHY_PARAMETERS_MAX, CLASSES = AR_HIERARCHY_CLASSES };
 /* Inverts a positive definite matrix in place. */
 static enum ar_status invert(gsl_matrix *matrix, struct ar_error *err)
 {
-    gsl_error_handler_t *handler = gsl_set_error_handler_off();
+    ar_gsl_begin();
     int code = gsl_linalg_cholesky_decomp1(matrix);
     code = code == GSL_SUCCESS ? gsl_linalg_cholesky_invert(matrix) : code;
-    gsl_set_error_handler(handler);
+    ar_gsl_end();
     return ar_gsl_status(code, "a hierarchy of machines", err);
 }
 

@@ -36,9 +36,9 @@ static enum ar_status solve_weights(const struct ar_residual *known, size_t coun
         }
         gsl_vector_set(weights, i, fmax(-error_max, fmin(error_max, known[i].error)));
     }
-    gsl_error_handler_t *handler = gsl_set_error_handler_off();
+    ar_gsl_begin();
     int code = gsl_linalg_cholesky_decomp1(root);
-    gsl_set_error_handler(handler);
+    ar_gsl_end();
     AR_TRY(ar_gsl_status(code, "the covariance of rows", err));
     return ar_gsl_status(gsl_linalg_cholesky_svx(root, weights), "the weights of rows", err);
 }
