@@ -27,8 +27,12 @@ endif()
 # Asserts state programmer errors; they stay in release builds.
 string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
 
+# Asserts name files as they lie in the source tree, not where it was built.
+set(ALLRECKON_PLAIN_PATHS
+  "$<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=;-fmacro-prefix-map=${PROJECT_BINARY_DIR}/=>")
 add_library(allreckon_flags INTERFACE)
 target_compile_options(allreckon_flags INTERFACE
+  "${ALLRECKON_PLAIN_PATHS}"
   -ffp-contract=off # the same digits with and without -march=native
   -Wall -Wextra -Wshadow -Wconversion -Wvla
   "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
