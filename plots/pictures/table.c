@@ -74,10 +74,30 @@ static bool has_numbers(const char *column)
                             column);
 }
 
+/* Whether a cell is axes with their sizes, such as `dp=8,tp=8`; pictures split it. */
+static bool is_mesh(const char *cell)
+{
+    while (cell[0] != '\0') {
+        size_t name = strcspn(cell, ",=");
+        size_t digits = cell[name] == '=' ? strspn(cell + name + 1, "0123456789") : 0;
+        cell += name + 1 + digits;
+        if (name == 0 || digits == 0 || digits > 9 || (cell[0] != ',' && cell[0] != '\0')) {
+            return false;
+        }
+        cell += cell[0] == ',';
+    }
+    return true;
+}
+
 enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *err)
 {
     for (size_t i = 0; i < csv->columns_count; i++) {
         const char *name = csv->cells[i];
+        for (size_t row = 0; row < csv->rows_count && strcmp(name, "mesh") == 0; row++) {
+            if (!is_mesh(ar_csv_cell(csv, row, i))) {
+                return ar_csv_error(csv, row, name, "axes such as dp=16,tp=8", err);
+            }
+        }
         for (size_t row = 0; row < csv->rows_count && has_numbers(name); row++) {
             const char *cell = ar_csv_cell(csv, row, i);
             double number = ar_plot_number_of(cell);

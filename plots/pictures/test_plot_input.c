@@ -64,6 +64,26 @@ Test(plot_input, lines_are_counted_across_quoted_line_breaks_and_a_byte_order_ma
     fail(&request, "sweep.csv:5: column \"iteration_s\" is \"-1\"");
 }
 
+Test(plot_input, a_mesh_that_is_none_is_named)
+{
+    static const char *const bad[] = {"dp=8,tp=8x", "dp=",        "=8",
+                                      "dp",         "dp=8,,tp=8", "dp=9999999999"};
+    struct ar_plot_request request = a_request();
+    request.set = AR_PLOT_LAYOUTS;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char table[400];
+        snprintf(table, sizeof table,
+                 "status,cluster,trace,engine,gpus,mesh,iteration_s,memory_bytes,global_batch,"
+                 "precision,micro_batch,strategy,schedule,recompute\n"
+                 "ok,c,t,x,64,\"dp=8,tp=8\",1,1e9,8,fp16,1,data,1f1b,none\n"
+                 "ok,c,t,x,64,\"%s\",1,1e9,8,fp16,1,data,1f1b,none\n",
+                 bad[i]);
+        write_file("layouts.csv", table);
+        cr_expect_eq(fail(&request, "layouts.csv:3: column \"mesh\" is "), AR_BAD_DATA, "%s",
+                     bad[i]);
+    }
+}
+
 Test(plot_input, missing_and_empty_files_are_named)
 {
     struct ar_plot_request request = a_request();
