@@ -40,18 +40,16 @@ static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
     /* One piece for all, since there may be many thousands of lanes. */
     size_t places = bundle->places_count;
     size_t line = (places + LINE_NUMBERS - 1) / LINE_NUMBERS * LINE_NUMBERS;
-    size_t each = sizeof *bundle->positions + sizeof *bundle->tiers;
+    size_t each = sizeof *bundle->positions;
     bundle->latency_s = numbers_create(arena, 2 * line + places * each / sizeof(double) + 1);
     bundle->s_per_byte = bundle->latency_s + line;
     bundle->positions = (void *)(bundle->s_per_byte + line);
-    bundle->tiers = (void *)(bundle->positions + places);
+    bundle->hops = pattern->hops + walks[0].first;
     for (size_t place = 0; place < places; place++) {
-        const struct ar_walk *walk = &walks[place % bundle->walks];
-        const struct ar_hop *hop = &pattern->hops[walk->first + place / bundle->walks];
+        const struct ar_hop *hop = bundle_hop(bundle, place);
         bundle->positions[place] = hop->from;
         bundle->latency_s[place] = hop->latency_s;
         bundle->s_per_byte[place] = 1 / hop->rate_Bps;
-        bundle->tiers[place] = hop->tier;
     }
     bundle->is_regular = true;
 }
@@ -272,11 +270,9 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
         double bytes = (double)(recurrence->elements / recurrence->phase->parts *
                                 recurrence->collective->element_bytes);
         for (size_t place = 0; place < bundle->places_count; place++) {
-            enum ar_tier tier = bundle->tiers[place];
-            lanes->latency_s[place] =
-                bundle->latency_s[place] + ar_message_extra_s(recurrence->cost, tier, bytes);
-            lanes->s_per_byte[place] =
-                bundle->s_per_byte[place] + ar_message_gap_s(recurrence->cost, tier) / bytes;
+            const struct ar_hop *hop = bundle_hop(bundle, place);
+            lanes->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
+            lanes->s_per_byte[place] = bundle->s_per_byte[place] + hop->gap_s / bytes;
         }
         run.latency_s = lanes->latency_s;
         run.s_per_byte = lanes->s_per_byte;

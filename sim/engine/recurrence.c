@@ -114,6 +114,18 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
 /* Times closer than this part of them are the same: sums in another order may differ so. */
 #define SAME_FRAC 1e-12
 
+/* Whether messages cost the same besides their paths. */
+static bool are_costs_alike(const struct bundle *one, const struct bundle *other)
+{
+    for (size_t i = 0; i < one->places_count; i++) {
+        if (one->hops[i].tier != other->hops[i].tier ||
+            one->hops[i].gap_s != other->hops[i].gap_s) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the same happens on both lanes, groups of a mesh or channels of a group, from states that
  * are alike; false where it is not known. */
 static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
@@ -129,7 +141,7 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
                memcmp(a->positions, b->positions, places * sizeof *a->positions) == 0 &&
                memcmp(a->latency_s, b->latency_s, places * sizeof *a->latency_s) == 0 &&
                memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0 &&
-               memcmp(a->tiers, b->tiers, places * sizeof *a->tiers) == 0);
+               are_costs_alike(a, b));
     }
     return are;
 }

@@ -34,11 +34,16 @@ struct bundle {
     uint32_t walks;
     uint32_t rows; /**< the hops of a walk */
     uint32_t places_count;
-    uint32_t *positions; /**< [place] */
-    double *latency_s;   /**< [place] */
-    double *s_per_byte;  /**< [place], 1 / rate */
-    enum ar_tier *tiers; /**< [place] */
+    uint32_t *positions;       /**< [place] */
+    double *latency_s;         /**< [place] */
+    double *s_per_byte;        /**< [place], 1 / rate */
+    const struct ar_hop *hops; /**< walk after walk, see bundle_hop() */
 };
+
+static inline const struct ar_hop *bundle_hop(const struct bundle *bundle, size_t place)
+{
+    return &bundle->hops[place % bundle->walks * bundle->rows + place / bundle->walks];
+}
 
 /* --- a job ---------------------------------------------------------------------------------- */
 

@@ -81,6 +81,92 @@ Test(message_costs, are_the_same_for_every_engine_and_algorithm)
     }
 }
 
+/* What says exact is the simulation; returns whether recurrence says so. */
+static bool expect_exact_is_simulated(const struct ar_collective *collective, uint64_t elements)
+{
+    struct ar_call call = {.ready_s = 0, .elements = elements};
+    static struct test_trial tests[2];
+    trials_run_both(collective, &call, 1, 0, tests);
+    double simulated_s = tests[0].times[0].finish_s, time_s = tests[1].times[0].finish_s;
+    struct ar_closed_time closed = support_closed(collective, elements);
+    cr_expect(!tests[1].trial.exact || support_near(time_s, simulated_s, 1e-6),
+              "%s by %s, %ux%u, %u channels, %lu elements: %.9g s, simulated %.9g s",
+              collective->operation->name, collective->algorithm->name, collective->shape.x,
+              collective->shape.y, collective->channels, (unsigned long)elements, time_s,
+              simulated_s);
+    cr_expect(!closed.exact || support_near(closed.time_s, simulated_s, 1e-6),
+              "%s by %s, %ux%u, %u channels, %lu elements: closed %.9g s, simulated %.9g s",
+              collective->operation->name, collective->algorithm->name, collective->shape.x,
+              collective->shape.y, collective->channels, (unsigned long)elements, closed.time_s,
+              simulated_s);
+    return tests[1].trial.exact;
+}
+
+/* All algorithms with one channel and several; counts those that are exact. */
+static uint32_t expect_channels(const struct ar_cluster *cluster, uint32_t x, uint32_t ranks)
+{
+    uint32_t exact = 0;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks, x);
+        struct ar_error err;
+        struct ar_collective collective =
+            support_collective_of(cluster, ar_algorithms[i], shape.x, shape.y);
+        for (uint32_t channels = 1; channels <= 4; channels += 3) {
+            collective.channels = channels * ar_algorithm_channels(ar_algorithms[i]);
+            if (ar_collective_check(&collective, &err) == AR_OK) {
+                exact += expect_exact_is_simulated(&collective, 96 * 2520);
+            }
+        }
+    }
+    return exact;
+}
+
+/* Channels and GPUs that share an HCA wait for the gaps of each other. */
+Test(message_costs, of_all_channels_add_up_at_an_hca)
+{
+    const char *costs[] = {"fabric.sums=yes", COSTS, NULL};
+    const char *nodes[] = {"gpus_per_node=4",
+                           "hcas=1",
+                           "nodes=4",
+                           "nvlink.pairs=switch",
+                           "nvlink.bandwidth=100GB/s",
+                           "nvlink.latency=3us",
+                           "rack.nodes=2",
+                           "rack.uplinks=1",
+                           "rack.uplink_bandwidth=9GB/s",
+                           COSTS,
+                           NULL};
+    cr_expect_gt(expect_channels(support_cluster("flat", costs), 1, 8), 40);
+    cr_expect_gt(expect_channels(support_cluster("flat", nodes), 4, 16), 5);
+    struct ar_collective ring = support_collective(
+        support_cluster("flat", (const char *[]){"net.message_gap=2us", NULL}), "ring", 2, 1);
+    ring.channels = 8;
+    double time_s = trials_time(&ring, &ar_engine_recurrence, 1024);
+    ring.cluster = support_cluster("flat", NULL);
+    cr_expect(
+        support_near(time_s - trials_time(&ring, &ar_engine_recurrence, 1024), 2 * 16e-6, 1e-6));
+}
+
+/* The gaps of HCAs are no load of the cables between them. */
+Test(message_costs, do_not_grow_with_the_bandwidth_of_an_hca)
+{
+    const char *slow[] = {
+        "rack.nodes=2",        "rack.uplinks=1",       "rack.uplink_bandwidth=9GB/s",
+        "net.message_gap=2us", "hca.bandwidth=12GB/s", NULL};
+    const char *fast[] = {
+        "rack.nodes=2",        "rack.uplinks=1",       "rack.uplink_bandwidth=9GB/s",
+        "net.message_gap=2us", "hca.bandwidth=99GB/s", NULL};
+    struct ar_collective direct = support_on("flat", "direct", 8, 1);
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
+        direct.cluster = support_cluster("flat", slow);
+        double slow_s = trials_time(&direct, engine, 8 * 256);
+        direct.cluster = support_cluster("flat", fast);
+        cr_expect_leq(trials_time(&direct, engine, 8 * 256), slow_s * (1 + 1e-9), "%s",
+                      engine->name);
+    }
+}
+
 /* A byte takes 1 ns, a latency 100 ns; most parts of these buffers are empty. */
 Test(message_costs, of_a_message_without_bytes_are_its_latency)
 {
@@ -93,15 +179,7 @@ Test(message_costs, of_a_message_without_bytes_are_its_latency)
         struct ar_collective collective =
             support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
         for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
-            struct ar_call call = {.ready_s = 0, .elements = elements[j]};
-            static struct test_trial tests[2];
-            trials_run_both(&collective, &call, 1, 0, tests);
-            double simulated_s = tests[0].times[0].finish_s, time_s = tests[1].times[0].finish_s;
-            exact += tests[1].trial.exact;
-            cr_expect(!tests[1].trial.exact || support_near(time_s, simulated_s, 1e-6),
-                      "%s by %s, %lu elements: %.9g s, simulated %.9g s",
-                      collective.operation->name, collective.algorithm->name,
-                      (unsigned long)elements[j], time_s, simulated_s);
+            exact += expect_exact_is_simulated(&collective, elements[j]);
         }
     }
     cr_expect_gt(exact, 20);

@@ -33,6 +33,7 @@ struct ar_hop {
     uint32_t to;
     double latency_s;
     double rate_Bps;
+    double gap_s; /**< for which each message keeps it busy besides, see ar_message_cost.h */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth per flow */
     uint32_t flows; /**< on that link */
@@ -46,10 +47,9 @@ static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_
 }
 
 /** The time for which a message of `bytes` occupies a hop on which it has this rate. */
-static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
-                                   double rate_Bps, double bytes)
+static inline double ar_hop_busy_s(const struct ar_hop *hop, double rate_Bps, double bytes)
 {
-    return bytes / rate_Bps + ar_message_gap_s(cost, hop->tier);
+    return bytes / rate_Bps + hop->gap_s;
 }
 
 /** Hops that follow each other: around a ring, or along a chain. */
@@ -73,9 +73,7 @@ struct ar_tree_shares {
 struct ar_message_kind {
     double latency_s;
     double rate_Bps;
-    /** Messages that the busier one of its ranks has while it is under way: 1, or the steps of a
-     * phase in which all go at once. Each keeps the rank busy (ar_message_cost.h). */
-    uint32_t turns;
+    double gap_s;    /**< for which it keeps its HCAs busy besides, see ar_message_cost.h */
     uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
@@ -89,11 +87,10 @@ static inline double ar_message_latency_s(const struct ar_message_kind *kind,
     return kind->latency_s + ar_message_extra_s(cost, kind->tier, bytes);
 }
 
-/** The time for which a message of `bytes` occupies its links and its ranks. */
-static inline double ar_message_busy_s(const struct ar_message_kind *kind,
-                                       const struct ar_message_cost *cost, double bytes)
+/** The time for which a message of `bytes` occupies its links. */
+static inline double ar_message_busy_s(const struct ar_message_kind *kind, double bytes)
 {
-    return bytes / kind->rate_Bps + kind->turns * ar_message_gap_s(cost, kind->tier);
+    return bytes / kind->rate_Bps + kind->gap_s;
 }
 
 struct ar_exchange_step {
@@ -128,6 +125,7 @@ struct ar_line_sum {
     double latency_s;
     double alone_s_per_byte; /**< of the largest message, while no other stage is at work */
     double pace_s_per_byte;  /**< while all are: from part to part */
+    double gap_s;            /**< for which a part keeps it busy besides */
     uint32_t pieces;         /**< of ar_phase.pieces: the largest message */
     enum ar_tier tier;
     uint32_t link;  /**< the busiest one of the line while all stages are at work */
@@ -142,10 +140,9 @@ static inline double ar_line_latency_s(const struct ar_line_sum *sum,
 }
 
 /** The bytes for which such a part keeps links busy, with what the software of the members adds. */
-static inline double ar_line_busy_bytes(const struct ar_line_sum *sum,
-                                        const struct ar_message_cost *cost, double bytes)
+static inline double ar_line_busy_bytes(const struct ar_line_sum *sum, double bytes)
 {
-    return bytes + ar_message_gap_s(cost, sum->tier) / sum->alone_s_per_byte;
+    return bytes + sum->gap_s / sum->alone_s_per_byte;
 }
 
 struct ar_line_sums {
@@ -204,6 +201,11 @@ enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar
  * tests that the results are the same. */
 enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
                                      struct ar_flows **flows, struct ar_error *err);
+
+/** For how long the message that a position sends in a step of a phase keeps its HCAs busy besides
+ * its bytes (ar_message_cost.h); 0 of sums, whose lines have it. O(hops of the lane). */
+double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t step, uint32_t lane,
+                      uint32_t from, uint32_t to);
 
 /** Frees flows; NULL is allowed. */
 void ar_flows_destroy(struct ar_flows *flows);

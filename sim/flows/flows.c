@@ -6,6 +6,21 @@
 
 /* --- walks and trees ------------------------------------------------------------------------- */
 
+double flow_gap_s(const struct ar_maxmin *maxmin, const struct ar_message_cost *cost, size_t flow,
+                  const uint32_t *messages)
+{
+    const struct ar_paths *paths = &maxmin->paths;
+    double gap_s = ar_message_gap_s(cost, paths->tiers[flow]);
+    uint32_t most = 1;
+    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && gap_s > 0; i++) {
+        uint32_t link = paths->links[i];
+        if (messages[link] > most && ar_cluster_is_hca_link(maxmin->cluster, link)) {
+            most = messages[link];
+        }
+    }
+    return most * gap_s;
+}
+
 static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t place,
                                   struct ar_pattern *pattern)
 {
@@ -17,6 +32,7 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
         .to = peers->peers[place],
         .latency_s = rates->paths.latency_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
+        .gap_s = flow_gap_s(rates, scratch->cost, flow, rates->flows),
         .tier = rates->paths.tiers[flow],
     };
     hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
@@ -115,6 +131,20 @@ static void phase_add_carried(const struct flows_scratch *scratch, const struct 
     }
 }
 
+static bool are_hops_alike(const struct ar_message_cost *cost, const struct ar_pattern *pattern)
+{
+    for (uint32_t i = 1; i < pattern->hops_count; i++) {
+        const struct ar_hop *hop = &pattern->hops[i];
+        if (hop->latency_s != pattern->hops[0].latency_s ||
+            !ar_message_is_alike(cost, hop->tier, pattern->hops[0].tier) ||
+            fabs(hop->gap_s - pattern->hops[0].gap_s) > 1e-9 * hop->gap_s ||
+            fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Resolves a phase of walks or a tree. */
 static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_phase *phase,
                                struct ar_pattern *pattern)
@@ -142,12 +172,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     if (phase->kind == AR_PHASE_TREE) {
         pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern);
     }
-    pattern->is_uniform = true;
-    for (uint32_t i = 1; i < pattern->hops_count && pattern->is_uniform; i++) {
-        const struct ar_hop *hop = &pattern->hops[i], *first = &pattern->hops[0];
-        pattern->is_uniform = hop->latency_s == first->latency_s &&
-                              !(fabs(hop->rate_Bps - first->rate_Bps) > 1e-9 * hop->rate_Bps);
-    }
+    pattern->is_uniform = are_hops_alike(scratch->cost, pattern);
     phase_add_carried(scratch, phase);
 }
 
@@ -185,6 +210,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     size_t links = ar_cluster_links_count(collective->cluster);
     struct flows_scratch scratch = {
         .collective = collective,
+        .cost = &ar_cluster_facts(collective->cluster)->message,
         .arena = &flows->memory,
         .room = &room,
         .carried = ar_arena_alloc(&room, links, sizeof *scratch.carried),
@@ -241,6 +267,30 @@ void ar_flows_destroy(struct ar_flows *flows)
         ar_arena_end(&flows->memory);
         free(flows);
     }
+}
+
+/* --- gaps ------------------------------------------------------------------------------------ */
+
+double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t step, uint32_t lane,
+                      uint32_t from, uint32_t to)
+{
+    const struct ar_pattern *pattern = &flows->patterns[phase];
+    if (pattern->exchange != NULL) {
+        const struct ar_exchange_step *messages = &pattern->exchange->steps[step];
+        uint32_t kind = messages->kind_of != NULL
+                            ? messages->kind_of[lane * messages->count + from - messages->first]
+                            : 0;
+        return pattern->exchange->kinds[messages->first_kind + kind].gap_s;
+    }
+    if (pattern->line_sums != NULL) {
+        return 0;
+    }
+    for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
+        if (pattern->hops[i].from == from && pattern->hops[i].to == to) {
+            return pattern->hops[i].gap_s;
+        }
+    }
+    return 0;
 }
 
 /* --- sizes ----------------------------------------------------------------------------------- */

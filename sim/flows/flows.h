@@ -32,6 +32,7 @@ struct kind_slot {
 /** A step of an exchange while it is resolved. */
 struct exchange_scratch {
     const struct ar_collective *collective;
+    const struct ar_message_cost *cost;
     struct ar_maxmin *rates;
     uint32_t positions, lanes;
     uint32_t period;         /**< positions after which the ranks and their paths repeat */
@@ -47,6 +48,7 @@ struct exchange_scratch {
     uint32_t flows_count;
     uint32_t *kind_of;        /**< [place] */
     double *loads;            /**< [link]: buffers of a channel, in the phase */
+    uint32_t *messages;       /**< [link]: of the phase that goes at once */
     struct link_users *users; /**< [link] */
     bool is_private;          /**< ar_exchange.is_private so far */
     bool is_even;             /**< all messages of the present step have as many pieces */
@@ -59,10 +61,11 @@ struct exchange_scratch {
 /** A collective while it is resolved. */
 struct flows_scratch {
     const struct ar_collective *collective;
-    struct ar_arena *arena;            /**< for the results */
-    struct ar_arena *room;             /**< ends when all is resolved */
-    struct ar_phase_flows peers;       /**< in the present phase */
-    struct ar_maxmin rates;            /**< of its flows */
+    const struct ar_message_cost *cost; /**< of messages besides their paths */
+    struct ar_arena *arena;             /**< for the results */
+    struct ar_arena *room;              /**< ends when all is resolved */
+    struct ar_phase_flows peers;        /**< in the present phase */
+    struct ar_maxmin rates;             /**< of its flows */
     double *carried;                   /**< [link]: in all phases so far, in buffers of a channel */
     double *folded;                    /**< [link of the first period]: each link that comes from it
                                             carries as much in addition */
@@ -89,6 +92,11 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
 
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
+
+/** For how long a message keeps its HCAs busy besides its bytes, with so many messages together on
+ * each link. */
+double flow_gap_s(const struct ar_maxmin *maxmin, const struct ar_message_cost *cost, size_t flow,
+                  const uint32_t *messages);
 
 /** Makes room for some more kinds of messages. */
 void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,

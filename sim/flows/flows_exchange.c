@@ -116,8 +116,8 @@ static void step_add_loads(struct flows_scratch *all, const struct ar_phase *pha
 
 static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
 {
-    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->pieces == b->pieces &&
-           ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
+    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->gap_s == b->gap_s &&
+           a->pieces == b->pieces && ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
 }
 
 /* The number of a kind among those of the step, from `first` on; a new one if there is none. */
@@ -169,7 +169,8 @@ static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_ph
             .rate_Bps = phase->is_at_once
                             ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
                             : rates->rates_Bps[flow],
-            .turns = phase->is_at_once ? phase->steps : 1, /* some rank takes part in all steps */
+            .gap_s = flow_gap_s(rates, scratch->cost, flow,
+                                phase->is_at_once ? scratch->messages : rates->flows),
             .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
@@ -250,6 +251,7 @@ static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
     }
     *made = (struct exchange_scratch){
         .collective = collective,
+        .cost = all->cost,
         .rates = &all->rates,
         .positions = order.ranks,
         .lanes = lanes,
@@ -263,6 +265,7 @@ static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
         .senders = ar_arena_alloc(room, places, sizeof *made->senders),
         .kind_of = ar_arena_alloc(room, places, sizeof *made->kind_of),
         .loads = ar_arena_alloc(room, links, sizeof *made->loads),
+        .messages = ar_arena_alloc(room, links, sizeof *made->messages),
         .users = ar_arena_alloc(room, links, sizeof *made->users),
         .is_private = true,
         .slots = ar_arena_alloc(room, slots, sizeof *made->slots),
@@ -353,6 +356,7 @@ static void step_add_loads_at_once(struct exchange_scratch *scratch, const struc
                 ar_maxmin_know(scratch->rates, link);
             }
             scratch->loads[link] += buffers;
+            scratch->messages[link] += count;
         }
     }
     scratch->is_private = scratch->is_private && are_links_private(scratch);
@@ -370,6 +374,8 @@ static void links_share_both_ways(struct exchange_scratch *scratch)
         if (link < back) {
             scratch->loads[link] = scratch->loads[back] =
                 (scratch->loads[link] + scratch->loads[back]) / 2;
+            scratch->messages[link] = scratch->messages[back] =
+                (scratch->messages[link] + scratch->messages[back]) / 2;
         }
     }
 }
@@ -384,6 +390,7 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     uint32_t phases = 0; /* that are like this one */
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
+        scratch->messages[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
         const struct like_steps *like = &scratch->like[first_step + step];
@@ -405,6 +412,21 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
         carried[link] += scratch->loads[link] * phases;
         scratch->loads[link] /= maxmin->bandwidth_Bps[link];
     }
+}
+
+static bool are_kinds_alike(const struct ar_message_cost *cost, const struct ar_exchange *exchange,
+                            const struct ar_exchange_step *step)
+{
+    const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
+    for (uint32_t i = 1; i < step->kinds_count; i++) {
+        if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
+            !ar_message_is_alike(cost, first[i].tier, first->tier) ||
+            fabs(first[i].gap_s - first->gap_s) > 1e-9 * first->gap_s ||
+            fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *phase,
@@ -438,12 +460,10 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         if (first != own) {
             fast_steps_copy(all->arena, scratch, first, own->is_mirror, made, step);
         }
+        made->is_uniform &= are_kinds_alike(all->cost, made, step);
         made->is_shared |= step->is_shared;
-        const struct ar_message_kind *kinds = &made->kinds[step->first_kind];
         for (uint32_t k = 0; k < step->kinds_count; k++) {
-            uint32_t pieces = kinds[k].pieces;
-            made->is_uniform &= kinds[k].latency_s == kinds->latency_s && pieces == kinds->pieces &&
-                                fabs(kinds[k].rate_Bps - kinds->rate_Bps) <= 1e-9 * kinds->rate_Bps;
+            uint32_t pieces = made->kinds[step->first_kind + k].pieces;
             made->smallest = pieces < made->smallest ? pieces : made->smallest;
             made->largest = pieces > made->largest ? pieces : made->largest;
         }

@@ -9,6 +9,7 @@ struct sums_scratch {
     const struct ar_phase *phase;
     uint32_t first_step;
     uint32_t positions;
+    const struct ar_message_cost *cost;
     const struct ar_paths *paths; /* of the flows, two for each place */
     struct ar_maxmin *maxmin;
     double *buffers;    /* [flow]: of a channel, in each part */
@@ -77,6 +78,7 @@ static void line_add_member(const struct sums_scratch *at, size_t first_flow, do
     for (size_t flow = first_flow; flow < first_flow + 2; flow++) {
         sum->latency_s = fmax(sum->latency_s, paths->latency_s[flow]);
         sum->tier = paths->tiers[flow] > sum->tier ? paths->tiers[flow] : sum->tier;
+        sum->gap_s = fmax(sum->gap_s, flow_gap_s(at->maxmin, at->cost, flow, at->messages));
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && at->buffers[flow] > 0;
              i++) {
             uint32_t link = paths->links[i];
@@ -106,7 +108,7 @@ uint64_t ar_line_elements(const struct ar_collective *collective, const struct a
 
 static bool are_lines_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
 {
-    return a->latency_s == b->latency_s && a->pieces == b->pieces &&
+    return a->latency_s == b->latency_s && a->pieces == b->pieces && a->gap_s == b->gap_s &&
            fabs(a->alone_s_per_byte - b->alone_s_per_byte) <= 1e-9 * b->alone_s_per_byte &&
            fabs(a->pace_s_per_byte - b->pace_s_per_byte) <= 1e-9 * b->pace_s_per_byte;
 }
@@ -153,6 +155,7 @@ void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *ph
         .phase = phase,
         .first_step = first_step,
         .positions = ar_shape_ranks(&collective->shape),
+        .cost = scratch->cost,
         .paths = &scratch->rates.paths,
         .maxmin = &scratch->rates,
         .buffers = ar_arena_alloc(scratch->room, flows->flows_count, sizeof *at.buffers),

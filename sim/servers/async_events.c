@@ -90,7 +90,7 @@ static void find_uses(const struct ar_async *run, const struct async_plan *plan,
                 double own = frac * (double)run->slices[j].bytes;
                 latency_s[j] =
                     fmax(latency_s[j], path.latency_s + ar_message_extra_s(cost, path.tier, own));
-                bytes[j] += ar_message_gap_s(cost, path.tier) * path.bandwidth_Bps;
+                bytes[j] += ar_message_gap_bytes(cost, path.tier, path.bandwidth_Bps);
             }
         }
         for (uint32_t i = 0; i < run->slices_count; i++) {

@@ -298,6 +298,9 @@ uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks);
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
                                uint32_t *turns);
 
+/** Whether a link is a direction of an HCA. */
+bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link);
+
 /** Directed links of the whole cluster, their bandwidth, and their name in the SimGrid platform
  * (written to `name` of `size` bytes; returns `name`). */
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);

@@ -1,9 +1,11 @@
 /** \file ar_message_cost.h
  * Costs of a message between nodes besides its path: the work of the software at its two ends.
  *
- * A message keeps the two ranks busy for a gap (`net.message_gap`), on top of the time in which its
- * bytes pass the links of its path, and takes longer than an empty one by a latency that grows with
- * its size: linearly from nothing to `net.latency_1KiB` at 1 KiB, from there by
+ * When its bytes have passed the links of its path, a message keeps the HCAs at its two ends busy
+ * for a gap (`net.message_gap`): then its connection is free for the next one. An HCA works on the
+ * gaps of messages that pass it together in turns, those of all channels and GPUs that use it: each
+ * takes as long as all of them. A message takes longer than an empty one by a latency that
+ * grows with its size: linearly from nothing to `net.latency_1KiB` at 1 KiB, from there by
  * `net.latency_8KiB` more to 8 KiB, and so on; beyond 512 KiB it stays. That covers messages that
  * are copied on the way (eager) and handshakes (rendezvous). Messages within a node cost nothing
  * besides.
@@ -45,10 +47,25 @@ static inline bool ar_tier_is_network(enum ar_tier tier)
     return tier == AR_TIER_RACK || tier == AR_TIER_SPINE;
 }
 
-/** The time for which a message keeps its ranks busy besides that of its bytes. */
+/** The time for which a message keeps its HCAs busy besides that of its bytes. */
 static inline double ar_message_gap_s(const struct ar_message_cost *cost, enum ar_tier tier)
 {
     return ar_tier_is_network(tier) ? cost->gap_s : 0;
+}
+
+/** The bytes that take this time on a path with so much bandwidth: for parameter servers, whose
+ * messages share links as they come. */
+static inline double ar_message_gap_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
+                                          double bandwidth_Bps)
+{
+    return ar_message_gap_s(cost, tier) * bandwidth_Bps;
+}
+
+/** Whether messages over paths of these tiers cost the same besides. */
+static inline bool ar_message_is_alike(const struct ar_message_cost *cost, enum ar_tier one,
+                                       enum ar_tier other)
+{
+    return !cost->is_any || ar_tier_is_network(one) == ar_tier_is_network(other);
 }
 
 /** The latency of a message of `bytes` besides that of its path. */

@@ -129,6 +129,13 @@ static struct ar_port port_of(const struct ar_cluster *cluster, struct place pla
     return (struct ar_port){place.node, (link - place.first - cluster->node.hca[0]) / 2};
 }
 
+bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link)
+{
+    uint32_t of_node = link % cluster->node.count, first = cluster->node.hca[0];
+    return link < cluster->first_fabric_link && of_node >= first &&
+           of_node < first + 2 * cluster->facts.hcas_per_node;
+}
+
 static bool is_up(const struct ar_cluster *cluster, uint32_t link)
 {
     return ar_hca_in_use(cluster, link) == link;

@@ -53,7 +53,8 @@ static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, do
         struct ar_path path;
         ar_cluster_path(actors->cluster, source, destination, &path);
         parcel->latency_s = path.latency_s + ar_message_extra_s(cost, path.tier, (double)bytes);
-        *moved_bytes = child_moved_bytes(cost, path.tier, path.bandwidth_Bps, bytes);
+        double gap_bytes = ar_message_gap_bytes(cost, path.tier, path.bandwidth_Bps);
+        *moved_bytes = child_moved_bytes((double)bytes + gap_bytes);
     }
     return parcel;
 }

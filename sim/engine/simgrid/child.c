@@ -25,6 +25,12 @@ void *child_alloc(size_t count, size_t size, const char *what)
     return data;
 }
 
+void child_fail(const char *text)
+{
+    fprintf(stderr, "%s\n", text);
+    _exit(1);
+}
+
 /* --- actors ----------------------------------------------------------------------------------- */
 
 struct child_actor {
@@ -89,10 +95,9 @@ void child_await(sg_comm_t comm, double latency_s)
     child_sleep_until(simgrid_wait(comm) + latency_s);
 }
 
-double child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
-                         double bandwidth_Bps, uint64_t bytes)
+double child_moved_bytes(double bytes)
 {
-    return fmax((double)bytes + ar_message_gap_s(cost, tier) * bandwidth_Bps, CHILD_BYTES_MIN);
+    return fmax(bytes, CHILD_BYTES_MIN);
 }
 
 /* --- the module ------------------------------------------------------------------------------- */

@@ -19,6 +19,9 @@ extern const struct child_kind child_trial, child_graph, child_actors;
 /** Memory that a child does not free; without memory for `what` the child ends. */
 void *child_alloc(size_t count, size_t size, const char *what);
 
+/** Ends the child with a line. */
+_Noreturn void child_fail(const char *text);
+
 /** The host of a rank, or of AR_SWITCH with a rank. */
 sg_host_t child_host(uint32_t rank);
 
@@ -42,7 +45,5 @@ void child_await(sg_comm_t comm, double latency_s);
  * it has begun. It takes any link less time than SimGrid tells apart. */
 #define CHILD_BYTES_MIN 1e-6
 
-/** Bytes that SimGrid moves for a message: with what the narrowest link of the path carries in the
- * gap of a message. */
-double child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
-                         double bandwidth_Bps, uint64_t bytes);
+/** Bytes that SimGrid moves for a message. */
+double child_moved_bytes(double bytes);

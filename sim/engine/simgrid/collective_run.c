@@ -12,12 +12,12 @@
 
 /* --- connections and messages in flight ------------------------------------------------------- */
 
-/* At the end of a phase: forgets all connections but the one used last. */
-static void link_ends_keep_last(struct link_ends *ends)
+/* Forgets all connections, but keeps the one used last if it is the same in each phase. */
+static void link_ends_begin_phase(struct link_ends *ends, bool keeps_last)
 {
-    if (ends->count > 1) {
+    if (ends->count > 0) {
         ends->ends[0] = ends->ends[ends->last];
-        ends->count = 1;
+        ends->count = keeps_last ? 1 : 0;
         ends->last = 0;
     }
 }
@@ -32,7 +32,7 @@ static struct flight *flight_at(const struct flights *flights, uint32_t index)
 static void flight_leave(struct flight *flight)
 {
     if (flight->comm != NULL) {
-        flight->left_s = simgrid_wait(flight->comm);
+        flight->left_s = simgrid_wait(flight->comm) + flight->gap_s;
         flight->comm = NULL;
     }
 }
@@ -81,6 +81,7 @@ static void flights_await_left(struct flights *flights, uint32_t peer)
     for (uint32_t i = flights->count; i-- > 0;) {
         if (flight_at(flights, i)->peer == peer) {
             flight_leave(flight_at(flights, i));
+            child_sleep_until(flight_at(flights, i)->left_s);
             return;
         }
     }
@@ -103,6 +104,13 @@ static uint64_t bytes_of_slice(const struct actor *actor, struct ar_slice span)
     return span.count * actor->run->collective->element_bytes;
 }
 
+static double gap_of_message(const struct actor *actor, uint32_t from, uint32_t to)
+{
+    const struct ar_flows *flows = actor->run->flows;
+    return flows != NULL ? ar_flows_gap_s(flows, actor->phase, actor->step, actor->lane, from, to)
+                         : 0;
+}
+
 /* The way from a position to another one: '>' over a connection, or '=' in an exchange, whose
  * mailbox has no receiver yet, so that a message starts when both have come. */
 static struct link_end find_link_end(const struct actor *actor, uint32_t from, char kind,
@@ -117,7 +125,7 @@ static struct link_end find_link_end(const struct actor *actor, uint32_t from, c
         .peer = from == actor->position ? to : from,
         .mailbox = sg_mailbox_by_name(message_mailbox_name(actor, from, kind, to, name)),
         .latency_s = path.latency_s,
-        .bandwidth_Bps = path.bandwidth_Bps,
+        .gap_s = gap_of_message(actor, from, to),
         .tier = path.tier};
 }
 
@@ -191,10 +199,11 @@ static struct flight put_message(const struct actor *actor, const struct link_en
                                  uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    double moved = child_moved_bytes(actor->run->cost, out->tier, out->bandwidth_Bps, bytes);
+    double moved = child_moved_bytes((double)bytes);
     return (struct flight){.comm = simgrid_put(out->mailbox, &payload, moved),
                            .peer = out->peer,
                            .step = actor->steps_done,
+                           .gap_s = out->gap_s,
                            .latency_s = latency_over(actor, out, bytes)};
 }
 
@@ -227,7 +236,7 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
     const struct link_end *in =
         connection_to(actor, &actor->in, move->receive_from, actor->position);
     child_await(sg_mailbox_get_async(in->mailbox, &payload),
-                latency_over(actor, in, bytes_of_slice(actor, move->receive_span)));
+                in->gap_s + latency_over(actor, in, bytes_of_slice(actor, move->receive_span)));
     reduce_received(actor, move);
 }
 
@@ -246,6 +255,7 @@ static struct flight get_exchanged(const struct actor *actor, const struct ar_mo
     if (move->receive != AR_RECEIVE_NONE) {
         struct link_end in = find_link_end(actor, move->receive_from, '=', actor->position);
         flight.comm = sg_mailbox_get_async(in.mailbox, &payload);
+        flight.gap_s = in.gap_s;
         flight.latency_s = latency_over(actor, &in, bytes_of_slice(actor, move->receive_span));
     }
     return flight;
@@ -264,7 +274,7 @@ static struct flight put_exchanged(const struct actor *actor, const struct ar_mo
 static void await_exchanged(const struct flight *flight)
 {
     if (flight->comm != NULL) {
-        child_await(flight->comm, flight->latency_s);
+        child_await(flight->comm, flight->gap_s + flight->latency_s);
     }
 }
 
@@ -288,6 +298,7 @@ static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t fi
     struct flight *sent = received + steps;
     for (uint32_t i = 0; i < steps; i++) {
         struct ar_move move = move_at(actor, elements, first_step + i);
+        actor->step = i;
         received[i] = get_exchanged(actor, &move);
         sent[i] = put_exchanged(actor, &move);
     }
@@ -325,10 +336,11 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
                       uint32_t first_step)
 {
     const struct ar_cluster *cluster = actor->run->collective->cluster;
+    actor->phase = (uint32_t)(phase - actor->run->phases);
     actor->is_in_tree = phase->kind == AR_PHASE_TREE;
     actor->move_s_per_byte = phase->moves * ar_cluster_facts(cluster)->copy_s_per_byte;
-    link_ends_keep_last(&actor->out);
-    link_ends_keep_last(&actor->in);
+    link_ends_begin_phase(&actor->out, actor->run->flows == NULL);
+    link_ends_begin_phase(&actor->in, actor->run->flows == NULL);
     if (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS) {
         actor_land_all(actor);
     }
@@ -343,6 +355,7 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
     }
     for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
         struct ar_move move = move_at(actor, elements, step);
+        actor->step = step - first_step;
         if (phase->kind == AR_PHASE_EXCHANGE) {
             exchange_step(actor, &move);
         } else {
@@ -458,6 +471,12 @@ void collective_run_create(struct collective_run *run)
     run->positions = ar_shape_ranks(&collective->shape);
     run->cost = &facts->message;
     run->phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, run->phases);
+    if (run->cost->gap_s > 0) {
+        struct ar_error err;
+        if (ar_flows_create(collective, &run->flows, &err) != AR_OK) {
+            child_fail(err.text);
+        }
+    }
     create_actors(run);
 }
 

@@ -19,7 +19,7 @@ struct link_end {
     uint32_t peer; /**< position */
     sg_mailbox_t mailbox;
     double latency_s; /**< that an empty message takes after it has left */
-    double bandwidth_Bps;
+    double gap_s;     /**< for which a message keeps the connection busy behind its bytes */
     enum ar_tier tier;
 };
 
@@ -34,7 +34,8 @@ struct flight {
     sg_comm_t comm;   /**< NULL: it is known when it has left */
     uint32_t peer;    /**< position that it is for */
     uint64_t step;    /**< of its sender, counted over all calls */
-    double left_s;    /**< when it has left */
+    double gap_s;     /**< for which it keeps the connection busy behind its bytes */
+    double left_s;    /**< when it has left, with its gap */
     double latency_s; /**< that it takes from then on */
 };
 
@@ -52,8 +53,9 @@ struct actor {
     uint32_t lane;
     uint32_t position;
     uint32_t rank;
-    int64_t observed;    /* index in the timeline; -1: not in it */
-    uint64_t steps_done; /* over all calls; tells peers which of their messages have arrived */
+    int64_t observed;     /* index in the timeline; -1: not in it */
+    uint32_t phase, step; /* at present; the step counts from the first one of the phase */
+    uint64_t steps_done;  /* over all calls; tells peers which of their messages have arrived */
     struct link_ends out;
     struct link_ends in;
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
@@ -79,6 +81,7 @@ struct collective_run {
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     const struct ar_message_cost *cost; /* of messages besides their paths */
+    struct ar_flows *flows;             /* which know their gaps; NULL: there are none */
     struct actor *actors;               /* [lane][position] */
     struct flight *flights;             /* [actor]: room for those of a rank */
     uint32_t flights_capacity;

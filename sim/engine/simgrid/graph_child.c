@@ -245,6 +245,40 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
     stream->is_slowed = false;
 }
 
+static bool has_link(const struct ar_path *path, uint32_t link)
+{
+    for (uint32_t i = 0; i < path->links_count; i++) {
+        if (path->links[i] == link) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* For how long the gaps of all messages between the two roles that pass one of its HCAs keep it
+ * busy behind the bytes of a part. */
+static double gap_of_part(const struct stream *stream, const struct ar_task *task,
+                          const struct ar_path *path)
+{
+    const struct graph_run *run = stream->run;
+    const struct ar_collective *collective = &run->trial->sendings[task->work].collective;
+    const struct ar_cluster *cluster = collective->cluster;
+    double gap_s = ar_message_gap_s(&ar_cluster_facts(cluster)->message, path->tier);
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < path->links_count && gap_s > 0; i++) {
+        uint32_t users = 0;
+        for (uint32_t place = 0;
+             place < run->places && ar_cluster_is_hca_link(cluster, path->links[i]); place++) {
+            struct ar_path other;
+            ar_cluster_path(cluster, stream->role * run->places + place,
+                            task->to * run->places + place, &other);
+            users += has_link(&other, path->links[i]);
+        }
+        most = users > most ? users : most;
+    }
+    return most * collective->channels * gap_s;
+}
+
 /* The part of a channel goes to the counterpart, as the moves of a send go. */
 static void send_part(const struct stream *stream, const struct ar_task *task)
 {
@@ -260,15 +294,13 @@ static void send_part(const struct stream *stream, const struct ar_task *task)
     ar_cluster_path(cluster, from, to, &path);
     double latency_s =
         path.latency_s + ar_message_extra_s(&facts->message, path.tier, (double)bytes);
-    uint64_t moved_bytes =
-        (uint64_t)llround(child_moved_bytes(&facts->message, path.tier, path.bandwidth_Bps, bytes));
     bool is_left = run->graph->works[task->work].latency_s > 0; /* others wait for the rest */
     child_sleep_for(facts->collective_setup_s);
-    latency_s = is_left ? 0 : latency_s;
-    if (moved_bytes > 0) {
-        child_await(simgrid_send(child_host(from), child_host(to), moved_bytes), latency_s);
+    double behind_s = gap_of_part(stream, task, &path) + (is_left ? 0 : latency_s);
+    if (bytes > 0) {
+        child_await(simgrid_send(child_host(from), child_host(to), bytes), behind_s);
     } else {
-        child_sleep_for(latency_s);
+        child_sleep_for(behind_s);
     }
 }
 

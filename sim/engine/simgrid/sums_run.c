@@ -17,7 +17,7 @@ struct line_switch {
     uint64_t elements;
     struct ar_line line;
     struct ar_line_sum sum; /* its latency and tier */
-    double gap_bytes;       /* that the links carry in the gap of a message */
+    double gap_s;           /* for which a part keeps the line busy behind its bytes */
     double *finish_s;       /* [window]: parts have left it */
     sg_comm_t *comms;       /* [2][member] */
 };
@@ -76,8 +76,7 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
                            const struct ar_slice *slice)
 {
     const struct collective_run *run = own->run;
-    uint64_t bytes =
-        slice->count * run->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
+    uint64_t bytes = slice->count * run->collective->element_bytes;
     return bytes > 0 ? simgrid_send(child_host(source), child_host(destination), bytes) : NULL;
 }
 
@@ -130,6 +129,7 @@ static void switch_run(void *data)
         }
         child_sleep_until(start_s);
         move_part(own, part);
+        child_sleep_for(own->gap_s);
         own->finish_s[part % window] = simgrid_get_clock() + latency_of(own, part);
         for (uint32_t i = 0; i < own->line.count; i++) {
             uint32_t member = own->line.first + i * own->line.stride;
@@ -142,16 +142,32 @@ static void switch_run(void *data)
     free(own);
 }
 
+/* The gap of the line, as the flows of the collective have it. */
+static double find_gap_s(const struct line_switch *own)
+{
+    const struct collective_run *run = own->run;
+    const struct ar_flows *flows = run->flows;
+    const struct ar_line_sums *sums =
+        flows != NULL ? flows->patterns[own->phase - run->phases].line_sums : NULL;
+    const uint32_t *first =
+        sums != NULL ? &sums->first[own->lane * sums->stages + own->stage] : NULL;
+    for (uint32_t i = sums != NULL ? first[0] : 0; sums != NULL && i < first[1]; i++) {
+        if (sums->lines[i].line.first == own->line.first) {
+            return sums->lines[i].gap_s;
+        }
+    }
+    return 0;
+}
+
 /* The slowest of the members' latencies, and the farthest tier. */
 static void find_sum(struct line_switch *own)
 {
     const struct ar_cluster *cluster = own->run->collective->cluster;
     own->sum = (struct ar_line_sum){.tier = AR_TIER_NVLINK};
+    own->gap_s = find_gap_s(own);
     for (uint32_t i = 0; i < own->line.count; i++) {
         struct ar_path path;
         ar_cluster_path(cluster, rank_at(own, i), AR_SWITCH | rank_at(own, i + 1), &path);
-        double gap_s = ar_message_gap_s(own->run->cost, path.tier);
-        own->gap_bytes = fmax(own->gap_bytes, gap_s * path.bandwidth_Bps);
         own->sum.latency_s = fmax(own->sum.latency_s, path.latency_s);
         own->sum.tier = path.tier > own->sum.tier ? path.tier : own->sum.tier;
     }
