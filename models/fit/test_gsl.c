@@ -25,7 +25,7 @@ Test(gsl, the_same_seed_gives_the_same_draws)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 20000 };
 
 static _Thread_local uint32_t calls_of_host;
 
