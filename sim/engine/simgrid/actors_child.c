@@ -48,13 +48,13 @@ static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, do
     uint32_t source = actors->gpus[own->number], destination = actors->gpus[to];
     parcel->payload = payload;
     actors->messages_count++;
-    *moved_bytes = CHILD_BYTES_MIN;
+    *moved_bytes = 1; /* an empty one is a word of control */
     if (source != destination) {
         struct ar_path path;
         ar_cluster_path(actors->cluster, source, destination, &path);
         parcel->latency_s = path.latency_s + ar_message_extra_s(cost, path.tier, (double)bytes);
         double gap_bytes = ar_message_gap_bytes(cost, path.tier, path.bandwidth_Bps);
-        *moved_bytes = child_moved_bytes((double)bytes + gap_bytes);
+        *moved_bytes = fmax(1, (double)bytes + round(gap_bytes));
     }
     return parcel;
 }
