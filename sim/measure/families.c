@@ -1,5 +1,6 @@
-/* Families of published runs: rows of one table, GPU and range of GPUs, and their errors. */
+/* Families of published runs: rows of one software, GPU and range of GPUs, and their errors. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_numbers.h"
@@ -14,13 +15,13 @@ static const struct {
 /* Share of error up to which a prediction counts as met. */
 static const double met_frac = 0.10;
 
-static const char *range_of(const struct published *row)
+static size_t range_of(uint64_t gpus)
 {
     size_t i = 0;
-    while (row->gpus > ranges[i].last) {
+    while (gpus > ranges[i].last) {
         i++;
     }
-    return ranges[i].name;
+    return i;
 }
 
 static bool is_counted(const struct published *row)
@@ -30,12 +31,38 @@ static bool is_counted(const struct published *row)
 
 static bool is_of(const struct reproduce_family *family, const struct published *row)
 {
-    return strcmp(family->table, row->table) == 0 && strcmp(family->gpu, row->gpu) == 0 &&
-           strcmp(family->range, range_of(row)) == 0;
+    return strcmp(family->software, row->software) == 0 && strcmp(family->gpu, row->gpu) == 0 &&
+           family->range == ranges[range_of(row->gpus)].name;
+}
+
+/* By software, GPU and range. */
+static int compare_families(const void *left, const void *right)
+{
+    const struct reproduce_family *a = left, *b = right;
+    int by_software = strcmp(a->software, b->software), by_gpu = strcmp(a->gpu, b->gpu);
+    double a_first = strtod(a->range, NULL), b_first = strtod(b->range, NULL);
+    return by_software != 0 ? by_software
+           : by_gpu != 0    ? by_gpu
+                            : (a_first > b_first) - (a_first < b_first);
+}
+
+/* What a peer states of a row's family: `vTrain: mean 8.4 % (its rows on one node)`. */
+static const char *peer_of(const struct published_rows *rows, const struct published *row,
+                           struct ar_arena *arena)
+{
+    for (size_t i = 0; i < rows->peers_count; i++) {
+        const struct published_peer *peer = &rows->peers[i];
+        if (strcmp(peer->software, row->software) == 0 && strcmp(peer->table, row->table) == 0 &&
+            row->gpus >= peer->gpus_min && row->gpus <= peer->gpus_max) {
+            return ar_arena_format(arena, "%s: %s %.1f %% (%s)", peer->peer, peer->statistic,
+                                   100 * peer->error_frac, peer->rows);
+        }
+    }
+    return NULL;
 }
 
 /* Sums up the errors of times of a family, of all rows if it has no GPU. */
-static void fill_family(const struct published_rows *rows, double *errors,
+static void fill_family(const struct published_rows *rows, double *errors, struct ar_arena *arena,
                         struct reproduce_family *family)
 {
     size_t count = 0;
@@ -44,6 +71,9 @@ static void fill_family(const struct published_rows *rows, double *errors,
         if (is_counted(row) && (family->gpu == NULL || is_of(family, row))) {
             errors[count++] = row->predicted_s / row->measured_s - 1;
             family->misfits += row->fits != NULL && strcmp(row->fits, "no") == 0;
+            if (family->gpu != NULL && family->peer == NULL) {
+                family->peer = peer_of(rows, row, arena);
+            }
         }
     }
     double sum = 0;
@@ -76,14 +106,16 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
             is_known = is_of(&list[j], row);
         }
         if (!is_known) {
-            list[made] = (struct reproduce_family){
-                .table = row->table, .gpu = row->gpu, .range = range_of(row)};
-            fill_family(rows, errors, &list[made++]);
+            list[made] = (struct reproduce_family){.software = row->software,
+                                                   .gpu = row->gpu,
+                                                   .range = ranges[range_of(row->gpus)].name};
+            fill_family(rows, errors, arena, &list[made++]);
         }
     }
+    qsort(list, made, sizeof *list, compare_families);
     if (made > 1) {
-        list[made] = (struct reproduce_family){.table = "all"};
-        fill_family(rows, errors, &list[made++]);
+        list[made] = (struct reproduce_family){.software = "all"};
+        fill_family(rows, errors, arena, &list[made++]);
     }
     *families = list;
     *count = made;
@@ -94,17 +126,20 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
 #define PERCENT(field, name, title, help, ...) \
     ROW(number, field, name, help, .heading = title, .factor = 100, .decimals = 1, __VA_ARGS__)
 static const struct ar_column columns[] = {
-    ROW(string, table, "table", "file of published runs; all: those of all files", .heading = "table"),
+    ROW(string, software, "software", "title up to its first comma, or the file; all: all rows",
+        .heading = "software"),
     ROW(string, gpu,   "gpu",   "cost table of the GPU, or the cluster", .heading = "gpu"),
     ROW(string, range, "range", "GPUs of the runs", .heading = "gpus"),
     ROW(count,  rows,  "rows",  "that were predicted, and that nothing was fitted to", .heading = "rows"),
     PERCENT(median_frac, "median_frac", "median (%)", "of |predicted time / measured - 1|"),
     PERCENT(mean_frac,   "mean_frac",   "mean (%)",   "of the same"),
-    PERCENT(signed_frac, "signed_error_frac", "signed (%)", "median of predicted time / measured - 1: above 0 is too slow",
+    PERCENT(signed_frac, "signed_median_frac", "signed median (%)", "median of predicted time / measured - 1: above 0 is too slow",
         .is_signed = true),
     PERCENT(worst_frac,  "worst_frac",  "worst (%)",  "the largest error"),
     PERCENT(within_frac, "within_frac", "within 10 % (%)", "share of rows that are off by at most 10 %"),
     ROW(count, misfits, "misfits", "rows that ran and are said not to fit in memory", .heading = "misfits"),
+    ROW(string, peer, "peer", "what another tool states of these rows, or of a set with some of them",
+        .heading = "peer"),
 };
 /* clang-format on */
 const struct ar_columns reproduce_family_columns = {columns, sizeof columns / sizeof columns[0]};

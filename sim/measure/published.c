@@ -157,6 +157,14 @@ static const struct ar_column row_columns[] = {
     ROW(string, fitted, "fitted", "", OPTIONAL),
 };
 
+/* The title up to its first comma, or the table. */
+static const char *software_of(const struct published *row, struct ar_arena *arena)
+{
+    const char *comma = strchr(row->title, ',');
+    return comma == NULL ? row->table
+                         : ar_arena_format(arena, "%.*s", (int)(comma - row->title), row->title);
+}
+
 /* Reads the ranges of a row's own. */
 static enum ar_status read_assumptions(const struct ar_scenario *given, struct published *row,
                                        struct ar_error *err)
@@ -240,6 +248,7 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
         row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"", ar_csv_where(csv, i, where),
                                      row->name);
         row->title = row->title != NULL ? row->title : row->name;
+        row->software = software_of(row, given->arena);
         row->scenario = *given;
         enum ar_status status = key_texts_add(row->keys, NULL, &row->scenario, &cause);
         if (status != AR_OK) { /* a wrong cell is wrong data, not wrong usage */
@@ -264,8 +273,13 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
 
 /* --- ranges of clusters -------------------------------------------------------------------- */
 
-/* The shipped file of ranges that hold for all rows of a cluster. */
-static const char ranges_name[] = "ranges";
+/* The shipped files of ranges that hold for all rows of a cluster, and of errors of other tools. */
+static const char ranges_name[] = "ranges", peers_name[] = "peers";
+
+bool published_has_rows(const char *name)
+{
+    return strcmp(name, ranges_name) != 0 && strcmp(name, peers_name) != 0;
+}
 
 struct range_line {
     const char *cluster, *key, *low, *high, *source;
@@ -340,6 +354,34 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
     return AR_OK;
 }
 
+/* --- other tools --------------------------------------------------------------------------- */
+
+#define PEER(kind, field, help, ...)                                                               \
+    AR_COLUMN(kind, struct published_peer, field, #field, help, __VA_ARGS__)
+static const struct ar_column peer_columns[] = {
+    PEER(string, software, "the software of rows"),
+    PEER(string, table, "the file of the rows"),
+    PEER(count, gpus_min, "the least number of GPUs", .min = 1, .max = 1e9),
+    PEER(count, gpus_max, "the largest number of GPUs", .min = 1, .max = 1e9),
+    PEER(string, peer, "a tool"),
+    PEER(number, error_frac, "its error, a number above 0", .min = 1e-6, .max = 1e3),
+    PEER(string, statistic, "mean or median"),
+    PEER(string, rows, "the rows that it was run on"),
+    PEER(string, source, "who states it"),
+};
+
+static enum ar_status read_peers(const char *path, struct ar_arena *arena,
+                                 struct published_rows *rows, struct ar_error *err)
+{
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct published_peer *peers = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *peers);
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(peer_columns), peers, sizeof *peers, err));
+    rows->peers = peers;
+    rows->peers_count = csv->rows_count;
+    return AR_OK;
+}
+
 enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
                               struct ar_error *err)
 {
@@ -351,7 +393,7 @@ enum ar_status published_read(const struct published_request *request, struct pu
     *rows = (struct published_rows){.count = 0};
     for (size_t i = 0; i < count; i++) {
         const char *name = is_named ? request->files[i] : names[i];
-        if (is_named || strcmp(name, ranges_name) != 0) {
+        if (is_named || published_has_rows(name)) {
             AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", name, path, err));
             AR_TRY(published_read_file(path, &request->given, rows, err));
         }
@@ -372,6 +414,8 @@ enum ar_status published_read(const struct published_request *request, struct pu
                             "or a pattern such as \"sony*\"",
                             pattern, all);
     }
+    AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", peers_name, path, err));
+    AR_TRY(read_peers(path, request->given.arena, rows, err));
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", ranges_name, path, err));
     return add_ranges(path, request->given.arena, rows, err);
 }

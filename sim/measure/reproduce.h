@@ -55,7 +55,8 @@ struct published {
     const char *where; /**< `path:line: row "name"`, begins error lines */
     const char *table; /**< name of the file, without .csv */
     const char *name;
-    const char *title; /**< the name, if there is none */
+    const char *title;    /**< the name, if there is none */
+    const char *software; /**< the title up to its first comma; the table, if it has none */
     enum quantity quantity;
     double measured;       /**< NAN: none, a row for context only */
     double measured_error; /**< half width, 0 if none is given */
@@ -83,10 +84,23 @@ struct published {
     const char *assumptions; /**< the ranges in one line */
 };
 
-/** Rows of all files, in order, in the arena of the request. */
+/** What another tool states of its errors on the rows of a table, a line of peers.csv. */
+struct published_peer {
+    const char *software, *table;
+    uint64_t gpus_min, gpus_max;
+    const char *peer; /**< name of the tool */
+    double error_frac;
+    const char *statistic; /**< `mean` or `median`, of the errors of all rows that it was run on */
+    const char *rows;      /**< which these are */
+    const char *source;
+};
+
+/** Rows of all files, in order, and the shipped lines of peers.csv, in the arena of the request. */
 struct published_rows {
     struct published *rows;
     size_t count;
+    const struct published_peer *peers;
+    size_t peers_count;
 };
 
 /** The rows that the command line asks for, and the parameters that it gives. */
@@ -110,6 +124,9 @@ static inline bool published_is_context(const struct published *row)
  * request fixes is dropped. */
 enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
                               struct ar_error *err);
+
+/** Whether a shipped file, by its name, has rows of published runs: ranges and peers have none. */
+bool published_has_rows(const char *name);
 
 /** Appends the rows of a file, without the ranges of others. */
 enum ar_status published_read_file(const char *path, const struct ar_scenario *given,
@@ -141,9 +158,9 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
 /** The summary of rows with results. */
 struct reproduce_summary reproduce_summarize(const struct published_rows *rows);
 
-/** Rows of one table, GPU and range of GPUs: how far predicted times are from measured ones. */
+/** Rows of one software, GPU and range of GPUs: how far predicted times are from measured ones. */
 struct reproduce_family {
-    const char *table, *gpu;
+    const char *software, *gpu;
     const char *range; /**< `9-64`: GPUs of the runs */
     uint64_t rows;
     double median_frac; /**< of |predicted / measured - 1| of times, also the following */
@@ -152,10 +169,11 @@ struct reproduce_family {
     double worst_frac;
     double within_frac; /**< share of rows that are off by at most 10 % */
     uint64_t misfits;   /**< rows that ran and are said not to fit */
+    const char *peer;   /**< what another tool states of these rows; NULL: nothing known */
 };
 
-/** The families of rows with results, in the order of their tables, and all rows as the last one,
- * if there are several. Rows that something was fitted to are left out. */
+/** The families of rows with results, sorted by software, GPU and range, and all rows as the last
+ * one, if there are several. Rows that something was fitted to are left out. */
 void reproduce_families(const struct published_rows *rows, struct ar_arena *arena,
                         struct reproduce_family **families, size_t *count);
 

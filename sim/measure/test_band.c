@@ -106,7 +106,7 @@ Test(band, a_summary_counts_rows_and_has_their_median_width)
         {.predicted = 4, .low = 3, .high = 4, .error_frac = 0.1, .inside = "yes"},
         {.predicted = 5, .low = NAN, .high = NAN, .error_frac = 0.1},
     };
-    const struct published_rows all = {rows, 5};
+    const struct published_rows all = {.rows = rows, .count = 5};
     struct reproduce_summary summary = reproduce_summarize(&all);
     cr_expect_eq(summary.predicted, 4);
     cr_expect_eq(summary.banded, 3);

@@ -244,9 +244,46 @@ Test(reproduce, families_are_sums_over_rows_that_nothing_was_fitted_to)
     CLI_CELL(families, 1, "range", "1-8");
     CLI_CELL(families, 1, "rows", "2");
     CLI_CELL(families, 2, "range", "9-64");
-    CLI_CELL(families, 3, "table", "all");
+    CLI_CELL(families, 1, "software", "rows");
+    CLI_CELL(families, 3, "software", "all");
     CLI_CELL(families, 3, "rows", "3");
     cr_expect_float_eq(cli_number(families, 3, "mean_frac"), sum / 3, 1e-6);
+}
+
+Test(reproduce, families_are_of_the_software_that_titles_begin_with)
+{
+    cli_write("rows.csv", "row,title,quantity,measured,source,cluster,gpus,algorithm,trace\n"
+                          "a,\"Theirs, on 8\",iteration_s,1,made up,flat,8,ring,trace.csv\n"
+                          "b,Nobody knows,iteration_s,1,made up,flat,8,ring,trace.csv\n"
+                          "c,\"Mine, on 16, again\",iteration_s,1,made up,flat,16,ring,trace.csv\n"
+                          "d,\"Theirs, on 6\",iteration_s,1,made up,flat,6,ring,trace.csv\n"
+                          "e,\"Mine, on 8\",iteration_s,1,made up,flat,8,ring,trace.csv\n");
+    static const char *const expected[][3] = {{"Mine", "1-8", "1"},
+                                              {"Mine", "9-64", "1"},
+                                              {"Theirs", "1-8", "2"},
+                                              {"rows", "1-8", "1"},
+                                              {"all", "", "5"}};
+    reproduce("--samples 1 --out out/s");
+    struct cli_table *families = cli_table(cli_read("out/s/families.csv"));
+    cr_assert_eq(families->rows_count, 1 + 5);
+    for (size_t i = 0; i < 5; i++) {
+        CLI_CELL(families, i + 1, "software", expected[i][0]);
+        CLI_CELL(families, i + 1, "range", expected[i][1]);
+        CLI_CELL(families, i + 1, "rows", expected[i][2]);
+        CLI_CELL(families, i + 1, "peer", "");
+    }
+}
+
+Test(reproduce, a_family_has_what_another_tool_states_of_its_rows)
+{
+    cli_good("$AR reproduce mlperf megatron --rows 'm*[1f]-0[02]5' --samples 1 --out out/p");
+    struct cli_table *families = cli_table(cli_read("out/p/families.csv"));
+    CLI_CELL(families, 1, "software", "Megatron-LM");
+    CLI_CELL(families, 1, "peer", "Calculon: median 14.3 % (table 1 of arXiv:2104.04473)");
+    CLI_CELL(families, families->rows_count - 2, "software", "NeMo");
+    CLI_CELL(families, families->rows_count - 2, "peer",
+             "Calculon: median 35.6 % (GPT-3 of MLPerf v3.1)");
+    CLI_CELL(families, families->rows_count - 1, "peer", "");
 }
 
 Test(reproduce, list_has_the_rows_of_the_shipped_tables)
@@ -297,7 +334,7 @@ Test(reproduce, shipped_rows_are_read_by_name_or_all)
             .out;
     const char *sony =
         cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1 --engine closed").out;
-    cr_expect_not_null(strstr(all, is_short ? "sony-v1-1088" : "\nmegatron "), "%s", all);
+    cr_expect_not_null(strstr(all, is_short ? "sony-v1-1088" : "\nMegatron-LM "), "%s", all);
     cr_expect_not_null(strstr(sony, "sony-v2-1024"), "%s", sony);
 }
 
