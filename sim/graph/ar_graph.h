@@ -20,9 +20,9 @@
  * it begins and a factor of its computations, and a task starts on a rank when what it waits for
  * has ended there:
  *
- * - Collectives that follow each other on a stream, wait for computations alone, and of which only
- *   the last is waited for, are a *series*: whoever times the graph runs them at once, each rank
- *   beginning one when it is ready there (ar_trial.h).
+ * - Whole collectives that follow each other on a stream, wait for computations alone, and of which
+ *   only the last is waited for, are a *series*: whoever times the graph runs them at once, each
+ * rank beginning one when it is ready there (ar_trial.h).
  * - Other collectives begin when the last rank of their group is ready, and end on all at once; in
  *   truth the parts of ranks that are ready go ahead, so that this is an estimate from above.
  * - A message goes from each rank to its counterpart as soon as it is ready.

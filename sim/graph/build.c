@@ -144,13 +144,48 @@ static uint32_t add_sum(struct ar_build *build, uint32_t stage,
     return build_collective(build, stage, AR_STREAM_GRADIENTS, operation, axes, bytes, 1, action);
 }
 
+/* Parameters of a bucket: collectives beside computations are fused to that, so that rings of many
+ * replicas are not all latency (NVIDIA/Megatron-LM, DistributedDataParallel in
+ * megatron/core/distributed/distributed_data_parallel.py). */
+static double bucket_parameters(const struct ar_build *build)
+{
+    return fmax(40e6, 1e6 * ar_layout_replicas(build->layout));
+}
+
+/* The layers of a bucket go one by one, each for its share of the time of the whole bucket; those
+ * that are larger are a bucket each. */
+static void set_share(struct ar_build *build, double parameters, double whole)
+{
+    double bucket = fmin(whole, bucket_parameters(build));
+    build->share = parameters < bucket ? parameters / bucket : 0;
+}
+
+/* All that would go at once if nothing ran beside it: the parameters of a stage, but gradients that
+ * are sent for each micro-batch are those of a chunk. */
+static struct ar_parameters find_whole(const struct ar_build *build, const struct ar_run *run,
+                                       const struct ar_operation *operation)
+{
+    if (operation == &ar_operation_all_gather || !build->layout->strategy->shards_gradients) {
+        return build_stage_parameters(build, run->stage);
+    }
+    uint32_t stages = build->pipeline.stages;
+    uint32_t place = run->action.chunk * stages + run->stage;
+    const struct ar_run chunk = {.layers = ar_layout_place_layers(build->layout, place),
+                                 .has_embedding = place == 0,
+                                 .has_head = place == stages * build->pipeline.chunks - 1};
+    return build_run_parameters(build, &chunk, true);
+}
+
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
-                         const struct ar_action *action, uint32_t after)
+                         struct ar_parameters whole, const struct ar_action *action, uint32_t after)
 {
+    set_share(build, parameters.dense, whole.dense);
     uint32_t dense = add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, action);
+    set_share(build, parameters.experts, whole.experts);
     uint32_t experts =
         add_sum(build, stage, operation, BUILD_EXPERT_REPLICAS, parameters.experts, action);
+    build->share = 0;
     ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
     return experts != AR_NO_TASK ? experts : dense;
 }
@@ -167,9 +202,8 @@ uint32_t build_shards(struct ar_build *build, const struct ar_operation *operati
             layer != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
             continue;
         }
-        uint32_t task = build_gradients(build, 0, operation,
-                                        (struct ar_parameters){.dense = (double)bucket->elements},
-                                        action, after);
+        const struct ar_parameters fused = {.dense = (double)bucket->elements};
+        uint32_t task = build_gradients(build, 0, operation, fused, fused, action, after);
         if (task != AR_NO_TASK) {
             struct ar_task *made = &build->graph->tasks[last = task];
             made->layer = bucket->layer;
@@ -185,11 +219,15 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after)
 {
-    bool is_all = operation == &ar_operation_all_gather && build->layout->strategy->shards_all;
-    return build->layout->workload != NULL
-               ? build_shards(build, operation, run->first, edge, &run->action, after)
-               : build_gradients(build, run->stage, operation,
-                                 build_run_parameters(build, run, !is_all), &run->action, after);
+    const struct ar_strategy *strategy = build->layout->strategy;
+    if (build->layout->workload != NULL) {
+        return build_shards(build, operation, run->first, edge, &run->action, after);
+    }
+    bool is_all = operation == &ar_operation_all_gather && strategy->shards_all;
+    struct ar_parameters parameters = build_run_parameters(build, run, !is_all);
+    struct ar_parameters whole =
+        strategy->shards_all ? parameters : find_whole(build, run, operation);
+    return build_gradients(build, run->stage, operation, parameters, whole, &run->action, after);
 }
 
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)

@@ -60,11 +60,12 @@ struct ar_parameters {
 };
 
 /** Appends a collective over all replicas, an all-gather of parameters or a sum of their gradients,
- * which begins when the task `after` has ended. Returns the last task; AR_NO_TASK where there is
- * nothing to do. */
+ * which begins when the task `after` has ended. Less than the `whole`, all that is sent in turn, is
+ * a piece of a bucket. Returns the last task; AR_NO_TASK where there is nothing to do. */
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
-                         const struct ar_action *action, uint32_t after);
+                         struct ar_parameters whole, const struct ar_action *action,
+                         uint32_t after);
 
 /** Parameters that a GPU works with in a run, or only those that are trained. Second function: all
  * trained parameters that a GPU of a stage holds. */

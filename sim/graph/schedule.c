@@ -204,7 +204,7 @@ static bool may_be_of_series(const struct walk *walk, uint32_t number)
     const struct ar_task *task = &walk->graph->tasks[number];
     const struct ar_work *work = &walk->graph->works[task->work];
     return walk->held != NULL && work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
-           task->stream != AR_STREAM_COMPUTE;
+           work->share == 0 && task->stream != AR_STREAM_COMPUTE;
 }
 
 /* A task starts no earlier than another one has ended. */

@@ -375,7 +375,7 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
             const struct ar_work *work = &timing->graph->works[task->work];
             bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
                                     work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
-                                    task->stream != AR_STREAM_COMPUTE;
+                                    work->share == 0 && task->stream != AR_STREAM_COMPUTE;
             if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
                 AR_TRY(time_work(timer, task->work, err));
             }
