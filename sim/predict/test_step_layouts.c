@@ -191,8 +191,9 @@ static struct tested numbered_real_layout(struct ar_cluster *const clusters[3], 
     return step;
 }
 
-/* Shared links are settled to a part of 1e-4 of the step. Of real models buckets have a latency
- * each (0.2 %), and messages of zero2 that leave beside gradients meet more of them (0.7 %). */
+/* Shared links are settled to a part of 1e-4 of the step. With real models each bucket has a
+ * latency (0.14 %), and messages of zero2 that leave beside gradients share links with others (0.6
+ * %). */
 #define SLOWER_FRAC      1e-3
 #define REAL_SLOWER_FRAC 1e-2
 
