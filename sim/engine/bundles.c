@@ -272,7 +272,9 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
         for (size_t place = 0; place < bundle->places_count; place++) {
             const struct ar_hop *hop = bundle_hop(bundle, place);
             lanes->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
-            lanes->s_per_byte[place] = bundle->s_per_byte[place] + hop->gap_s / bytes;
+            lanes->s_per_byte[place] =
+                bundle->s_per_byte[place] +
+                hop->turns * ar_message_gap_s(recurrence->cost, hop->tier) / bytes;
         }
         run.latency_s = lanes->latency_s;
         run.s_per_byte = lanes->s_per_byte;

@@ -41,7 +41,7 @@ static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double la
 
 static double walk_busy_s(const struct closed_phase *at, const struct ar_hop *hop)
 {
-    return ar_hop_busy_s(hop, hop->rate_Bps, at->bytes);
+    return ar_hop_busy_s(hop, at->cost, hop->rate_Bps, at->bytes);
 }
 
 static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop)
@@ -168,7 +168,7 @@ struct tree {
 static double tree_part_s(const struct tree *tree, uint32_t hop, uint32_t part)
 {
     double rate_Bps = tree->shares->rates_Bps[(size_t)part * tree->at->pattern->hops_count + hop];
-    return ar_hop_busy_s(&tree->at->pattern->hops[hop], rate_Bps, tree->at->bytes);
+    return ar_hop_busy_s(&tree->at->pattern->hops[hop], tree->at->cost, rate_Bps, tree->at->bytes);
 }
 
 /* Sends the first part to every position, and the last one on from there. The hops lie in an
@@ -314,7 +314,7 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
             (double)(ar_flows_piece_elements(flows, at->index, kinds[i].pieces, at->elements) *
                      flows->collective.element_bytes);
         double kind_s = ar_message_latency_s(&kinds[i], at->cost, kind_bytes) +
-                        ar_message_busy_s(&kinds[i], kind_bytes);
+                        ar_message_busy_s(&kinds[i], at->cost, kind_bytes);
         most_bytes = fmax(most_bytes, kind_bytes);
         if (kind_s > slowest_s) {
             slowest = &kinds[i];
@@ -326,7 +326,7 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
         return;
     }
     time_charge(time, slowest->tier, ar_message_latency_s(slowest, at->cost, bytes),
-                ar_message_busy_s(slowest, bytes));
+                ar_message_busy_s(slowest, at->cost, bytes));
     time->reduction_s +=
         (step < at->phase->copies_from ? at->gamma_s : moves_s_per_byte) * most_bytes;
     time->time_s += slowest_s;
@@ -370,7 +370,7 @@ static struct ar_line_sum sums_slowest_line(const struct ar_line_sums *sums, uin
             slowest = is_slower ? *line : slowest;
             slowest.latency_s = fmax(before.latency_s, line->latency_s);
             slowest.alone_s_per_byte = fmax(before.alone_s_per_byte, line->alone_s_per_byte);
-            slowest.gap_s = fmax(before.gap_s, line->gap_s);
+            slowest.turns = before.turns > line->turns ? before.turns : line->turns;
         }
     }
     return slowest;
@@ -394,7 +394,7 @@ static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
     for (uint32_t stage = 0; stage < sums->stages; stage++) {
         struct ar_line_sum line = sums_slowest_line(sums, lanes, stage);
         double own_bytes = piece_bytes * line.pieces;
-        double bytes = ar_line_busy_bytes(&line, own_bytes);
+        double bytes = ar_line_busy_bytes(&line, at->cost, own_bytes);
         line.latency_s = ar_line_latency_s(&line, at->cost, own_bytes);
         uint32_t parts = at->phase->steps / at->phase->period, window = collective->window;
         uint32_t turns = (parts + window - 1) / window - 1;

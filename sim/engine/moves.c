@@ -14,7 +14,8 @@ static double message_send(struct recurrence *recurrence, const struct ar_hop *h
     double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
     start_s = free_s > start_s ? free_s : start_s;
     state->now_s = start_s;
-    state->free_s = start_s + bytes * (1 / rate_Bps) + hop->gap_s;
+    double gap_s = hop->turns * ar_message_gap_s(recurrence->cost, hop->tier);
+    state->free_s = start_s + bytes * (1 / rate_Bps) + gap_s;
     state->peer = hop->to;
     double arrival_s = state->free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
     recurrence->states[hop->to].arrival_s = arrival_s;
@@ -175,7 +176,7 @@ static void line_run_part(const struct recurrence *all, const struct ar_line_sum
 {
     uint64_t largest = ar_line_elements(all->collective, &sum->line, all->elements, step);
     double bytes = (double)(largest * all->collective->element_bytes);
-    double busy_bytes = ar_line_busy_bytes(sum, bytes);
+    double busy_bytes = ar_line_busy_bytes(sum, all->cost, bytes);
     double start_s = later_s(*free_s, *finish_s);
     for (uint32_t i = 0; i < sum->line.count; i++) {
         start_s = later_s(start_s, at_s[sum->line.first + i * sum->line.stride]);

@@ -119,7 +119,7 @@ static bool are_costs_alike(const struct bundle *one, const struct bundle *other
 {
     for (size_t i = 0; i < one->places_count; i++) {
         if (one->hops[i].tier != other->hops[i].tier ||
-            one->hops[i].gap_s != other->hops[i].gap_s) {
+            one->hops[i].turns != other->hops[i].turns) {
             return false;
         }
     }

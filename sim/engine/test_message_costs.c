@@ -147,6 +147,25 @@ Test(message_costs, of_all_channels_add_up_at_an_hca)
         support_near(time_s - trials_time(&ring, &ar_engine_recurrence, 1024), 2 * 16e-6, 1e-6));
 }
 
+/* A fit changes the gap, and keeps the flows that it has. */
+Test(message_costs, are_no_part_of_flows)
+{
+    static const char *const names[] = {"ring", "tree", "direct", "recursive-doubling"};
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_error err;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_collective collective = support_collective(flat, names[i], 8, 1);
+        struct ar_flows *flows;
+        struct ar_closed_time time;
+        cr_assert_eq(ar_cluster_set_link_cost(flat, AR_LINK_MESSAGE_GAP, 1e-9, &err), AR_OK);
+        cr_assert_eq(ar_flows_create(&collective, &flows, &err), AR_OK);
+        cr_assert_eq(ar_cluster_set_link_cost(flat, AR_LINK_MESSAGE_GAP, 2e-6, &err), AR_OK);
+        ar_closed_evaluate(flows, 1024, &time);
+        cr_expect_eq(time.time_s, support_closed(&collective, 1024).time_s, "%s", names[i]);
+        ar_flows_destroy(flows);
+    }
+}
+
 /* The gaps of HCAs are no load of the cables between them. */
 Test(message_costs, do_not_grow_with_the_bandwidth_of_an_hca)
 {

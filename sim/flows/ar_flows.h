@@ -33,7 +33,7 @@ struct ar_hop {
     uint32_t to;
     double latency_s;
     double rate_Bps;
-    double gap_s; /**< for which each message keeps it busy besides, see ar_message_cost.h */
+    uint32_t turns; /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth per flow */
     uint32_t flows; /**< on that link */
@@ -47,9 +47,10 @@ static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_
 }
 
 /** The time for which a message of `bytes` occupies a hop on which it has this rate. */
-static inline double ar_hop_busy_s(const struct ar_hop *hop, double rate_Bps, double bytes)
+static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
+                                   double rate_Bps, double bytes)
 {
-    return bytes / rate_Bps + hop->gap_s;
+    return bytes / rate_Bps + hop->turns * ar_message_gap_s(cost, hop->tier);
 }
 
 /** Hops that follow each other: around a ring, or along a chain. */
@@ -73,7 +74,7 @@ struct ar_tree_shares {
 struct ar_message_kind {
     double latency_s;
     double rate_Bps;
-    double gap_s;    /**< for which it keeps its HCAs busy besides, see ar_message_cost.h */
+    uint32_t turns;  /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
@@ -88,9 +89,10 @@ static inline double ar_message_latency_s(const struct ar_message_kind *kind,
 }
 
 /** The time for which a message of `bytes` occupies its links. */
-static inline double ar_message_busy_s(const struct ar_message_kind *kind, double bytes)
+static inline double ar_message_busy_s(const struct ar_message_kind *kind,
+                                       const struct ar_message_cost *cost, double bytes)
 {
-    return bytes / kind->rate_Bps + kind->gap_s;
+    return bytes / kind->rate_Bps + kind->turns * ar_message_gap_s(cost, kind->tier);
 }
 
 struct ar_exchange_step {
@@ -125,8 +127,8 @@ struct ar_line_sum {
     double latency_s;
     double alone_s_per_byte; /**< of the largest message, while no other stage is at work */
     double pace_s_per_byte;  /**< while all are: from part to part */
-    double gap_s;            /**< for which a part keeps it busy besides */
     uint32_t pieces;         /**< of ar_phase.pieces: the largest message */
+    uint32_t turns;          /**< messages whose gaps its HCAs work on together */
     enum ar_tier tier;
     uint32_t link;  /**< the busiest one of the line while all stages are at work */
     uint32_t flows; /**< messages that it carries for each part */
@@ -140,9 +142,10 @@ static inline double ar_line_latency_s(const struct ar_line_sum *sum,
 }
 
 /** The bytes for which such a part keeps links busy, with what the software of the members adds. */
-static inline double ar_line_busy_bytes(const struct ar_line_sum *sum, double bytes)
+static inline double ar_line_busy_bytes(const struct ar_line_sum *sum,
+                                        const struct ar_message_cost *cost, double bytes)
 {
-    return bytes + sum->gap_s / sum->alone_s_per_byte;
+    return bytes + sum->turns * ar_message_gap_s(cost, sum->tier) / sum->alone_s_per_byte;
 }
 
 struct ar_line_sums {

@@ -6,19 +6,19 @@
 
 /* --- walks and trees ------------------------------------------------------------------------- */
 
-double flow_gap_s(const struct ar_maxmin *maxmin, const struct ar_message_cost *cost, size_t flow,
-                  const uint32_t *messages)
+uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t *messages,
+                    uint32_t own)
 {
     const struct ar_paths *paths = &maxmin->paths;
-    double gap_s = ar_message_gap_s(cost, paths->tiers[flow]);
-    uint32_t most = 1;
-    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && gap_s > 0; i++) {
+    bool is_network = ar_tier_is_network(paths->tiers[flow]);
+    uint32_t most = 0;
+    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && is_network; i++) {
         uint32_t link = paths->links[i];
         if (messages[link] > most && ar_cluster_is_hca_link(maxmin->cluster, link)) {
             most = messages[link];
         }
     }
-    return most * gap_s;
+    return !is_network ? 1 : most > 0 ? most : own;
 }
 
 static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t place,
@@ -32,7 +32,7 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
         .to = peers->peers[place],
         .latency_s = rates->paths.latency_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
-        .gap_s = flow_gap_s(rates, scratch->cost, flow, rates->flows),
+        .turns = flow_turns(rates, flow, rates->flows, scratch->collective->channels),
         .tier = rates->paths.tiers[flow],
     };
     hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
@@ -137,7 +137,7 @@ static bool are_hops_alike(const struct ar_message_cost *cost, const struct ar_p
         const struct ar_hop *hop = &pattern->hops[i];
         if (hop->latency_s != pattern->hops[0].latency_s ||
             !ar_message_is_alike(cost, hop->tier, pattern->hops[0].tier) ||
-            fabs(hop->gap_s - pattern->hops[0].gap_s) > 1e-9 * hop->gap_s ||
+            (cost->gap_s > 0 && hop->turns != pattern->hops[0].turns) ||
             fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
             return false;
         }
@@ -274,20 +274,23 @@ void ar_flows_destroy(struct ar_flows *flows)
 double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t step, uint32_t lane,
                       uint32_t from, uint32_t to)
 {
+    const struct ar_message_cost *cost = &ar_cluster_facts(flows->collective.cluster)->message;
     const struct ar_pattern *pattern = &flows->patterns[phase];
     if (pattern->exchange != NULL) {
         const struct ar_exchange_step *messages = &pattern->exchange->steps[step];
         uint32_t kind = messages->kind_of != NULL
                             ? messages->kind_of[lane * messages->count + from - messages->first]
                             : 0;
-        return pattern->exchange->kinds[messages->first_kind + kind].gap_s;
+        const struct ar_message_kind *message =
+            &pattern->exchange->kinds[messages->first_kind + kind];
+        return message->turns * ar_message_gap_s(cost, message->tier);
     }
     if (pattern->line_sums != NULL) {
         return 0;
     }
     for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
         if (pattern->hops[i].from == from && pattern->hops[i].to == to) {
-            return pattern->hops[i].gap_s;
+            return pattern->hops[i].turns * ar_message_gap_s(cost, pattern->hops[i].tier);
         }
     }
     return 0;

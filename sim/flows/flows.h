@@ -32,7 +32,6 @@ struct kind_slot {
 /** A step of an exchange while it is resolved. */
 struct exchange_scratch {
     const struct ar_collective *collective;
-    const struct ar_message_cost *cost;
     struct ar_maxmin *rates;
     uint32_t positions, lanes;
     uint32_t period;         /**< positions after which the ranks and their paths repeat */
@@ -93,10 +92,10 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
 
-/** For how long a message keeps its HCAs busy besides its bytes, with so many messages together on
- * each link. */
-double flow_gap_s(const struct ar_maxmin *maxmin, const struct ar_message_cost *cost, size_t flow,
-                  const uint32_t *messages);
+/** The messages whose gaps the busier HCA of a message works on together, with so many messages on
+ * each link; `own` are those of its rank, which count where nodes have no HCAs. */
+uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t *messages,
+                    uint32_t own);
 
 /** Makes room for some more kinds of messages. */
 void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,

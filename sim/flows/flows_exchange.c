@@ -116,7 +116,7 @@ static void step_add_loads(struct flows_scratch *all, const struct ar_phase *pha
 
 static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
 {
-    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->gap_s == b->gap_s &&
+    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->turns == b->turns &&
            a->pieces == b->pieces && ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
 }
 
@@ -169,8 +169,9 @@ static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_ph
             .rate_Bps = phase->is_at_once
                             ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
                             : rates->rates_Bps[flow],
-            .gap_s = flow_gap_s(rates, scratch->cost, flow,
-                                phase->is_at_once ? scratch->messages : rates->flows),
+            .turns =
+                flow_turns(rates, flow, phase->is_at_once ? scratch->messages : rates->flows,
+                           scratch->collective->channels * (phase->is_at_once ? phase->steps : 1)),
             .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
@@ -251,7 +252,6 @@ static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
     }
     *made = (struct exchange_scratch){
         .collective = collective,
-        .cost = all->cost,
         .rates = &all->rates,
         .positions = order.ranks,
         .lanes = lanes,
@@ -421,7 +421,7 @@ static bool are_kinds_alike(const struct ar_message_cost *cost, const struct ar_
     for (uint32_t i = 1; i < step->kinds_count; i++) {
         if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
             !ar_message_is_alike(cost, first[i].tier, first->tier) ||
-            fabs(first[i].gap_s - first->gap_s) > 1e-9 * first->gap_s ||
+            (cost->gap_s > 0 && first[i].turns != first->turns) ||
             fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
             return false;
         }

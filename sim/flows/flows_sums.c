@@ -78,7 +78,8 @@ static void line_add_member(const struct sums_scratch *at, size_t first_flow, do
     for (size_t flow = first_flow; flow < first_flow + 2; flow++) {
         sum->latency_s = fmax(sum->latency_s, paths->latency_s[flow]);
         sum->tier = paths->tiers[flow] > sum->tier ? paths->tiers[flow] : sum->tier;
-        sum->gap_s = fmax(sum->gap_s, flow_gap_s(at->maxmin, at->cost, flow, at->messages));
+        uint32_t turns = flow_turns(at->maxmin, flow, at->messages, at->collective->channels);
+        sum->turns = turns > sum->turns ? turns : sum->turns;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && at->buffers[flow] > 0;
              i++) {
             uint32_t link = paths->links[i];
@@ -106,9 +107,11 @@ uint64_t ar_line_elements(const struct ar_collective *collective, const struct a
     return sent > received ? sent : received;
 }
 
-static bool are_lines_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
+static bool are_lines_alike(const struct ar_message_cost *cost, const struct ar_line_sum *a,
+                            const struct ar_line_sum *b)
 {
-    return a->latency_s == b->latency_s && a->pieces == b->pieces && a->gap_s == b->gap_s &&
+    return a->latency_s == b->latency_s && a->pieces == b->pieces &&
+           (cost->gap_s == 0 || a->turns == b->turns) &&
            fabs(a->alone_s_per_byte - b->alone_s_per_byte) <= 1e-9 * b->alone_s_per_byte &&
            fabs(a->pace_s_per_byte - b->pace_s_per_byte) <= 1e-9 * b->pace_s_per_byte;
 }
@@ -134,7 +137,7 @@ static void sums_find_stage(const struct sums_scratch *at, uint32_t stage,
                                     largest, sum, made);
                 }
                 any = any != NULL ? any : sum;
-                made->is_uniform = made->is_uniform && are_lines_alike(sum, any);
+                made->is_uniform = made->is_uniform && are_lines_alike(at->cost, sum, any);
             }
         }
     }

@@ -187,7 +187,7 @@ static double tree_latency_s(const struct ar_tree_rates *rates, uint32_t hop)
 
 static double tree_busy_s(const struct ar_tree_rates *rates, uint32_t hop, double rate_Bps)
 {
-    return ar_hop_busy_s(&rates->pattern->hops[hop], rate_Bps, rates->bytes);
+    return ar_hop_busy_s(&rates->pattern->hops[hop], rates->cost, rate_Bps, rates->bytes);
 }
 
 /* The shares of all hops together. */

@@ -153,7 +153,7 @@ static double find_gap_s(const struct line_switch *own)
         sums != NULL ? &sums->first[own->lane * sums->stages + own->stage] : NULL;
     for (uint32_t i = sums != NULL ? first[0] : 0; sums != NULL && i < first[1]; i++) {
         if (sums->lines[i].line.first == own->line.first) {
-            return sums->lines[i].gap_s;
+            return sums->lines[i].turns * ar_message_gap_s(run->cost, sums->lines[i].tier);
         }
     }
     return 0;
