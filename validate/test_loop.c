@@ -169,7 +169,7 @@ Test(loop, bad_input_is_one_line)
     cli_good("sed 's/ring,2x1,/ring,5x1,/' host.csv > shape.csv");
     cli_good("sed 's/ring,2x1,,1,/ring,2x1,,0,/' host.csv > channels.csv");
     cli_good("sed 's/^host,allreduce,ring/mpi,allreduce,ring/' host.csv > backends.csv");
-    cli_good("sed 's/,fp32,4,/,fp64,8,/' host.csv > elements.csv");
+    cli_good("sed 's/,fp32,4,/,fp64,16,/' host.csv > elements.csv");
     cli_good("sed 's/^host,allreduce,/host,sendrecv,/' host.csv > sends.csv");
     static const struct {
         const char *line;
@@ -185,7 +185,7 @@ Test(loop, bad_input_is_one_line)
         {"calibrate shape.csv --cluster host", 65, "found shape 5x1 of 2 ranks; expected X*Y = 2"},
         {"calibrate channels.csv --cluster host", 65, "0 channels; expected 1 to 32"},
         {"calibrate backends.csv --cluster host", 65, "as in the runs before"},
-        {"calibrate elements.csv --cluster host", 65, "found elements of 8 bytes"},
+        {"calibrate elements.csv --cluster host", 65, "found elements of 16 bytes"},
         {"calibrate sends.csv --cluster host", 65, "operations that are not modelled"},
         {"compare sends.csv --cluster host --engine closed", 65,
          "operations that are not modelled"},

@@ -370,7 +370,8 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
         AR_TRY(find_collective(request, measured->logs[path], run, &named, cluster, arena, measured,
                                &kind, &collective, err));
     }
-    bool may_be_left = is_table || run->format == AR_LOG_HARNESS || kind == AR_LEFT_OPERATION;
+    bool may_be_left = is_table || run->format == AR_LOG_HARNESS ||
+                       (kind == AR_LEFT_OPERATION && run->rows_count > 0 && run->ranks > 0);
     if (kind < AR_LEFT_REASONS && may_be_left) {
         if (!is_known || request->known_count == request->paths_count) {
             leave_run(&measured->left[kind], run);
