@@ -7,6 +7,7 @@
 #include "ar_accuracy.h"
 #include "ar_calibrate.h"
 #include "ar_expect.h"
+#include "ar_new_machine.h"
 #include "ar_note.h"
 #include "ar_text.h"
 #include "ar_units.h"
@@ -339,6 +340,31 @@ static enum ar_status expect_scenario(const struct options *options, const struc
                               options->engine);
 }
 
+/* Takes what the shipped sets tell of a machine that nothing is fitted to, if the release of its
+ * library and its GPUs are known. */
+static enum ar_status take_factors(const struct options *options, const struct sets *sets,
+                                   const struct ar_scenario *scenario,
+                                   struct ar_measured_request *request, struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    struct ar_machine_factors *factors;
+    if (scenario->table != NULL || scenario->constants == NULL ||
+        !ar_engine_has_band(scenario->engine) || !facts->has_gpu_generation ||
+        (scenario->release == NULL && facts->library_release[0] == '\0')) {
+        return AR_OK;
+    }
+    factors = ar_arena_alloc(options->arena, 1, sizeof *factors);
+    AR_TRY(ar_machine_factors_read(sets->index.folder, facts, factors, err));
+    request->factors = factors;
+    if (sets->one != NULL && sets->one->machine[0] != '\0') {
+        ar_note(option_notes(options),
+                "measured set %s: its machine is one of the %" PRIu64 " that tell what is expected "
+                "('allreckon accuracy' leaves it out)",
+                sets->one->name, factors->machines_count);
+    }
+    return AR_OK;
+}
+
 /* Reads the rows, and says what is expected of them. */
 static enum ar_status expect_rows(const struct options *options, const struct sets *sets,
                                   const char *topo, struct ar_scenario *scenario,
@@ -368,6 +394,7 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     take_release(measured, option_notes(options), options->arena, scenario);
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
+    AR_TRY(take_factors(options, sets, scenario, &request, err));
     ar_note_assumed(option_notes(options), scenario);
     return ar_expect_run(&request, measured, options->arena, expectation, err);
 }
@@ -428,8 +455,8 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_scenario scenario;
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
-    AR_TRY(made_by_check_directory(options, (const char *const[]){"sets.csv", "factors.csv", NULL},
-                                   NULL, err));
+    AR_TRY(made_by_check_directory(
+        options, (const char *const[]){"sets.csv", "factors.csv", "kinds.csv", NULL}, NULL, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
@@ -443,6 +470,9 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
             AR_TRY(ar_records_save(options->out, "factors.csv", ar_learnt_factor_columns,
                                    accuracies.factors, accuracies.factors_count,
                                    sizeof *accuracies.factors, err));
+            AR_TRY(ar_records_save(options->out, "kinds.csv", ar_learnt_kind_columns,
+                                   accuracies.kinds, AR_MACHINE_KINDS, sizeof *accuracies.kinds,
+                                   err));
         }
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));

@@ -184,7 +184,8 @@ static const struct command commands[] = {
              "says what of the model was chosen when rows of a set had been seen. Without SET each "
              "machine of NCCL or RCCL is also predicted by the rows of all other machines (new "
              "machine), bands are those that other machines tell, and --out has factors.csv: what "
-             "all machines tell of a new one, by GPUs and HCAs.\n\n"
+             "all machines tell of a new one, by GPUs and HCAs, and kinds.csv: for which rows "
+             "that is better than nothing.\n\n"
              "example:\n"
              "  allreckon accuracy mn5_h100_nccl_ring abci_a100 --format csv"},
     {COMMAND(reproduce), .keys_more = KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM),

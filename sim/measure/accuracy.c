@@ -90,14 +90,78 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
     return AR_OK;
 }
 
+/* Whether a line of errors is of the row: of an operation, or of all (NULL). */
+static bool counts_in_line(const struct ar_measured_row *row, const struct ar_operation *operation)
+{
+    return row->call.run.bytes >= AR_ACCURACY_BYTES_MIN &&
+           (operation == NULL || row->operation == operation);
+}
+
+/* Decides for each kind of rows whether the factors of other machines predict it better than
+ * nothing fitted does, and gives new machines the better prediction. */
+static void judge_kinds(const struct predicted_set *sets, size_t count,
+                        struct ar_accuracies *accuracies)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    size_t rows_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        rows_count += sets[i].rows->measured->rows_count;
+    }
+    for (size_t kind = 0; kind < AR_MACHINE_KINDS; kind++) {
+        struct ar_error_sum unfitted = {.errors =
+                                            ar_arena_alloc(&scratch, rows_count, sizeof(double))};
+        struct ar_error_sum factors = {.errors =
+                                           ar_arena_alloc(&scratch, rows_count, sizeof(double))};
+        const char *machine = "";
+        uint64_t machines = 0;
+        for (size_t i = 0; i < count; i++) {
+            const struct predicted_set *set = &sets[i];
+            size_t before = factors.count;
+            for (size_t k = 0; set->new_machine != NULL && k < set->rows->measured->rows_count;
+                 k++) {
+                const struct ar_measured_row *row = &set->rows->measured->rows[k];
+                if (ar_measured_kind(row) == kind && counts_in_line(row, NULL)) {
+                    double measured_s = row->call.time_s;
+                    ar_error_sum_add(&unfitted, measured_s, &set->unfitted->predictions[k]);
+                    ar_error_sum_add(&factors, measured_s, &set->new_machine->predictions[k]);
+                }
+            }
+            if (factors.count > before && strcmp(machine, set->rows->set->machine) != 0) {
+                machine = set->rows->set->machine; /* sets of a machine follow each other */
+                machines++;
+            }
+        }
+        double unfitted_frac = ar_error_sum_end(&unfitted).median_frac;
+        double factors_frac = ar_error_sum_end(&factors).median_frac;
+        accuracies->kinds[kind] =
+            (struct ar_learnt_kind){.kind = ar_learnt_kind_names[kind],
+                                    .machines = machines,
+                                    .rows = factors.count,
+                                    .unfitted_frac = unfitted_frac,
+                                    .factors_frac = factors_frac,
+                                    .has_factors = factors_frac < unfitted_frac,
+                                    .reach = NAN};
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct predicted_set *set = &sets[i];
+        for (size_t k = 0; set->new_machine != NULL && k < set->rows->measured->rows_count; k++) {
+            if (accuracies->kinds[ar_measured_kind(&set->rows->measured->rows[k])].has_factors ==
+                0) {
+                set->new_machine->predictions[k] = set->unfitted->predictions[k];
+            }
+        }
+    }
+}
+
 /* --- bands --------------------------------------------------------------------------------- */
 
-/* Kinds of rows that were left out. Those of a new machine differ by size and whether a network
- * is crossed; of calls, then of messages. */
+/* Kinds of rows that were left out. Those of a new machine have the kinds of machines behind. */
 enum { LEFT_MORE_NODES = 0, LEFT_NEW = 2 };
 
-/* Gives rows on more nodes, and those of new machines, the bands that other machines tell. */
-static void band_sets(const struct predicted_set *sets, size_t count, FILE *notes)
+/* Gives rows on more nodes, and those of new machines, the bands that other machines tell, and
+ * kinds the reach that all machines tell. */
+static void band_sets(const struct predicted_set *sets, size_t count, FILE *notes,
+                      struct ar_accuracies *accuracies)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     size_t rows_count = 0, left_count = 0, lacking = 0;
@@ -117,9 +181,7 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
             double scatter = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
             if ((is_new || row->call.run.nodes > set->fitted_nodes_max) &&
                 row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
-                uint32_t new_kind = row->is_call ? LEFT_NEW : LEFT_NEW + 4;
-                new_kind += row->call.run.nodes > 1 ? 2 : 0;
-                new_kind += row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES ? 1 : 0;
+                uint32_t new_kind = LEFT_NEW + (uint32_t)ar_measured_kind(row);
                 left[left_count++] = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
                     .kind = is_new ? new_kind : LEFT_MORE_NODES + !row->is_call,
@@ -130,6 +192,9 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
         }
     }
     ar_conformal_bands(left, left_count);
+    for (uint32_t k = 0; k < AR_MACHINE_KINDS; k++) {
+        accuracies->kinds[k].reach = ar_conformal_reach(left, left_count, LEFT_NEW + k, NULL);
+    }
     for (size_t i = 0; i < left_count; i++) {
         lacking += isnan(left[i].reach) ? 1 : 0;
     }
@@ -147,13 +212,6 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
 struct pairs {
     uint64_t count, right;
 };
-
-/* Whether a line of errors is of the row: of an operation, or of all (NULL). */
-static bool counts_in_line(const struct ar_measured_row *row, const struct ar_operation *operation)
-{
-    return row->call.run.bytes >= AR_ACCURACY_BYTES_MIN &&
-           (operation == NULL || row->operation == operation);
-}
 
 static bool is_pair(const struct ar_measured_row *a, const struct ar_measured_row *b)
 {
@@ -370,7 +428,8 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
                                sizeof *accuracies->rows)};
     if (names_count == 0) {
         AR_TRY(predict_as_new(sets, count, arena, accuracies, err));
-        band_sets(sets, count, notes);
+        judge_kinds(sets, count, accuracies);
+        band_sets(sets, count, notes, accuracies);
     }
     for (size_t i = 0; i < count; i++) {
         add_lines(&sets[i], arena, accuracies);

@@ -11,7 +11,7 @@
 #define AR_ACCURACY_PAIR_RATIO 1.1
 
 /** Rows from these sizes on count, and are large. */
-enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = 1 << 20 };
+enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = AR_MEASURED_LARGE_BYTES };
 
 /** Errors of one operation of a set or, with an empty operation, of all its rows, or of several
  * sets. */
@@ -44,6 +44,8 @@ struct ar_accuracies {
     struct ar_learnt_factor
         *factors; /**< what all machines tell of a new one; NULL: not all sets */
     size_t factors_count;
+    struct ar_learnt_kind kinds[AR_MACHINE_KINDS]; /**< and how well, by kind of rows; not filled in
+                                                      without factors */
 };
 
 /** Predicts the sets that have one of `names` as their name or that of a file (none: all). A fit

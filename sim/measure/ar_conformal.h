@@ -23,6 +23,11 @@ struct ar_left_out {
     double reach; /**< gets how often the scatter it reaches; NAN: fewer than 19 rows of others */
 };
 
+/** How often its scatter a row of this kind reaches, by the rows of all machines but one
+ * (`without`, NULL: all); NAN: fewer than 19 rows. */
+double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
+                          const char *without);
+
 /** Gives every prediction a band from the rows of other machines. Where fewer than 19 rows of its
  * kind are known, the ends are NAN: 95 % cannot be had. */
 void ar_conformal_bands(struct ar_left_out *rows, size_t count);

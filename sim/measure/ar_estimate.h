@@ -29,6 +29,10 @@ struct ar_estimate {
 /** Whether a fit takes the row, if it is asked to. */
 bool ar_estimate_takes(const struct ar_measured_row *row);
 
+/** Gives the links of a cluster the numbers that other machines (`request->factors`) let expect of
+ * messages. */
+void ar_estimate_tell_links(const struct ar_measured_request *request, struct ar_cluster *cluster);
+
 /** Fits calls and messages to those rows that `is_fitted` marks (NULL: nothing is fitted) and
  * predicts all. The machines of the rows are left as they were. AR_BAD_DATA if one kind of rows
  * cannot be fitted or predicted, with a line why; `*estimate` then has the other kind. */

@@ -2,13 +2,15 @@
  * Is a machine as fast as it should be? Measured calls beside what is expected of it, and what is
  * most likely wrong where they differ.
  *
- * Expected is ar_comparison_run(). Suspects (suspects.h) are predictions of the same rows by the
- * same pass; they are ranked by the likelihood of all logarithms of measured over predicted. A
- * residual has two parts: scatter of a row of its own, and an error of the model that rows of like
- * sizes share (a Gaussian process: its correlation falls with the logarithm of sizes, and is
- * less between operations and node counts). Together they are as wide as the band of the row. Half
- * of the prior is that nothing is wrong, the rest is shared by the suspects; a parameter that is
- * free costs half a logarithm of the number of rows (BIC).
+ * Expected is ar_comparison_run(); of a machine that nothing is fitted to with the factors and the
+ * bands that other machines tell (ar_machine_factors_read()), which the caller asks for. Suspects
+ * (suspects.h) are predictions of the same rows by the same pass; they are ranked by the likelihood
+ * of all logarithms of measured over predicted. A residual has two parts: scatter of a row of its
+ * own, and an error of the model that rows of like sizes share (a Gaussian process: its correlation
+ * falls with the logarithm of sizes, and is less between operations and node counts). Together they
+ * are as wide as the band of the row. Half of the prior is that nothing is wrong, the rest is
+ * shared by the suspects; a parameter that is free costs half a logarithm of the number of rows
+ * (BIC).
  */
 #pragma once
 

@@ -16,11 +16,24 @@
 #include "ar_log.h"
 #include "ar_scenario.h"
 
+/** Rows from this size on are large. */
+enum { AR_MEASURED_LARGE_BYTES = 1 << 20 };
+
+/** Kinds of rows of a machine without rows of its own: calls or messages, in a node or across the
+ * network, below 1 MiB or from there on. */
+enum { AR_MACHINE_KINDS = 8 };
+
 /** What other machines tell of a machine with these GPUs and HCAs: of calls, and of the numbers of
  * messages (logarithms of factors on what the file, or ar_link_fit_open(), has). */
 struct ar_machine_factors {
     struct ar_library_factors calls;
     double messages[AR_LINK_COSTS_COUNT];
+    uint64_t machines_count; /**< those that tell */
+    struct ar_machine_kind {
+        bool has_factors; /**< machines that are left out are predicted better with them */
+        double reach;     /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not
+                               known */
+    } kinds[AR_MACHINE_KINDS];
 };
 
 /** Asks for rows, and has the parameters of their predictions. All texts and lists are the
@@ -118,6 +131,9 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
 const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured);
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
 const char *ar_measured_unit(const struct ar_measured *measured);
+
+/** The place of a row's kind in ar_machine_factors.kinds. */
+size_t ar_measured_kind(const struct ar_measured_row *row);
 
 /** The operation and algorithm of messages, `allreduce/ring`; returns `text`. */
 enum { AR_MEASURED_ALGORITHM = 80 };

@@ -68,6 +68,25 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
                                         const struct ar_learnt_factors *factors,
                                         struct ar_arena *arena, size_t *count);
 
-/** The factors of a machine of these GPUs and HCAs. */
+/** The factors of a machine of these GPUs and HCAs; of its kinds of rows nothing is known. */
 struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
                                                     const struct ar_cluster_facts *facts);
+
+/** How well rows of one kind (AR_MACHINE_KINDS) are predicted on machines that are left out, as it
+ * is written. */
+struct ar_learnt_kind {
+    ar_cell_string kind;          /**< `calls in a node from 1 MiB on` */
+    ar_cell_count machines, rows; /**< those of at least 1 KiB */
+    ar_cell_number unfitted_frac; /**< median of |predicted / measured - 1|, nothing fitted, */
+    ar_cell_number factors_frac;  /**< and with the factors */
+    ar_cell_flag has_factors;     /**< these are better */
+    ar_cell_number reach;         /**< half of the 95 % band (ar_conformal.h); NAN: none */
+};
+
+extern const struct ar_columns ar_learnt_kind_columns;
+extern const char *const ar_learnt_kind_names[AR_MACHINE_KINDS];
+
+/** Reads factors.csv and kinds.csv of `folder` (empty, or with the slash at its end) for a machine
+ * of these GPUs and HCAs. */
+enum ar_status ar_machine_factors_read(const char *folder, const struct ar_cluster_facts *facts,
+                                       struct ar_machine_factors *factors, struct ar_error *err);

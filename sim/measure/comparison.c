@@ -193,11 +193,35 @@ static enum ar_status predict_collective(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Compares a call of NCCL: by one call of the library, if the algorithm is nothing else. */
-static enum ar_status compare_call(const struct ar_scenario *scenario,
-                                   const struct ar_measured_row *row,
+/* NCCL's own constants times the factors that other machines tell. */
+static struct ar_library *told_library(const struct ar_measured_request *request,
+                                       struct ar_arena *arena)
+{
+    struct ar_library *told = ar_arena_alloc(arena, 1, sizeof *told);
+    *told = *request->scenario->constants;
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        told->values[k] *= exp(request->factors->calls.logs[k]);
+    }
+    return told;
+}
+
+/* Gives a prediction the band of machines that were left out. */
+static void band_prediction(const struct ar_machine_kind *kind,
+                            struct ar_library_prediction *prediction)
+{
+    prediction->low_s = prediction->time_s * exp(-kind->reach);
+    prediction->high_s = prediction->time_s * exp(kind->reach);
+}
+
+/* Compares a call of NCCL: by one call of the library, if the algorithm is nothing else. `told` is
+ * what other machines tell of the library; NULL: they are not asked. */
+static enum ar_status compare_call(const struct ar_measured_request *request,
+                                   const struct ar_library *told, const struct ar_measured_row *row,
                                    struct ar_comparison *comparison, struct ar_error *err)
 {
+    const struct ar_scenario *scenario = request->scenario;
+    const struct ar_machine_kind *kind =
+        told != NULL ? &request->factors->kinds[ar_measured_kind(row)] : NULL;
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
     bool is_call = ar_engine_times_calls(scenario->engine) &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
@@ -207,7 +231,12 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
     }
     if (is_call) {
         struct ar_library_row seen = ar_library_engine_row(scenario->cluster, &row->call);
-        prediction = scenario->engine->predict_call(library_of(scenario), calls, &seen.run);
+        const struct ar_library *library =
+            kind != NULL && kind->has_factors ? told : library_of(scenario);
+        prediction = scenario->engine->predict_call(library, calls, &seen.run);
+        if (kind != NULL) {
+            band_prediction(kind, &prediction);
+        }
     }
     struct ar_compared *made = ar_comparison_add(comparison, row, fitted_set(scenario, row),
                                                  &prediction, ar_comparison_reference(scenario));
@@ -215,20 +244,43 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Compares the messages of an algorithm, as it was run. */
-static enum ar_status compare_algorithm(const struct ar_scenario *scenario,
+/* Compares the messages of an algorithm, as it was run; on links with the numbers that other
+ * machines tell, where these predict the kind of the row better. */
+static enum ar_status compare_algorithm(const struct ar_measured_request *request,
+                                        const struct ar_measured *measured,
                                         const struct ar_measured_row *row,
                                         struct ar_comparison *comparison, struct ar_error *err)
 {
+    const struct ar_scenario *scenario = request->scenario;
     struct ar_call call = {.elements = row->messages.elements};
     struct ar_call_time time;
     struct ar_trial trial = {
         .collective = row->messages.collective, .calls = &call, .calls_count = 1, .times = &time};
     const struct ar_engine *engine = /* operations that a library has no model of are messages */
         ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
-    AR_TRY(ar_trial_run(&trial, engine, err));
+    const struct ar_machine_kind *kind =
+        request->factors != NULL ? &request->factors->kinds[ar_measured_kind(row)] : NULL;
+    struct ar_cluster *told = NULL;
+    double costs[AR_LINK_COSTS_COUNT];
+    for (size_t i = 0; kind != NULL && kind->has_factors && i < measured->machines_count; i++) {
+        if (measured->machines[i].cluster == trial.collective.cluster) {
+            told = measured->machines[i].cluster;
+        }
+    }
+    if (told != NULL) {
+        ar_cluster_keep_link_costs(told, costs);
+        ar_estimate_tell_links(request, told);
+    }
+    enum ar_status status = ar_trial_run(&trial, engine, err);
+    if (told != NULL) {
+        ar_cluster_restore_link_costs(told, costs);
+    }
+    AR_TRY(status);
     struct ar_library_prediction prediction = {
         .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
+    if (kind != NULL) {
+        band_prediction(kind, &prediction);
+    }
     ar_comparison_add(comparison, row, fitted_set(scenario, row), &prediction, NULL);
     return AR_OK;
 }
@@ -271,18 +323,22 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }
+    const struct ar_library *told = request->factors != NULL && scenario->constants != NULL
+                                        ? told_library(request, arena)
+                                        : NULL;
     if (measured->calls_count > 0 && ar_engine_has_band(scenario->engine) &&
         scenario->table == NULL) {
         ar_note(request->notes,
-                "cluster %s has no library.cost_table: nothing is fitted, the model has its priors "
+                "cluster %s has no library.cost_table: nothing is fitted, the model has %s "
                 "('allreckon calibrate' fits it to measured rows)",
-                ar_cluster_facts(scenario->cluster)->name);
+                ar_cluster_facts(scenario->cluster)->name,
+                told != NULL ? "what other machines tell" : "its priors");
     }
     *comparison = ar_comparison_begin(measured->rows_count, arena);
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        AR_TRY(row->is_call ? compare_call(scenario, row, comparison, err)
-                            : compare_algorithm(scenario, row, comparison, err));
+        AR_TRY(row->is_call ? compare_call(request, told, row, comparison, err)
+                            : compare_algorithm(request, measured, row, comparison, err));
     }
     qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, comparison);

@@ -7,9 +7,8 @@
 
 #define COVERED 0.95
 
-/* The reach by all rows of a kind, for a machine that is none of them. */
-static double find_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
-                         const char *without)
+double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
+                          const char *without)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     double *scores = ar_arena_alloc(&arena, count + 1, sizeof *scores);
@@ -17,7 +16,8 @@ static double find_reach(const struct ar_left_out *rows, size_t count, uint32_t 
     for (size_t i = 0; i < count; i++) {
         const struct ar_left_out *row = &rows[i];
         double score = fabs(log(row->prediction->time_s / row->measured_s)) / row->scatter;
-        if (row->kind == kind && isfinite(score) && strcmp(row->machine, without) != 0) {
+        if (row->kind == kind && isfinite(score) &&
+            (without == NULL || strcmp(row->machine, without) != 0)) {
             scores[others++] = score;
         }
     }
@@ -33,7 +33,7 @@ void ar_conformal_bands(struct ar_left_out *rows, size_t count)
         const struct ar_left_out *before = i > 0 ? &rows[i - 1] : NULL;
         row->reach = before != NULL && before->kind == row->kind && before->machine == row->machine
                          ? before->reach
-                         : find_reach(rows, count, row->kind, row->machine);
+                         : ar_conformal_reach(rows, count, row->kind, row->machine);
     }
     for (size_t i = 0; i < count; i++) {
         struct ar_library_prediction *prediction = rows[i].prediction;

@@ -124,6 +124,19 @@ static enum ar_status predict_messages(const struct ar_measured *measured, doubl
     return AR_OK;
 }
 
+void ar_estimate_tell_links(const struct ar_measured_request *request, struct ar_cluster *cluster)
+{
+    ar_link_fit_open(cluster, &request->scenario->settings);
+    for (int k = 0; k < AR_LINK_COSTS_COUNT; k++) {
+        struct ar_error ignored; /* a factor above zero on a number above zero */
+        double value = ar_cluster_link_cost(cluster, (enum ar_link_cost)k);
+        if (value > 0) {
+            value *= exp(request->factors->messages[k]);
+            (void)ar_cluster_set_link_cost(cluster, (enum ar_link_cost)k, value, &ignored);
+        }
+    }
+}
+
 static enum ar_status estimate_messages(const struct ar_measured_request *request,
                                         const struct ar_measured *measured, const bool *is_fitted,
                                         struct ar_arena *arena, struct ar_estimate *estimate,
@@ -146,16 +159,8 @@ static enum ar_status estimate_messages(const struct ar_measured_request *reques
     for (size_t i = 0; i < count; i++) {
         clusters[i] = measured->machines[i].cluster;
         ar_cluster_keep_link_costs(clusters[i], costs[i]);
-        if (request->factors != NULL) { /* the numbers that other machines let expect */
-            ar_link_fit_open(clusters[i], settings);
-        }
-        for (int k = 0; request->factors != NULL && k < AR_LINK_COSTS_COUNT; k++) {
-            struct ar_error ignored; /* a factor above zero on a number above zero */
-            double value = ar_cluster_link_cost(clusters[i], (enum ar_link_cost)k);
-            if (value > 0) {
-                value *= exp(request->factors->messages[k]);
-                (void)ar_cluster_set_link_cost(clusters[i], (enum ar_link_cost)k, value, &ignored);
-            }
+        if (request->factors != NULL) {
+            ar_estimate_tell_links(request, clusters[i]);
         }
     }
     status = is_fitted == NULL
@@ -170,12 +175,6 @@ static enum ar_status estimate_messages(const struct ar_measured_request *reques
     }
     return status;
 }
-
-/* Half-widths of the bands of new machines, as logarithms: conformal quantiles of the left-out
- * errors of 2,353 rows of 28 machines ('allreckon accuracy'), of calls and messages, in a node and
- * across the network, below 1 MiB and from there on. */
-static const double new_machine_reach[2][2][2] = {{{0.69, 0.46}, {1.59, 1.24}},
-                                                  {{1.40, 0.58}, {1.63, 0.93}}};
 
 /* --- both ---------------------------------------------------------------------------------- */
 
@@ -199,15 +198,6 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
     if (measured->calls_count < measured->rows_count) {
         messages = estimate_messages(request, measured, is_fitted, arena, made,
                                      calls == AR_OK ? err : &ignored);
-    }
-    for (size_t i = 0; is_fitted == NULL && request->factors != NULL && i < measured->rows_count;
-         i++) {
-        const struct ar_library_run *run = &measured->rows[i].call.run;
-        struct ar_library_prediction *prediction = &made->predictions[i];
-        double reach =
-            new_machine_reach[!measured->rows[i].is_call][run->nodes > 1][run->bytes >= 1 << 20];
-        prediction->low_s = prediction->time_s * exp(-reach);
-        prediction->high_s = prediction->time_s * exp(reach);
     }
     return calls != AR_OK ? calls : messages;
 }

@@ -26,10 +26,14 @@ static double row_spread(const struct ar_compared *row)
                : spread;
 }
 
-static struct ar_expected make_row(struct ar_compared *compared)
+/* A row beside its band: that of machines that were left out where other machines tell of this one
+ * (`is_told`), else that of its spread. */
+static struct ar_expected make_row(struct ar_compared *compared, bool is_told)
 {
-    double half = exp(AR_BAND95_DEVIATIONS * row_spread(compared));
     double measured_s = compared->row.time_s, expected_s = compared->prediction.time_s;
+    double half = is_told && isfinite(compared->prediction.high_s)
+                      ? compared->prediction.high_s / expected_s
+                      : exp(AR_BAND95_DEVIATIONS * row_spread(compared));
     compared->prediction.low_s = expected_s / half;
     compared->prediction.high_s = expected_s * half;
     return (struct ar_expected){.compared = *compared,
@@ -398,8 +402,13 @@ static const char *describe_basis(const struct ar_measured_request *request,
     return ar_arena_format(
         arena, "expected: engine %s, cluster %s, %s; %zu row%s%s", scenario->engine->name, name,
         !has_calls || tuning == NULL ? "messages on its links"
-        : scenario->table != NULL
-            ? "fitted to measured rows"
+        : scenario->table != NULL    ? "fitted to measured rows"
+        : request->factors != NULL
+            ? ar_arena_format(arena,
+                              "nothing fitted here: what %" PRIu64
+                              " other machines tell, constants "
+                              "of %s and the specification",
+                              request->factors->machines_count, tuning->release->name)
             : ar_arena_format(arena,
                               "nothing fitted: constants of %s and the specification, with "
                               "the scatter of machines that were not fitted",
@@ -421,7 +430,7 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
     expectation->rows =
         ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *expectation->rows);
     for (size_t i = 0; i < comparison->rows_count; i++) {
-        expectation->rows[i] = make_row(&comparison->rows[i]);
+        expectation->rows[i] = make_row(&comparison->rows[i], request->factors != NULL);
     }
     rank_suspects(request, measured, arena, expectation);
     expectation->answer = describe_answer(expectation, arena);

@@ -534,6 +534,13 @@ const char *ar_measured_unit(const struct ar_measured *measured)
     return measured->is_by_gpus ? "GPU" : "node";
 }
 
+size_t ar_measured_kind(const struct ar_measured_row *row)
+{
+    const struct ar_library_run *run = &row->call.run;
+    return (size_t)(row->is_call ? 0 : 4) + (run->nodes > 1 ? 2 : 0) +
+           (run->bytes >= AR_MEASURED_LARGE_BYTES ? 1 : 0);
+}
+
 const char *ar_measured_algorithm(const struct ar_measured_row *row,
                                   char text[AR_MEASURED_ALGORITHM])
 {

@@ -216,7 +216,7 @@ enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
 struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
                                                     const struct ar_cluster_facts *facts)
 {
-    struct ar_machine_factors found;
+    struct ar_machine_factors found = {.machines_count = 0};
     const struct ar_hierarchy *calls = &factors->parts[AR_LEARNT_CALLS];
     for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
         uint32_t class = class_of(AR_LEARNT_CALLS, k, facts);
@@ -233,6 +233,12 @@ struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_facto
 /* --- as records ---------------------------------------------------------------------------- */
 
 static const char *const part_names[] = {"calls", "messages"};
+
+static const char *parameter_name(enum ar_learnt_part part, size_t parameter)
+{
+    return part == AR_LEARNT_CALLS ? ar_library_parameters[parameter].name
+                                   : ar_link_cost_key((enum ar_link_cost)parameter);
+}
 
 struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
                                         const struct ar_learnt_factors *factors,
@@ -257,8 +263,7 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
             for (uint32_t c = 0; c < classes; c++) {
                 list[(*count)++] = (struct ar_learnt_factor){
                     .part = part_names[i],
-                    .parameter = is_calls ? ar_library_parameters[k].name
-                                          : ar_link_cost_key((enum ar_link_cost)k),
+                    .parameter = parameter_name(part, k),
                     .class = (is_net ? ar_hca_kind_names : ar_gpu_generation_names)[c],
                     .factor = exp(factors->parts[i].factors[k][c]),
                     .error_frac = factors->parts[i].errors[k][c],
@@ -282,3 +287,92 @@ static const struct ar_column factor_columns[] = {
 };
 
 const struct ar_columns ar_learnt_factor_columns = AR_COLUMNS(factor_columns);
+
+const char *const ar_learnt_kind_names[AR_MACHINE_KINDS] = {
+    "calls in a node below 1 MiB",       "calls in a node from 1 MiB on",
+    "calls across nodes below 1 MiB",    "calls across nodes from 1 MiB on",
+    "messages in a node below 1 MiB",    "messages in a node from 1 MiB on",
+    "messages across nodes below 1 MiB", "messages across nodes from 1 MiB on"};
+
+#define KIND(kind_, field, name, ...)                                                              \
+    AR_COLUMN(kind_, struct ar_learnt_kind, field, name, __VA_ARGS__)
+
+static const struct ar_column kind_columns[] = {
+    KIND(string, kind, "kind", "of rows of at least 1 KiB"),
+    KIND(count, machines, "machines", "that have rows of the kind, each left out once"),
+    KIND(count, rows, "rows", "of them"),
+    KIND(number, unfitted_frac, "zero_shot_median_frac",
+         "median of |predicted / measured - 1|, nothing fitted", .may_be_empty = true),
+    KIND(number, factors_frac, "factors_median_frac", "the same by the factors of other machines",
+         .may_be_empty = true),
+    KIND(flag, has_factors, "has_factors", "yes: the factors are better, and predict; or no"),
+    KIND(number, reach, "reach", "half of the 95 % band, a logarithm; empty: fewer than 19 rows",
+         .may_be_empty = true),
+};
+
+const struct ar_columns ar_learnt_kind_columns = AR_COLUMNS(kind_columns);
+
+/* --- as they are shipped ------------------------------------------------------------------- */
+
+/* Reads the rows of a file of the folder. */
+static enum ar_status read_rows(const char *folder, const char *name, struct ar_columns columns,
+                                size_t size, struct ar_arena *arena, void **rows, size_t *count,
+                                struct ar_error *err)
+{
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(ar_arena_format(arena, "%s%s", folder, name), arena, &csv, err));
+    *rows = ar_arena_alloc(arena, csv->rows_count + 1, size);
+    *count = csv->rows_count;
+    return ar_csv_read_rows(csv, columns, *rows, size, err);
+}
+
+/* The logarithm of the factor of a parameter on a machine; 0: the file has none. */
+static double find_log(const struct ar_learnt_factor *rows, size_t count, enum ar_learnt_part part,
+                       size_t parameter, const struct ar_cluster_facts *facts)
+{
+    uint32_t class = class_of(part, parameter, facts);
+    const char *name =
+        (is_of_net(part, parameter) ? ar_hca_kind_names : ar_gpu_generation_names)[class];
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].part, part_names[part]) == 0 &&
+            strcmp(rows[i].parameter, parameter_name(part, parameter)) == 0 &&
+            strcmp(rows[i].class, name) == 0) {
+            return log(rows[i].factor);
+        }
+    }
+    return 0;
+}
+
+enum ar_status ar_machine_factors_read(const char *folder, const struct ar_cluster_facts *facts,
+                                       struct ar_machine_factors *factors, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_machine_factors found = {.machines_count = 0};
+    void *rows;
+    size_t count;
+    AR_TRY(read_rows(folder, "factors.csv", ar_learnt_factor_columns,
+                     sizeof(struct ar_learnt_factor), &arena, &rows, &count, err));
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        found.calls.logs[k] = find_log(rows, count, AR_LEARNT_CALLS, k, facts);
+        found.calls.spreads[k] = ar_library_parameters[k].spread;
+    }
+    for (size_t k = 0; k < AR_LINK_COSTS_COUNT; k++) {
+        found.messages[k] = find_log(rows, count, AR_LEARNT_MESSAGES, k, facts);
+    }
+    AR_TRY(read_rows(folder, "kinds.csv", ar_learnt_kind_columns, sizeof(struct ar_learnt_kind),
+                     &arena, &rows, &count, err));
+    for (size_t k = 0; k < AR_MACHINE_KINDS; k++) {
+        found.kinds[k] = (struct ar_machine_kind){.has_factors = false, .reach = NAN};
+        for (size_t i = 0; i < count; i++) {
+            const struct ar_learnt_kind *row = (const struct ar_learnt_kind *)rows + i;
+            if (strcmp(row->kind, ar_learnt_kind_names[k]) == 0) {
+                found.kinds[k].has_factors = row->has_factors == 1;
+                found.kinds[k].reach = row->reach > 0 ? row->reach : NAN;
+                found.machines_count =
+                    row->machines > found.machines_count ? row->machines : found.machines_count;
+            }
+        }
+    }
+    *factors = found;
+    return AR_OK;
+}

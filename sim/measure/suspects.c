@@ -284,6 +284,13 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
     changed.notes = NULL;
     /* Rows have their messages on the changed cluster; those of other machines stay. */
     struct ar_measured moved = *measured;
+    moved.machines = ar_arena_alloc(arena, measured->machines_count + 1, sizeof *moved.machines);
+    for (size_t i = 0; i < measured->machines_count; i++) {
+        moved.machines[i] = measured->machines[i];
+        if (moved.machines[i].cluster == request->scenario->cluster) {
+            moved.machines[i].cluster = cluster;
+        }
+    }
     moved.rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved.rows);
     for (size_t i = 0; i < measured->rows_count; i++) {
         struct ar_collective *collective = &moved.rows[i].messages.collective;

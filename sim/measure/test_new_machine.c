@@ -37,3 +37,24 @@ Test(new_machine, shipped_factors_are_those_of_the_gpus)
     cr_expect_float_eq(hopper, 1, 0.1, "NCCL's rings are reached");
     cr_expect_lt(find_factor(rows, csv->rows_count, rings, "blackwell")->factor, hopper);
 }
+
+Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_machine_factors factors;
+    struct ar_cluster_facts facts = {.gpu_generation = AR_GPU_BLACKWELL};
+    cr_assert_eq(
+        ar_machine_factors_read(AR_TEST_SOURCE_DIR "/validate/data/", &facts, &factors, &err),
+        AR_OK, "%s", err.text);
+    cr_expect_lt(factors.calls.logs[AR_NODE_BANDWIDTH], 0);
+    cr_expect_lt(factors.messages[AR_LINK_NVLINK_BANDWIDTH], 0);
+    cr_expect_geq(factors.machines_count, 20);
+    for (size_t k = 0; k < AR_MACHINE_KINDS; k++) {
+        cr_expect_gt(factors.kinds[k].reach, 0, "%s", ar_learnt_kind_names[k]);
+    }
+    struct ar_measured_row row = {.is_call = false, .call.run = {.nodes = 1, .bytes = 1 << 20}};
+    cr_expect(factors.kinds[ar_measured_kind(&row)].has_factors, "all-to-all in a node");
+    row.call.run.bytes /= 2;
+    cr_expect_not(factors.kinds[ar_measured_kind(&row)].has_factors, "small all-to-all in a node");
+    cr_expect_neq(ar_machine_factors_read("nowhere/", &facts, &factors, &err), AR_OK);
+}
