@@ -358,9 +358,9 @@ static enum ar_status take_factors(const struct options *options, const struct s
     request->factors = factors;
     if (sets->one != NULL && sets->one->machine[0] != '\0') {
         ar_note(option_notes(options),
-                "measured set %s: its machine is one of the %" PRIu64 " that tell what is expected "
+                "measured set %s: its machine is among those that tell what is expected "
                 "('allreckon accuracy' leaves it out)",
-                sets->one->name, factors->machines_count);
+                sets->one->name);
     }
     return AR_OK;
 }

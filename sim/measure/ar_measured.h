@@ -28,7 +28,7 @@ enum { AR_MACHINE_KINDS = 8 };
 struct ar_machine_factors {
     struct ar_library_factors calls;
     double messages[AR_LINK_COSTS_COUNT];
-    uint64_t machines_count; /**< those that tell */
+    uint64_t sets_count; /**< measured ones that tell of calls */
     struct ar_machine_kind {
         bool has_factors; /**< machines that are left out are predicted better with them */
         double reach;     /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not

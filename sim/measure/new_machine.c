@@ -216,7 +216,7 @@ enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
 struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
                                                     const struct ar_cluster_facts *facts)
 {
-    struct ar_machine_factors found = {.machines_count = 0};
+    struct ar_machine_factors found = {.sets_count = 0};
     const struct ar_hierarchy *calls = &factors->parts[AR_LEARNT_CALLS];
     for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
         uint32_t class = class_of(AR_LEARNT_CALLS, k, facts);
@@ -347,11 +347,16 @@ enum ar_status ar_machine_factors_read(const char *folder, const struct ar_clust
                                        struct ar_machine_factors *factors, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_machine_factors found = {.machines_count = 0};
+    struct ar_machine_factors found = {.sets_count = 0};
     void *rows;
     size_t count;
     AR_TRY(read_rows(folder, "factors.csv", ar_learnt_factor_columns,
                      sizeof(struct ar_learnt_factor), &arena, &rows, &count, err));
+    for (size_t i = 0; i < count; i++) { /* those of all classes */
+        const struct ar_learnt_factor *row = (const struct ar_learnt_factor *)rows + i;
+        bool is_first = strcmp(row->parameter, ar_library_parameters[0].name) == 0;
+        found.sets_count += is_first ? row->sets : 0;
+    }
     for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
         found.calls.logs[k] = find_log(rows, count, AR_LEARNT_CALLS, k, facts);
         found.calls.spreads[k] = ar_library_parameters[k].spread;
@@ -368,8 +373,6 @@ enum ar_status ar_machine_factors_read(const char *folder, const struct ar_clust
             if (strcmp(row->kind, ar_learnt_kind_names[k]) == 0) {
                 found.kinds[k].has_factors = row->has_factors == 1;
                 found.kinds[k].reach = row->reach > 0 ? row->reach : NAN;
-                found.machines_count =
-                    row->machines > found.machines_count ? row->machines : found.machines_count;
             }
         }
     }
