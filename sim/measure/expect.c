@@ -7,6 +7,7 @@
 
 #include "ar_file.h"
 #include "ar_note.h"
+#include "ar_numbers.h"
 #include "ar_units.h"
 #include "suspects.h"
 
@@ -351,6 +352,19 @@ static const char *describe_slow(const struct ar_expectation *expectation, struc
                            describe_suspect(expectation, explained_frac, arena));
 }
 
+/* Returns how wide the bands are: `the bands (a factor of 2.4 either way in the median)`. */
+static const char *describe_bands(const struct ar_expectation *expectation, struct ar_arena *arena)
+{
+    double *factors = ar_arena_alloc(arena, expectation->rows_count + 1, sizeof *factors);
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        const struct ar_library_prediction *expected = &expectation->rows[i].compared.prediction;
+        factors[i] = expected->high_s / expected->time_s;
+    }
+    ar_sort(factors, expectation->rows_count);
+    return ar_arena_format(arena, "the bands (a factor of %.2g either way in the median)",
+                           ar_quantile(factors, expectation->rows_count, 0.5));
+}
+
 static const char *describe_answer(const struct ar_expectation *expectation, struct ar_arena *arena)
 {
     const struct ar_suspicion *first = &expectation->suspicions[0];
@@ -359,9 +373,9 @@ static const char *describe_answer(const struct ar_expectation *expectation, str
     bool is_nothing = expectation->suspicions_count == 0 || first->look[0] == '\0';
     if (slow + fast > 0 && 5 * (slow + fast) <= count && is_nothing) {
         return ar_arena_format(arena,
-                               "%zu of %zu rows are as fast as this machine should be, within the "
-                               "bands; nothing seems wrong.",
-                               count - slow - fast, count);
+                               "%zu of %zu rows are as fast as this machine should be, within %s; "
+                               "nothing seems wrong.",
+                               count - slow - fast, count, describe_bands(expectation, arena));
     }
     if (slow > 0 && slow >= fast) {
         return describe_slow(expectation, arena);
@@ -376,14 +390,9 @@ static const char *describe_answer(const struct ar_expectation *expectation, str
     const char *rest =
         is_nothing ? ""
                    : ar_arena_format(arena, " If anything, %s: %s.", first->sentence, first->look);
-    return count == 1 ? ar_arena_format(arena,
-                                        "The only row is as fast as this machine should be, within "
-                                        "the band.%s",
-                                        rest)
-                      : ar_arena_format(arena,
-                                        "All %zu rows are as fast as this machine should be, "
-                                        "within the bands.%s",
-                                        count, rest);
+    return ar_arena_format(arena, "All %zu row%s as fast as this machine should be, within %s.%s",
+                           count, count == 1 ? " is" : "s are", describe_bands(expectation, arena),
+                           rest);
 }
 
 static const char *describe_basis(const struct ar_measured_request *request,
