@@ -15,7 +15,7 @@ static struct {
 
 static _Thread_local uint32_t times_held; /* by this thread */
 
-/* What GSL does without a handler. */
+/* Prints the error and aborts, as GSL does where no handler is set. */
 _Noreturn static void abort_as_gsl(const char *reason, const char *file, int line)
 {
     gsl_stream_printf("ERROR", file, line, reason);

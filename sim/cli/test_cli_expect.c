@@ -154,7 +154,7 @@ Test(cli_expect, nodes_and_a_release_that_a_log_lacks_or_has)
               "$AR expect %s --cluster dgx-a100", FIXTURE "nccl-three-runs.txt");
 }
 
-/* What `discover` finds of a node is enough to expect something of it. */
+/* `discover` writes all that `expect` needs to know of a cluster. */
 Test(cli_expect, a_discovered_cluster_has_what_the_library_needs)
 {
     cli_good("$AR discover %s --nodes 2 --fabric "

@@ -81,7 +81,7 @@ Test(message_costs, are_the_same_for_every_engine_and_algorithm)
     }
 }
 
-/* What says exact is the simulation; returns whether recurrence says so. */
+/* A row that says exact equals the simulation; returns whether recurrence says so. */
 static bool expect_exact_is_simulated(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_call call = {.ready_s = 0, .elements = elements};

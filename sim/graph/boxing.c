@@ -123,7 +123,7 @@ double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
 {
     double whole = (double)tensor_bytes;
     bool is_own = source == target % p;
-    /* What part `source` of p and part `target` of q have in common. */
+    /* The elements that part `source` of p and part `target` of q have in common. */
     double first = fmax(source / (double)p, target / (double)q);
     double end = fmin((source + 1.0) / p, (target + 1.0) / q);
     double overlap_frac = end > first ? end - first : 0;

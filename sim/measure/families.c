@@ -46,7 +46,8 @@ static int compare_families(const void *left, const void *right)
                             : (a_first > b_first) - (a_first < b_first);
 }
 
-/* What a peer states of a row's family: `vTrain: mean 8.4 % (its rows on one node)`. */
+/* Returns the error that a peer states for the family of a row: `vTrain: mean 8.4 % (its rows on
+ * one node)`. */
 static const char *peer_of(const struct published_rows *rows, const struct published *row,
                            struct ar_arena *arena)
 {

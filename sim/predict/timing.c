@@ -368,8 +368,8 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
                                              .time_series = time_series,
                                              .context = timer};
     if (!timer_runs_ranks(timer)) {
-        /* What has no time yet is timed, but for the collectives of series: those beside
-         * computations where ranks are looked at one by one. */
+        /* Works without a time are timed, except collectives of series: those beside computations
+         * where ranks are looked at one by one. */
         for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
             const struct ar_task *task = &timing->graph->tasks[i];
             const struct ar_work *work = &timing->graph->works[task->work];

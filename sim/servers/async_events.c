@@ -27,12 +27,12 @@ struct async_use {
     double s_per_byte; /* seconds of the whole link for each byte of the transfer */
 };
 
-/* What a link or a transfer uses of the others, in the order of their numbers. */
+/* Numbers of the links that a transfer uses, or of the transfers that use a link, in order. */
 struct async_uses {
     struct async_use *list;
     uint32_t count;
     uint32_t link; /* of the cluster */
-    /* Of a link, while rates are found: */
+    /* Set only in a link, while rates are found: */
     uint32_t waiting;  /* transfers without a rate */
     double left, load; /* part not given away; s_per_byte of those that wait */
 };

@@ -33,7 +33,7 @@ static uint32_t next_to_ask(const struct ar_work_units *pass, const struct copy 
  * it. */
 static void back_up(struct ar_work_units *pass, struct copy *copies, uint32_t asks)
 {
-    /* That one has been at its unit for longest, alone and for some time to come. */
+    /* This worker has been at its unit for longest, alone and for some time to come. */
     uint32_t other = asks;
     struct copy *own = &copies[asks];
     for (uint32_t i = 0; i < pass->workers; i++) {

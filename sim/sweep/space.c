@@ -457,7 +457,7 @@ static enum ar_status check_memory(struct space *space, const struct ar_scenario
     return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
 }
 
-/* Of all meshes those are tried that are usual: stages of as many layers each, and no pipeline
+/* Only usual meshes are tried: stages of as many layers each, and no pipeline
  * whose micro-batches gather all parameters again. Others are asked for by name. */
 static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
                                   struct ar_error *err)
