@@ -197,6 +197,13 @@ static struct tested numbered_real_layout(struct ar_cluster *const clusters[3], 
 #define SLOWER_FRAC      1e-3
 #define REAL_SLOWER_FRAC 1e-2
 
+/* Sanitizers slow the program down: they see each seventh layout, which are as varied. */
+#ifdef __SANITIZE_ADDRESS__
+enum { LAYOUTS_STEP = 7 };
+#else
+enum { LAYOUTS_STEP = 1 };
+#endif
+
 /* Each layout with each combination of overlaps, beside those with one overlap less. */
 static void expect_overlaps_help(struct tested (*number_layout)(struct ar_cluster *const[3],
                                                                 uint32_t),
@@ -207,7 +214,7 @@ static void expect_overlaps_help(struct tested (*number_layout)(struct ar_cluste
                                            support_cluster("dgx-h100", NULL)};
     uint32_t slower = 0, faster = 0, last = 0;
     double worst = 1;
-    for (uint32_t number = 0; number < layouts_count; number++) {
+    for (uint32_t number = 0; number < layouts_count; number += LAYOUTS_STEP) {
         double times_s[OVERLAPS_COUNT];
         for (uint32_t bits = 0; bits < OVERLAPS_COUNT; bits++) {
             struct tested step = number_layout(clusters, number);
@@ -226,7 +233,7 @@ static void expect_overlaps_help(struct tested (*number_layout)(struct ar_cluste
     }
     cr_expect_eq(slower, 0, "%u times, up to %.4f times as long, last in layout %u", slower, worst,
                  last);
-    cr_expect_gt(faster, layouts_count, "overlaps hide something");
+    cr_expect_gt(faster, layouts_count / LAYOUTS_STEP, "overlaps hide something");
 }
 
 Test(step, overlapping_more_is_never_slower)
