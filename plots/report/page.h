@@ -18,8 +18,8 @@
     X(PAYLOADS, "payload.csv", "One collective, by payload", "", -1, NULL, NULL)                   \
     X(TRAIN, "train.csv", "Runs and their phases", "run cluster", -1, answer_train,                \
       "Time to train")                                                                             \
-    X(FAMILIES, "families.csv", "Published results by table, GPU and number of GPUs", "table", -1, \
-      NULL, NULL)                                                                                  \
+    X(FAMILIES, "families.csv", "Published results by software, GPU and number of GPUs",           \
+      "software", -1, NULL, NULL)                                                                  \
     X(RESULTS, "reproduce.csv", "Published results", "row", AR_PLOT_PUBLISHED, answer_results,     \
       "Published results, predicted")                                                              \
     X(EXPECTED, "answer.csv", "The answer and what it rests on", "answer basis", -1,               \
