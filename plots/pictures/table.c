@@ -101,8 +101,8 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
         for (size_t row = 0; row < csv->rows_count && has_numbers(name); row++) {
             const char *cell = ar_csv_cell(csv, row, i);
             double number = ar_plot_number_of(cell);
-            bool may_be_below_0 =
-                strstr(name, "error") != NULL || strcmp(name, "explained_frac") == 0;
+            bool may_be_below_0 = strstr(name, "error") != NULL || strstr(name, "signed") != NULL ||
+                                  strcmp(name, "explained_frac") == 0;
             if (cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0))) {
                 return ar_csv_error(csv, row, name, may_be_below_0 ? "a number" : "a number >= 0",
                                     err);
