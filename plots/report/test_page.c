@@ -188,14 +188,13 @@ Test(page, the_answer_of_compared_calls_is_their_errors)
 
 Test(page, families_and_suspects_may_be_below_0)
 {
-    write_file("families.csv", "software,gpu,gpus,rows,median_frac,signed_median_frac\n"
+    write_file("families.csv", "software,gpu,range,rows,median_frac,signed_median_frac\n"
                                "Megatron-LM,a100,1-8,3,0.1,-0.1\n");
     write_file("answer.csv", "answer,basis\nNothing seems wrong.,expected: engine library\n");
     write_file("suspects.csv", "suspect,explained_frac\nhca,-0.2\n");
-    const char *page = write_page();
-    expect_says(page, "Nothing seems wrong.");
-    expect_says(page, "What may be wrong");
-    expect_says(page, "Published results by software");
+    expect_says(write_page(), "Nothing seems wrong.");
+    expect_says(text, "What may be wrong");
+    expect_says(text, "Published results by software");
 }
 
 /* Two layouts, columns as a sweep leaves them. */
