@@ -312,8 +312,8 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     struct ar_error why = {.text = ""};
     enum ar_status status =
         ar_cluster_create(made, machine->settings, machine->arena, &checked, &why);
-    /* What joins several nodes and which GPUs have NVLinks must be said: cluster files take one
-     * switch and none where nobody does. */
+    /* The fabric between nodes and the GPUs with NVLinks must be given: without them a cluster
+     * file has one switch and no NVLinks. */
     bool has_several = !is_value(machine, TOPO_NODES, "1");
     bool has_fabric =
         has_value(machine, TOPO_RACK_NODES) || has_value(machine, TOPO_TREE_RAILS) ||

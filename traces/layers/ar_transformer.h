@@ -152,7 +152,7 @@ double ar_transformer_forward_flop(const struct ar_transformer *model);
 
 /** Parameters that a GPU holds of a part, and those of the whole model (tp = ep = 1). Of a layer
  * `experts` are those of the feed-forward networks of a mixture alone, which are spread over ep.
- * Those that are trained: all, or the adapters. */
+ * The second function counts the trained parameters: all, or the adapters alone. */
 double ar_transformer_part_parameters(const struct ar_transformer *model, uint32_t tp, uint32_t ep,
                                       enum ar_transformer_part part, double *experts);
 double ar_transformer_trained_parameters(const struct ar_transformer *model, uint32_t tp,

@@ -511,7 +511,7 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     double context = e + (input < e ? input : 0);        /* what attention gives */
     double outside =
         state * (2 * e + (1 + trained) * input + 2 * masks); /* norms, products; masks */
-    /* What an activation function takes lies in the precision of products where they have no
+    /* The input of an activation function lies in the precision of products where products have no
      * gradients of weights (MLPerf training v4.0, NVIDIA's LoRA of Llama 2 70B: FP8_ACTIVATION). */
     double taken = sizes.is_frozen && input < e ? input : e;
     double inside = sizes.tokens *
