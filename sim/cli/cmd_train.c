@@ -57,6 +57,19 @@ static enum ar_status note_run(struct runs *runs, const struct training *trainin
     return AR_OK;
 }
 
+/* Sets what a run took, where its file says so, beside the prediction for the same GPUs. */
+static void note_published(FILE *notes, const struct training *training)
+{
+    const struct training_file *file = training->file;
+    if (!(file->published_s > 0) || training->scenario.gpus != file->gpus) {
+        return;
+    }
+    double predicted_s = training->total->time_s;
+    ar_note(notes, "%s took %.4g s, predicted %.4g s (%+.0f %%)%s%s", file->name, file->published_s,
+            predicted_s, (predicted_s / file->published_s - 1) * 100,
+            file->differs != NULL ? ": " : "", file->differs != NULL ? file->differs : "");
+}
+
 /* Predicts a run on a number of GPUs, or on those of its file (0). */
 static enum ar_status predict_on(const struct training_file *file, uint64_t gpus, struct runs *runs,
                                  struct ar_error *err)
@@ -178,6 +191,9 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         }
     }
     ar_note_estimates(option_notes(options), estimates, rows);
+    for (const struct training *at = runs.first; at != NULL; at = at->next) {
+        note_published(option_notes(options), at);
+    }
     if (options->out != NULL) {
         AR_TRY(write_train_csv(&runs, err));
     }

@@ -77,6 +77,8 @@ Test(cli_train, directives_that_are_wrong_are_refused)
         {"# run = 1\n" OPTIONS "# images = 1e6\n" PHASES "0,9,16\n", "\"images\" is \"1e6\""},
         {GOOD "# lastpartial = pad\n" PHASES "0,9,16\n",
          ":7: directive \"lastpartial\" is \"pad\"; expected drop or keep"},
+        {GOOD "# published = 2min\n" PHASES "0,9,16\n",
+         ":7: directive \"published\" is \"2min\"; expected the seconds that the run took"},
         {GOOD "# evalimages = -1\n" PHASES "0,9,16\n", ":7: directive \"evalimages\" is"},
         {GOOD "# evalimages = 9\n# evalevery = x\n" PHASES "0,9,16\n", ":8: directive \"eval"},
         {GOOD "# evalimages = 9\n" PHASES "0,9,16\n", "directive \"evalevery\" is missing"},
@@ -175,6 +177,16 @@ Test(cli_train, formats_have_the_same_values)
     }
     CLI_LINES(text, "(ms)", 1);
     CLI_LINES(json, "\"phase\": \"total\"", 1);
+}
+
+/* What a run took stands beside the prediction of the GPUs that it took it on, not of others. */
+Test(cli_train, what_a_run_took_is_said_beside_its_prediction)
+{
+    const char *own = cli_good("$AR train sony-v2-3456 --engine closed").err;
+    CLI_HAS(own, "sony-v2-3456 took 122 s, predicted ");
+    CLI_HAS(own, "52 of the 122 s are no training steps");
+    CLI_LACKS(cli_good("$AR train sony-v2-3456 --engine closed --gpus 1024").err, " took 122 s");
+    CLI_LACKS(cli_good("$AR train example --engine closed").err, " took ");
 }
 
 Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)

@@ -34,6 +34,9 @@ static const struct ar_column file_columns[] = {
     FILE_COLUMN(number, eval_every, "evalevery", "a number of epochs, or 0 for no evaluation",
                 .max = EPOCHS_MAX, OPTIONAL),
     FILE_COLUMN(choice, keeps_partial, "lastpartial", "", .names = partials, OPTIONAL),
+    FILE_COLUMN(number, published_s, "published", "the seconds that the run took, above 0",
+                .min = 1e-3, .max = 1e12, OPTIONAL),
+    FILE_COLUMN(string, differs, "differs", "", OPTIONAL, .may_be_empty = true),
 };
 
 #define PHASE(kind, field, ...) AR_COLUMN(kind, struct training_phase, field, #field, __VA_ARGS__)

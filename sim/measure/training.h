@@ -60,8 +60,10 @@ struct training_file {
     uint64_t images;                 /**< of an epoch */
     uint64_t eval_images;            /**< of an evaluation; 0: none */
     double eval_every;               /**< epochs; 0: never */
-    bool keeps_partial;            /**< an epoch ends with a smaller batch instead of dropping it */
-    uint32_t gpus;                 /**< 0: the command line has them */
+    double published_s;              /**< what the run took; not above 0: not in the file */
+    const char *differs; /**< a sentence: why a prediction differs from it; NULL: not in the file */
+    bool keeps_partial;  /**< an epoch ends with a smaller batch instead of dropping it */
+    uint32_t gpus;       /**< 0: the command line has them */
     struct training_phase *phases; /**< epochs, and one of both batches; the other is 0 */
     size_t phases_count;
 };
