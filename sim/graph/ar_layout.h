@@ -61,7 +61,7 @@ struct ar_layout {
     uint32_t micro_batch;               /**< at a time, one replica */
     const struct ar_schedule *schedule;
     uint32_t chunks; /**< V of the schedule */
-    enum ar_recompute recompute;
+    struct ar_recompute recompute;
     const struct ar_strategy *strategy; /**< what becomes of replicas */
     bool is_sequence_parallel;
     bool overlaps_tensor; /**< its collectives run beside the products that they belong to, piece by
@@ -112,6 +112,14 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
  * places, and a schedule with chunks without a pipeline. `where` begins the error line. */
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err);
+
+/** Layers that a place of the pipeline computes again in the backward pass, in full or in part. */
+uint32_t ar_layout_again_layers(const struct ar_layout *layout, uint32_t place);
+
+/** Refuses (AR_USAGE) to compute more layers again than a place has, and modules that the layers of
+ * the model do not have. */
+enum ar_status ar_layout_check_recompute(const char *where, const struct ar_layout *layout,
+                                         struct ar_error *err);
 
 /** Refuses (AR_USAGE) sparse gradients of a strategy that does not sum them. */
 enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout *layout,

@@ -16,12 +16,15 @@
 enum { AR_PARTS_COUNT = AR_PART_HEAD + 1 };
 struct ar_part_times {
     double forward_s[AR_PARTS_COUNT];
-    double backward_s[AR_PARTS_COUNT];    /**< what is recomputed before it included */
+    double backward_s[AR_PARTS_COUNT];
+    double again_s;                       /**< backward pass of a layer that computes something
+                                               again, with the time of that */
     double optimizer_s;                   /**< per parameter */
     double memory_s;                      /**< per byte that is read or written */
     struct ar_host_times {                /**< times of the host to launch it; all 0: not counted */
         double forward_s[AR_PARTS_COUNT]; /**< kernels */
         double backward_s[AR_PARTS_COUNT];
+        double again_s;      /**< as above */
         double batch_s;      /**< a micro-batch */
         double collective_s; /**< a collective or a message */
         bool is_blocking;    /**< it waits for each kernel */

@@ -104,16 +104,38 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
     return build_run_parameters(build, &all, true);
 }
 
+uint32_t build_again_layers(const struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_layout *layout = build->layout;
+    if (layout->model == NULL || !run->action.is_backward) {
+        return 0;
+    }
+    uint32_t place = run->action.chunk * build->pipeline.stages + run->stage;
+    uint32_t again = ar_layout_again_layers(layout, place); /* the first ones of the chunk */
+    uint32_t left = again > run->first ? again - run->first : 0;
+    return left < run->layers ? left : run->layers;
+}
+
+/* Times of the parts of a run in sum; `again_s` is that of a layer that computes something again.
+ */
+static double sum_parts_s(const struct ar_build *build, const struct ar_run *run,
+                          const double parts_s[AR_PARTS_COUNT], double again_s)
+{
+    uint32_t again = build_again_layers(build, run);
+    return (run->layers - again) * parts_s[AR_PART_LAYER] + again * again_s +
+           (run->has_embedding ? parts_s[AR_PART_EMBEDDING] : 0) +
+           (run->has_head ? parts_s[AR_PART_HEAD] : 0);
+}
+
 /* How long a run is computed. */
 static double run_time_s(const struct ar_build *build, const struct ar_run *run)
 {
     const struct ar_trace *trace = build->layout->trace;
     bool is_backward = run->action.is_backward;
     if (trace == NULL) {
-        const double *times = is_backward ? build->times->backward_s : build->times->forward_s;
-        return run->layers * times[AR_PART_LAYER] +
-               (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
-               (run->has_head ? times[AR_PART_HEAD] : 0);
+        const struct ar_part_times *times = build->times;
+        return sum_parts_s(build, run, is_backward ? times->backward_s : times->forward_s,
+                           times->again_s);
     }
     double time_s = 0;
     for (uint32_t i = run->first; i < run->first + run->layers; i++) {
@@ -313,11 +335,16 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     enum ar_duty duty = build_duty(&run->action);
     uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
     uint32_t hidden = AR_NO_TASK, task = AR_NO_TASK;
-    /* Tensor parallelism adds partial sums twice in each pass of a layer, and twice in what is
-     * recomputed in full. The embedding is split by its rows, and the head by its columns. */
-    bool is_again = is_backward && layout->recompute == AR_RECOMPUTE_FULL;
+    /* Tensor parallelism adds partial sums behind attention and behind the feed-forward network in
+     * each pass of a layer, and where they are computed again. The embedding is split by its rows,
+     * and the head by its columns. */
+    const unsigned networks = AR_AGAIN_LAYER | AR_AGAIN_MLP | AR_AGAIN_MOE;
+    unsigned modules = layout->recompute.modules;
+    uint32_t again = build_again_layers(build, run);
+    uint32_t attentions = run->layers + ((modules & AR_AGAIN_LAYER) != 0 ? again : 0);
+    uint32_t feeds = run->layers + ((modules & networks) != 0 ? again : 0);
     bool has_end = is_backward ? run->has_head : run->has_embedding;
-    uint32_t places = run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
+    uint32_t places = attentions + feeds + (has_end ? 1 : 0);
     double shards = layout->sizes[AR_AXIS_TP];
     if (layout->overlaps_tensor) {
         /* A product and its collective go in tp pieces, so that all but one piece of the shorter of
@@ -341,7 +368,7 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
         struct ar_transformer_slice slice = ar_layout_slice(layout);
         double bytes = ar_transformer_state_bytes(model, &slice) * model->top_k * model->imbalance;
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
-                         1 << AR_AXIS_EP, bytes, places / 2 * 2, &run->action);
+                         1 << AR_AXIS_EP, bytes, 2 * feeds, &run->action);
     }
     if (model != NULL) {
         /* Context parallelism gathers keys and values for each attention, and backward
@@ -349,7 +376,7 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
         struct ar_transformer_slice slice = ar_layout_slice(layout);
         double bytes = ar_transformer_keys_bytes(model, &slice);
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
-                         1 << AR_AXIS_CP, bytes, run->layers * (is_again ? 2 : 1), &run->action);
+                         1 << AR_AXIS_CP, bytes, attentions, &run->action);
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_reduce_scatter,
                          1 << AR_AXIS_CP, bytes, is_backward ? run->layers : 0, &run->action);
         uint32_t first = graph->tasks_count;
@@ -393,7 +420,6 @@ static void add_host(struct ar_build *build, const struct ar_run *all, uint32_t 
 {
     const struct ar_host_times *host = &build->times->host;
     const struct ar_action *action = &all->action;
-    const double *parts_s = action->is_backward ? host->backward_s : host->forward_s;
     struct ar_graph *graph = build->graph;
     uint32_t sent = messages;
     for (uint32_t i = first; i < graph->tasks_count; i++) {
@@ -401,11 +427,10 @@ static void add_host(struct ar_build *build, const struct ar_run *all, uint32_t 
         sent += is_sent ? graph->tasks[i].count : 0;
     }
     double batch_s = action->is_backward ? 0 : host->batch_s / build->pipeline.chunks;
+    double launched_s = sum_parts_s(
+        build, all, action->is_backward ? host->backward_s : host->forward_s, host->again_s);
     const struct ar_work work = {.kind = AR_TASK_COMPUTE,
-                                 .time_s = all->layers * parts_s[AR_PART_LAYER] +
-                                           (all->has_embedding ? parts_s[AR_PART_EMBEDDING] : 0) +
-                                           (all->has_head ? parts_s[AR_PART_HEAD] : 0) +
-                                           sent * host->collective_s + batch_s};
+                                 .time_s = launched_s + sent * host->collective_s + batch_s};
     enum ar_stream stream = host->is_blocking ? AR_STREAM_COMPUTE : AR_STREAM_HOST;
     uint32_t task =
         build_task(build, &work, all->stage, all->stage, stream, build_duty(action), 1, action);

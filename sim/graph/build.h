@@ -38,6 +38,9 @@ static inline enum ar_duty build_duty(const struct ar_action *action)
     return action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
 }
 
+/** Layers of a run that goes backward which compute something again. */
+uint32_t build_again_layers(const struct ar_build *build, const struct ar_run *run);
+
 /** Appends a computation to the compute stream of a stage. */
 uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
                        const struct ar_action *action);

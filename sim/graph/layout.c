@@ -47,7 +47,14 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)
                                          .cp = layout->sizes[AR_AXIS_CP],
                                          .is_sequence_parallel = layout->is_sequence_parallel,
                                          .attention = layout->attention,
-                                         .precision = layout->precision};
+                                         .precision = layout->precision,
+                                         .again = layout->recompute.modules};
+}
+
+uint32_t ar_layout_again_layers(const struct ar_layout *layout, uint32_t place)
+{
+    uint32_t layers = ar_layout_place_layers(layout, place), most = layout->recompute.layers;
+    return layout->recompute.modules == 0 ? 0 : most > 0 && most < layers ? most : layers;
 }
 
 /* --- what cannot be laid out ------------------------------------------------------------------ */
@@ -71,6 +78,30 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
                               "%s: found strategy %s; expected data, whose replicas sum gradients "
                               "of all parameters",
                               where, layout->strategy->name);
+}
+
+enum ar_status ar_layout_check_recompute(const char *where, const struct ar_layout *layout,
+                                         struct ar_error *err)
+{
+    const struct ar_recompute *recompute = &layout->recompute;
+    bool has_experts = layout->model->experts > 0;
+    uint32_t most = 0;
+    if (has_experts ? (recompute->modules & AR_AGAIN_MLP) != 0
+                    : (recompute->modules & (AR_AGAIN_MOE | AR_AGAIN_MOE_ACT)) != 0) {
+        return ar_error_set(err, AR_USAGE, "%s: found %s of a model %s experts; expected %s there",
+                            where, has_experts ? "mlp" : "moe or moe_act",
+                            has_experts ? "with" : "without", has_experts ? "moe" : "mlp");
+    }
+    for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
+        uint32_t layers = ar_layout_place_layers(layout, i);
+        most = layers > most ? layers : most;
+    }
+    return recompute->layers <= most
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "%s: found %u layers; expected 1 to %u, the layers of a stage%s",
+                              where, recompute->layers, most,
+                              layout->chunks > 1 ? " in a chunk" : "");
 }
 
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
@@ -199,26 +230,47 @@ static double gathered_bytes(const struct ar_layout *layout)
                                 ar_precision_bytes(layout->gradients));
 }
 
-/* A full recompute needs all activations of one layer at a time. Logits are there as they were
- * computed and in fp32, in place of which exponentials and the gradient come (Megatron-LM v2.6,
- * megatron/mpu/cross_entropy.py). */
+/* Bytes that a layer keeps if some modules are computed again. */
+static double kept_bytes(const struct ar_layout *layout, unsigned again)
+{
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    slice.again = again;
+    return ar_transformer_activation_bytes(layout->model, &slice);
+}
+
+/* Those of all layers of a stage for one micro-batch in one of its chunks, as a mean. */
+static double chunk_bytes(const struct ar_layout *layout, uint32_t stage)
+{
+    double layers = (double)ar_layout_stage_layers(layout, stage) / layout->chunks, again = 0;
+    for (uint32_t chunk = 0; chunk < layout->chunks; chunk++) {
+        again += ar_layout_again_layers(layout, chunk * layout->sizes[AR_AXIS_PP] + stage);
+    }
+    again /= layout->chunks;
+    return kept_bytes(layout, layout->recompute.modules) * again +
+           kept_bytes(layout, 0) * (layers - again);
+}
+
+/* What is computed again is there for one layer at a time: all activations of it, or those of some
+ * modules but the scores of attention, which arXiv:2205.05198 leaves out. Logits are there as they
+ * were computed and in fp32, in place of which exponentials and the gradient come (Megatron-LM
+ * v2.6, megatron/mpu/cross_entropy.py). */
 static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
 {
     const struct ar_pipeline pipeline = ar_layout_pipeline(layout);
     struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double layer = ar_transformer_activation_bytes(layout->model, &slice, layout->recompute);
-    double again = layout->recompute == AR_RECOMPUTE_FULL
-                       ? ar_transformer_activation_bytes(layout->model, &slice, AR_RECOMPUTE_NONE)
-                       : 0;
+    unsigned modules = layout->recompute.modules;
+    double again =
+        (modules & AR_AGAIN_LAYER) != 0
+            ? kept_bytes(layout, 0)
+            : kept_bytes(layout, modules & AR_AGAIN_CORE_ATTN) - kept_bytes(layout, modules);
     double logits = stage == pipeline.stages - 1
                         ? (double)layout->micro_batch * layout->model->seq / slice.cp *
                               layout->model->vocab / slice.tp *
                               (ar_precision_bytes(ar_precision_stored(layout->precision)) +
                                ar_precision_bytes(AR_FP32))
                         : 0;
-    double chunk_layers = (double)ar_layout_stage_layers(layout, stage) / layout->chunks;
-    return layer * chunk_layers * ar_schedule_kept(layout->schedule, &pipeline, stage) + again +
-           logits;
+    return chunk_bytes(layout, stage) * ar_schedule_kept(layout->schedule, &pipeline, stage) +
+           again + logits;
 }
 
 struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
@@ -259,9 +311,13 @@ double ar_layout_hardware_flop(const struct ar_layout *layout)
 {
     struct ar_transformer head = *layout->model;
     head.layers = 0;
-    double again =
-        layout->recompute == AR_RECOMPUTE_FULL
-            ? ar_transformer_forward_flop(layout->model) - ar_transformer_forward_flop(&head)
-            : 0;
+    double layers = 0, again = 0;
+    for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
+        layers += ar_layout_again_layers(layout, i);
+    }
+    if ((layout->recompute.modules & AR_AGAIN_LAYER) != 0) {
+        again = layers / layout->model->layers *
+                (ar_transformer_forward_flop(layout->model) - ar_transformer_forward_flop(&head));
+    }
     return ar_layout_model_flop(layout) + layout->global_batch * again;
 }

@@ -158,13 +158,8 @@ static struct ar_host_times find_host(const struct ar_layout *layout,
         host.forward_s[i] = kernel_s * launched(layout, part, AR_PASS_FORWARD);
         host.backward_s[i] = kernel_s * launched(layout, part, AR_PASS_BACKWARD);
     }
-    if (layout->recompute == AR_RECOMPUTE_FULL) {
-        host.backward_s[AR_PART_LAYER] += host.forward_s[AR_PART_LAYER];
-    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE &&
-               layout->attention == AR_ATTENTION_UNFUSED) {
-        host.backward_s[AR_PART_LAYER] +=
-            kernel_s * launched(layout, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION);
-    }
+    host.again_s =
+        host.backward_s[AR_PART_LAYER] + kernel_s * launched(layout, AR_PART_LAYER, AR_PASS_AGAIN);
     return host;
 }
 
@@ -189,13 +184,8 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
         times->forward_s[part] = pass_s(layout, cost, part, AR_PASS_FORWARD);
         times->backward_s[part] = pass_s(layout, cost, part, AR_PASS_BACKWARD) + accumulate_s;
     }
-    if (layout->recompute == AR_RECOMPUTE_FULL) {
-        times->backward_s[AR_PART_LAYER] += times->forward_s[AR_PART_LAYER];
-    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE &&
-               layout->attention == AR_ATTENTION_UNFUSED) {
-        times->backward_s[AR_PART_LAYER] +=
-            pass_s(layout, cost, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION);
-    }
+    times->again_s =
+        times->backward_s[AR_PART_LAYER] + pass_s(layout, cost, AR_PART_LAYER, AR_PASS_AGAIN);
     static const double many = 1e9; /* bytes, far from the floor of a kernel */
     times->memory_s = ar_device_memory_s(cost, layout->precision, many) / many;
     times->optimizer_s = optimizer_bytes(layout) * times->memory_s;
@@ -203,6 +193,7 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
         times->forward_s[i] *= factor;
         times->backward_s[i] *= factor;
     }
+    times->again_s *= factor;
     times->optimizer_s *= factor;
     times->memory_s *= factor;
 }

@@ -105,6 +105,48 @@ Test(strategy, tensor_parallelism_sums_hidden_states_four_times_a_layer_and_batc
                  "a reduce-scatter and an all-gather carry half as much each");
 }
 
+Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
+{
+    const double again_s = times.again_s;
+    times.again_s = 3;
+    struct ar_layout layout = layout_of(4, 1, 2, "1f1b"); /* 6 layers a stage, 8 micro-batches */
+    gpt.vocab = 1024; /* so that logits do not fill the last stage */
+    double none = ar_layout_memory(&layout).activations_bytes, state = 2048.0 * 1024 * 2;
+    double plain_s = make(&layout, 0).end_s, sent = make(&layout, 0).bytes[AR_AXIS_TP];
+    struct ar_transformer_slice slice = ar_layout_slice(&layout);
+    double layer = ar_transformer_activation_bytes(&gpt, &slice);
+    for (uint32_t layers = 1; layers <= 6; layers++) {
+        layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_LAYER, .layers = layers};
+        cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_OK);
+        struct made made = make(&layout, 0);
+        cr_expect_float_eq(made.end_s - plain_s, (8 + 3) * layers, 1e-9,
+                           "a second each, also while the pipeline fills");
+        cr_expect_float_eq(made.bytes[AR_AXIS_TP] - sent, 8 * layers * 2 * state, 1);
+        cr_expect_float_eq(none - ar_layout_memory(&layout).activations_bytes,
+                           4.0 * layers * (layer - state) - layer, 1,
+                           "of four micro-batches; one layer is there whole");
+        cr_expect_float_eq(
+            ar_layout_hardware_flop(&layout) - ar_layout_model_flop(&layout),
+            layers / 6.0 * 8 * (ar_transformer_forward_flop(&gpt) - 2 * 2048.0 * 1024 * 1024), 1e6);
+    }
+    layout.recompute.layers = 0;
+    struct made full = make(&layout, 0);
+    layout.recompute.layers = 6;
+    cr_expect_eq(make(&layout, 0).end_s, full.end_s);
+    layout.recompute.layers = 7;
+    cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_USAGE);
+    cr_expect_str_eq(err.text,
+                     "--recompute: found 7 layers; expected 1 to 6, the layers of a stage");
+    layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MLP};
+    cr_expect_float_eq(make(&layout, 0).bytes[AR_AXIS_TP] - sent, 8 * 6 * state, 1,
+                       "behind the network alone");
+    layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MOE};
+    cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--recompute: found moe or moe_act of a model without experts; "
+                               "expected mlp there");
+    times.again_s = again_s;
+}
+
 Test(strategy, layers_that_do_not_divide_are_dealt_to_all_places)
 {
     static const struct {

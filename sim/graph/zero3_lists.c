@@ -102,7 +102,8 @@ static void add_lists(struct ar_build *build, const struct ar_run *run,
 static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *run)
 {
     const struct tensors tensors = list_tensors(build, run, false);
-    bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
+    bool is_again = (build->layout->recompute.modules & AR_AGAIN_LAYER) != 0 &&
+                    build_again_layers(build, run) > 0; /* a run is one layer */
     double later = 0; /* parameters of layers that are used after this one */
     for (uint32_t i = tensors.count; i-- > 0;) {
         bool is_twice = is_again && tensors.is_of_layer[i] && 2 * later >= REUSE_MAX;

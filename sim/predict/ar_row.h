@@ -87,7 +87,7 @@
       .heading = "strategy") \
     X(word, schedule, "of the pipeline: gpipe, 1f1b, interleaved:V; of operators their placement; depth and rounds", \
       .heading = "schedule") \
-    X(word, recompute, "what the backward pass computes again: none, selective, full", .heading = "recompute") \
+    X(word, recompute, "what the backward pass computes again: none, selective, selective:mlp, full, full:K, ...", .heading = "recompute") \
     X(flag, sequence_parallel, "tensor parallelism splits norms and residuals by tokens") \
     X(word, attention, "how attention is computed: unfused, flash1, flash2") \
     X(flag, overlap, "gradients are summed beside the last backward pass") \

@@ -155,6 +155,11 @@ KEY_PARSE(schedule)
                              &scenario->layout.chunks, err);
 }
 
+KEY_PARSE(recompute)
+{
+    return ar_recompute_parse(origin->where, text, &scenario->layout.recompute, err);
+}
+
 KEY_PARSE(bucket)
 {
     return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
@@ -364,11 +369,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
                          "each stage",
                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_schedule},
-    [AR_KEY_RECOMPUTE] = {"--recompute", "R", "none",
-                          "activations that the backward pass computes again: none, selective "
-                          "(attention) or full (all but the inputs of layers)",
-                          LAYOUT | PUBLISHED, CHOSEN, FIELD(layout.recompute),
-                          .words = ar_recompute_names},
+    [AR_KEY_RECOMPUTE] =
+        {"--recompute", "R", "none",
+         "activations that the backward pass computes again: none, selective (attention), "
+         "selective:M+N with modules core_attn, layernorm, mlp, moe, moe_act, full (all but the "
+         "inputs of layers) or full:K (K layers of each stage, or of its chunks)",
+         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_recompute},
     [AR_KEY_SEQUENCE_PARALLEL] = {"--sequence-parallel", "yes|no", "no",
                                   "tp also splits norms and residuals, by tokens",
                                   LAYOUT | PUBLISHED, FLAG, FIELD(layout.is_sequence_parallel)},

@@ -193,7 +193,9 @@ static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
             bool is_in = part == AR_PART_LAYER || (part == AR_PART_HEAD && i == 0) ||
                          (part == AR_PART_EMBEDDING && i == layers - 1);
             forward_s += is_in ? times->forward_s[part] : 0;
-            backward_s += is_in ? times->backward_s[part] : 0;
+            bool is_again =
+                part == AR_PART_LAYER && layers - 1 - i < ar_layout_again_layers(layout, 0);
+            backward_s += is_again ? times->again_s : is_in ? times->backward_s[part] : 0;
             double experts = 0;
             double dense = ar_transformer_trained_parameters(layout->model, 1, 1, part, &experts);
             parameters += is_in ? dense + experts : 0;

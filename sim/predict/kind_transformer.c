@@ -260,6 +260,9 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
+    AR_TRY(ar_error_blame(
+        ar_layout_check_recompute(ar_scenario_where(scenario, AR_KEY_RECOMPUTE), layout, err),
+        scenario->origins[AR_KEY_RECOMPUTE].status, err));
     AR_TRY(spread_over_domains(scenario, inputs, err));
     scenario->compute_factor = 1;
     return scenario->rate.batch > 0 ? scale_workload(scenario, err) : AR_OK;
@@ -320,7 +323,7 @@ void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
         snprintf(row->schedule, sizeof row->schedule, "%s:%u", layout->schedule->name,
                  layout->chunks);
     }
-    ar_copy_text(row->recompute, sizeof row->recompute, ar_recompute_names[layout->recompute]);
+    ar_recompute_format(layout->recompute, row->recompute);
     row->sequence_parallel = layout->is_sequence_parallel;
     ar_copy_text(row->attention, sizeof row->attention, ar_attention_names[layout->attention]);
     row->overlap = layout->overlaps;
@@ -376,6 +379,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_layout *layout = &scenario->layout;
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    char recompute[AR_RECOMPUTE_TEXT];
     char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],
         room[AR_UNIT_TEXT];
     snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
@@ -394,7 +398,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
             "as options or defaults have it: %s, attention %s, recompute %s, strategy %s with "
             "gradients in %s%s, collectives by %s",
             layout->schedule->name, ar_attention_names[layout->attention],
-            ar_recompute_names[layout->recompute], layout->strategy->name,
+            ar_recompute_format(layout->recompute, recompute), layout->strategy->name,
             ar_precision_names[layout->gradients],
             has_replicas && layout->overlaps ? " beside the backward pass" : "",
             ar_engine_times_calls(scenario->engine) ? "the choice of the library"

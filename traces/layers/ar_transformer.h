@@ -72,6 +72,47 @@ enum ar_attention_kind {
 };
 extern const char *const ar_attention_names[]; /**< NULL ends them */
 
+/** Modules of a layer that may be computed again in the backward pass, by the names of Megatron
+ * core
+ * (--recompute-modules), and the whole layer. Attention as one kernel keeps no scores, so that
+ * computing it again is not needed and takes no time; a network of experts is `moe`, any other one
+ * `mlp`, and `moe_act` the activation function of experts alone. */
+#define AR_AGAIN_LIST(X)                                                                           \
+    X(AR_AGAIN_CORE_ATTN, "core_attn")                                                             \
+    X(AR_AGAIN_LAYERNORM, "layernorm")                                                             \
+    X(AR_AGAIN_MLP, "mlp")                                                                         \
+    X(AR_AGAIN_MOE, "moe")                                                                         \
+    X(AR_AGAIN_MOE_ACT, "moe_act")
+
+/** Bits of modules. */
+enum ar_again {
+#define X(symbol, name) symbol##_PLACE,
+    AR_AGAIN_LIST(X)
+#undef X
+        AR_AGAIN_MODULES_COUNT,
+#define X(symbol, name) symbol = 1u << symbol##_PLACE,
+    AR_AGAIN_LIST(X)
+#undef X
+        AR_AGAIN_LAYER = 1u << AR_AGAIN_MODULES_COUNT /**< all but the inputs of layers */
+};
+
+/** Activations that the backward pass computes again, of each place of a pipeline that layers lie
+ * on. */
+struct ar_recompute {
+    unsigned modules; /**< enum ar_again; 0: nothing */
+    uint32_t layers;  /**< of the place, from its first on; 0: all */
+};
+#define AR_RECOMPUTE_NONE      ((struct ar_recompute){.modules = 0})
+#define AR_RECOMPUTE_SELECTIVE ((struct ar_recompute){.modules = AR_AGAIN_CORE_ATTN})
+#define AR_RECOMPUTE_FULL      ((struct ar_recompute){.modules = AR_AGAIN_LAYER})
+
+/** Reads and prints `none`, `selective` (core_attn), `selective:core_attn+mlp`, `full`, or `full:K`
+ * for the first K layers of each place. AR_USAGE: none of these. */
+enum { AR_RECOMPUTE_TEXT = 64 };
+enum ar_status ar_recompute_parse(const char *where, const char *text,
+                                  struct ar_recompute *recompute, struct ar_error *err);
+const char *ar_recompute_format(struct ar_recompute recompute, char text[AR_RECOMPUTE_TEXT]);
+
 /** The part of a model that a GPU has, and how it computes it. */
 struct ar_transformer_slice {
     uint32_t micro_batch; /**< sequences */
@@ -81,21 +122,8 @@ struct ar_transformer_slice {
     bool is_sequence_parallel;
     enum ar_attention_kind attention;
     enum ar_precision precision;
+    unsigned again; /**< modules that a layer computes again, enum ar_again */
 };
-
-/** The tensors that a layer keeps for the backward pass: all, all but those of attention, or its
- * input alone. */
-#define AR_RECOMPUTE_LIST(X)                                                                       \
-    X(AR_RECOMPUTE_NONE, "none")                                                                   \
-    X(AR_RECOMPUTE_SELECTIVE, "selective")                                                         \
-    X(AR_RECOMPUTE_FULL, "full")
-
-enum ar_recompute {
-#define X(symbol, name) symbol,
-    AR_RECOMPUTE_LIST(X)
-#undef X
-};
-extern const char *const ar_recompute_names[]; /**< NULL ends them */
 
 /** A part of a model: one layer, what comes before the first and after the last one. */
 enum ar_transformer_part { AR_PART_LAYER, AR_PART_EMBEDDING, AR_PART_HEAD };
@@ -103,7 +131,7 @@ enum ar_transformer_part { AR_PART_LAYER, AR_PART_EMBEDDING, AR_PART_HEAD };
 enum ar_transformer_pass {
     AR_PASS_FORWARD,
     AR_PASS_BACKWARD,
-    AR_PASS_AGAIN_ATTENTION /**< the part that selective recompute makes again */
+    AR_PASS_AGAIN /**< what the backward pass of a layer computes again before */
 };
 
 enum ar_kernel_kind {
@@ -161,11 +189,10 @@ double ar_transformer_trained_parameters(const struct ar_transformer *model, uin
 double ar_transformer_parameters(const struct ar_transformer *model);
 
 /** Bytes that a layer keeps of one micro-batch for its backward pass, after arXiv:2205.05198:
- * s b h (10 + 24/t + 5 a s / (h t)) for a GPT in fp16 without recompute and sequence parallelism.
- */
+ * s b h (10 + 24/t + 5 a s / (h t)) for a GPT in fp16 that computes nothing again, without sequence
+ * parallelism. */
 double ar_transformer_activation_bytes(const struct ar_transformer *model,
-                                       const struct ar_transformer_slice *slice,
-                                       enum ar_recompute recompute);
+                                       const struct ar_transformer_slice *slice);
 
 /** Bytes of the hidden states of one micro-batch: what a layer hands to the next one, and what a
  * collective of tensor parallelism carries. */

@@ -74,11 +74,10 @@ Test(transformer, gpus_of_a_sequence_have_a_part_of_all_work_and_of_its_activati
     const struct ar_transformer_slice whole = {.micro_batch = 2, .tp = 1, .ep = 1};
     struct ar_transformer_slice part = whole;
     part.cp = 1;
-    double bytes = ar_transformer_activation_bytes(&model, &whole, AR_RECOMPUTE_NONE);
-    cr_assert_eq(ar_transformer_activation_bytes(&model, &part, AR_RECOMPUTE_NONE), bytes);
+    double bytes = ar_transformer_activation_bytes(&model, &whole);
+    cr_assert_eq(ar_transformer_activation_bytes(&model, &part), bytes);
     part.cp = 4;
-    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &part, AR_RECOMPUTE_NONE), bytes / 4,
-                       1);
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &part), bytes / 4, 1);
     cr_assert_eq(ar_transformer_state_bytes(&model, &part), 2 * 2048.0 / 4 * 12288 * 2);
     cr_assert_eq(ar_transformer_keys_bytes(&model, &part), 2 * 2 * 2048.0 * 12288 * 2,
                  "keys and values of all tokens");
@@ -89,9 +88,13 @@ Test(transformer, gpus_of_a_sequence_have_a_part_of_all_work_and_of_its_activati
     }
     struct ar_kernels kernels;
     part.attention = AR_ATTENTION_FLASH2;
-    ar_transformer_kernels(&model, &part, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION, &kernels);
-    cr_assert_eq(kernels.list[0].attention.queries, 512);
-    cr_assert_eq(kernels.list[0].attention.keys, 2048);
+    ar_transformer_kernels(&model, &part, AR_PART_LAYER, AR_PASS_FORWARD, &kernels);
+    for (size_t i = 0; i < kernels.count; i++) {
+        if (kernels.list[i].kind == AR_KERNEL_FLASH2) {
+            cr_assert_eq(kernels.list[i].attention.queries, 512);
+            cr_assert_eq(kernels.list[i].attention.keys, 2048);
+        }
+    }
 }
 
 Test(transformer, adapters_alone_are_trained)
@@ -163,15 +166,87 @@ Test(transformer, activations_are_those_of_arxiv_2205_05198)
     struct ar_transformer model = gpt3();
     struct ar_transformer_slice slice = {.micro_batch = 1, .tp = 8, .ep = 1};
     double sbh = 2048.0 * 12288, scores = 5.0 * 96 * 2048 / 12288;
-    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_NONE),
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice),
                        sbh * (10 + 24 / 8.0 + scores / 8), 1);
-    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_SELECTIVE),
-                       sbh * (10 + 24 / 8.0), 1);
-    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_FULL), 2 * sbh,
-                       1);
+    slice.again = AR_AGAIN_CORE_ATTN;
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice), sbh * (10 + 24 / 8.0), 1);
+    slice.again = AR_AGAIN_LAYER;
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice), 2 * sbh, 1);
+    slice.again = 0;
     slice.is_sequence_parallel = true;
-    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_NONE),
-                       sbh / 8 * (34 + scores), 1);
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice), sbh / 8 * (34 + scores), 1);
+}
+
+/* By the table of arXiv:2205.05198, section 4.1: a network keeps 16 s b h of two activations behind
+ * its input, a norm 2 s b h of output. */
+Test(transformer, modules_that_are_computed_again_keep_their_inputs_alone)
+{
+    static const struct {
+        unsigned again;
+        double kept; /* in s b h bytes */
+        size_t products;
+    } cases[] = {{AR_AGAIN_CORE_ATTN, 34, 2},
+                 {AR_AGAIN_CORE_ATTN | AR_AGAIN_MLP, 18, 4},
+                 {AR_AGAIN_CORE_ATTN | AR_AGAIN_LAYERNORM, 30, 2},
+                 {AR_AGAIN_CORE_ATTN | AR_AGAIN_LAYERNORM | AR_AGAIN_MLP, 14, 4},
+                 {AR_AGAIN_CORE_ATTN | AR_AGAIN_LAYER, 2, 6}};
+    struct ar_transformer model = gpt3();
+    double sbh = 2048.0 * 12288;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_transformer_slice slice = {
+            .micro_batch = 1, .tp = 1, .ep = 1, .again = cases[i].again};
+        struct ar_kernels kernels;
+        size_t products = 0;
+        cr_expect_float_eq(ar_transformer_activation_bytes(&model, &slice) / sbh, cases[i].kept,
+                           1e-9, "%zu", i);
+        ar_transformer_kernels(&model, &slice, AR_PART_LAYER, AR_PASS_AGAIN, &kernels);
+        for (size_t j = 0; j < kernels.count; j++) {
+            products += kernels.list[j].kind == AR_KERNEL_GEMM;
+        }
+        cr_expect_eq(products, cases[i].products, "%zu", i);
+        slice.attention = AR_ATTENTION_FLASH2;
+        slice.again = AR_AGAIN_CORE_ATTN;
+        ar_transformer_kernels(&model, &slice, AR_PART_LAYER, AR_PASS_AGAIN, &kernels);
+        cr_expect_eq(kernels.count, 0, "one kernel keeps no scores");
+    }
+    model.experts = 8;
+    model.top_k = 2;
+    struct ar_transformer_slice slice = {.micro_batch = 1, .tp = 1, .ep = 1};
+    double all = ar_transformer_activation_bytes(&model, &slice);
+    slice.again = AR_AGAIN_MOE_ACT;
+    cr_expect_float_eq((all - ar_transformer_activation_bytes(&model, &slice)) / sbh, 16, 1e-9,
+                       "the output of the activation function, of two experts");
+    slice.again = AR_AGAIN_MOE;
+    cr_expect_float_eq((all - ar_transformer_activation_bytes(&model, &slice)) / sbh, 32, 1e-9);
+}
+
+Test(transformer, what_is_computed_again_is_read_and_printed)
+{
+    static const char *const good[] = {
+        "none", "selective", "selective:core_attn+layernorm+mlp", "selective:moe_act",
+        "full", "full:3"};
+    static const char *const bad[] = {"",
+                                      "some",
+                                      "full:",
+                                      "full:0",
+                                      "selective:",
+                                      "full:core",
+                                      "none:1",
+                                      "selective:mlp+",
+                                      "full:-1",
+                                      "selective:core_attn+x",
+                                      "selective:mlp,moe"};
+    char text[AR_RECOMPUTE_TEXT];
+    struct ar_recompute found;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        cr_assert_eq(ar_recompute_parse("--recompute", good[i], &found, &err), AR_OK, "%s",
+                     good[i]);
+        cr_expect_str_eq(ar_recompute_format(found, text), good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_eq(ar_recompute_parse("--recompute", bad[i], &found, &err), AR_USAGE, "%s",
+                     bad[i]);
+    }
 }
 
 Test(transformer, of_a_mixture_a_token_takes_some_experts)

@@ -1,13 +1,13 @@
 /* Transformers: their file, the kernels of their parts, and what a GPU holds of them. */
 #include "ar_transformer.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-const char *const ar_recompute_names[] = {
-#define X(symbol, name) name,
-    AR_RECOMPUTE_LIST(X)
-#undef X
-        NULL};
+#include "ar_text.h"
+#include "ar_units.h"
 
 const char *const ar_attention_names[] = {
 #define X(symbol, name) name,
@@ -59,6 +59,88 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                             where, model->lora, model->hidden);
     }
     return AR_OK;
+}
+
+/* --- what is computed again --------------------------------------------------------------------
+ */
+
+static const char *const again_names[] = {
+#define X(symbol, name) name,
+    AR_AGAIN_LIST(X)
+#undef X
+        NULL};
+
+/* Reads modules that are joined by +, at least one. */
+static bool parse_modules(const char *text, unsigned *modules)
+{
+    struct ar_error ignored;
+    char name[AR_RECOMPUTE_TEXT];
+    do {
+        size_t length = strcspn(text, "+");
+        unsigned place;
+        ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
+        if (ar_parse_choice("", name, again_names, &place, &ignored) != AR_OK) {
+            return false;
+        }
+        *modules |= 1u << place;
+        text += length;
+    } while (*text++ == '+');
+    return true;
+}
+
+enum ar_status ar_recompute_parse(const char *where, const char *text,
+                                  struct ar_recompute *recompute, struct ar_error *err)
+{
+    static const char selective[] = "selective:", full[] = "full:";
+    struct ar_recompute found = AR_RECOMPUTE_NONE;
+    uint64_t layers = 0;
+    struct ar_error ignored;
+    bool is_known = true;
+    if (strcmp(text, "selective") == 0) {
+        found = AR_RECOMPUTE_SELECTIVE;
+    } else if (strncmp(text, selective, sizeof selective - 1) == 0) {
+        is_known = parse_modules(text + sizeof selective - 1, &found.modules);
+    } else if (strcmp(text, "full") == 0) {
+        found = AR_RECOMPUTE_FULL;
+    } else if (strcmp(text, "none") != 0) {
+        is_known =
+            strncmp(text, full, sizeof full - 1) == 0 &&
+            ar_parse_count("", text + sizeof full - 1, 1, UINT32_MAX, &layers, &ignored) == AR_OK;
+        found = AR_RECOMPUTE_FULL;
+        found.layers = (uint32_t)layers;
+    }
+    if (!is_known) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.60s\"; expected none, selective, full, full:K with K "
+                            "layers of each stage, or selective: with some of core_attn, "
+                            "layernorm, mlp, moe and moe_act joined by +",
+                            where, text);
+    }
+    *recompute = found;
+    return AR_OK;
+}
+
+const char *ar_recompute_format(struct ar_recompute recompute, char text[AR_RECOMPUTE_TEXT])
+{
+    const char *joint = "selective:";
+    ar_copy_text(text, AR_RECOMPUTE_TEXT, recompute.modules == 0 ? "none" : "");
+    if (recompute.modules == AR_AGAIN_CORE_ATTN) {
+        ar_copy_text(text, AR_RECOMPUTE_TEXT, "selective");
+    } else if ((recompute.modules & AR_AGAIN_LAYER) != 0) {
+        ar_copy_text(text, AR_RECOMPUTE_TEXT, "full");
+        if (recompute.layers > 0) {
+            snprintf(text, AR_RECOMPUTE_TEXT, "full:%" PRIu32, recompute.layers);
+        }
+    } else {
+        for (int i = 0; i < AR_AGAIN_MODULES_COUNT; i++) {
+            if ((recompute.modules >> i & 1) != 0) {
+                size_t length = strlen(text);
+                snprintf(text + length, AR_RECOMPUTE_TEXT - length, "%s%s", joint, again_names[i]);
+                joint = "+";
+            }
+        }
+    }
+    return text;
 }
 
 /* --- the file ------------------------------------------------------------------------------ */
@@ -142,6 +224,12 @@ static void add_memory(struct ar_kernels *kernels, const char *name, double byte
         (struct ar_kernel){.name = name, .kind = AR_KERNEL_MEMORY, .bytes = bytes};
 }
 
+static void add_cast(struct ar_kernels *kernels, double elements)
+{
+    kernels->list[kernels->count++] =
+        (struct ar_kernel){.name = "cast", .kind = AR_KERNEL_CAST, .elements = elements};
+}
+
 static void add_gemm(struct ar_kernels *kernels, const char *name, double count, double m, double n,
                      double k)
 {
@@ -170,9 +258,7 @@ static void add_product(struct ar_kernels *kernels, const struct sizes *sizes, c
                         double inner)
 {
     if (sizes->has_casts) {
-        double elements = count * rows * (pass == AR_PASS_BACKWARD ? columns : inner);
-        kernels->list[kernels->count++] =
-            (struct ar_kernel){.name = "cast", .kind = AR_KERNEL_CAST, .elements = elements};
+        add_cast(kernels, count * rows * (pass == AR_PASS_BACKWARD ? columns : inner));
     }
     if (pass != AR_PASS_BACKWARD) {
         add_gemm(kernels, name, count, rows, columns, inner);
@@ -266,26 +352,40 @@ static void add_residual(const struct ar_transformer *model, const struct sizes 
     }
 }
 
+/* Tokens of the feed-forward network: of a mixture those of the fullest GPU for all its experts. */
+static double count_network_tokens(const struct ar_transformer *model,
+                                   const struct ar_transformer_slice *slice,
+                                   const struct sizes *sizes)
+{
+    double fullest = slice->ep > 1 ? model->imbalance : 1;
+    return model->experts > 0 ? sizes->tokens * model->top_k * fullest : sizes->tokens;
+}
+
+static void add_activation(const struct ar_transformer *model, const struct sizes *sizes,
+                           enum ar_transformer_pass pass, double tokens, struct ar_kernels *kernels)
+{
+    double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* in, out, gradient */
+    add_memory(kernels, "activation",
+               tokens * sizes->ffn * sizes->element_bytes *
+                   (model->is_gated ? 1.5 * passes : passes));
+}
+
 /* Each GPU has experts / ep networks, and of the tokens of all ep GPUs those that they take. */
 static void add_feed_forward(const struct ar_transformer *model,
                              const struct ar_transformer_slice *slice, const struct sizes *sizes,
                              enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
     double networks = model->experts > 0 ? (double)model->experts / slice->ep : 1;
-    double fullest = slice->ep > 1 ? model->imbalance : 1;
-    double tokens = model->experts > 0 ? sizes->tokens * model->top_k * fullest : sizes->tokens;
+    double tokens = count_network_tokens(model, slice, sizes);
     double rows = tokens / networks;
     double columns = (model->is_gated ? 2 : 1) * sizes->ffn;
-    double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* of the activation: in, out, gradient */
     if (model->experts > 0) {
         add_product(kernels, sizes, "router", pass, 1, sizes->tokens, model->experts,
                     sizes->hidden);
         add_memory(kernels, "dispatch", 4 * tokens * sizes->hidden * sizes->element_bytes);
     }
     add_product(kernels, sizes, "ffn in", pass, networks, rows, columns, sizes->hidden);
-    add_memory(kernels, "activation",
-               tokens * sizes->ffn * sizes->element_bytes *
-                   (model->is_gated ? 1.5 * passes : passes));
+    add_activation(model, sizes, pass, tokens, kernels);
     add_product(kernels, sizes, "ffn out", pass, networks, rows, sizes->hidden, sizes->ffn);
     add_bias(model, pass, tokens, columns, sizes->element_bytes, kernels);
     add_bias(model, pass, tokens, sizes->hidden, sizes->element_bytes, kernels);
@@ -312,6 +412,35 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     add_norm(&sizes, pass, kernels);
     add_feed_forward(model, slice, &sizes, pass, kernels);
     add_residual(model, &sizes, pass, kernels);
+}
+
+/* A module is computed again as it went forward. The inputs of products behind a norm are made from
+ * its output, in fp8 by a cast. */
+static void add_again(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                      struct ar_kernels *kernels)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    const unsigned network = AR_AGAIN_MLP | AR_AGAIN_MOE;
+    if ((slice->again & AR_AGAIN_LAYER) != 0) {
+        add_layer(model, slice, AR_PASS_FORWARD, kernels);
+        return;
+    }
+    if ((slice->again & AR_AGAIN_CORE_ATTN) != 0 && slice->attention == AR_ATTENTION_UNFUSED) {
+        add_attention(model, slice, AR_PASS_FORWARD, sizes.element_bytes, kernels);
+    }
+    for (int norm = 0; norm < 2 && (slice->again & AR_AGAIN_LAYERNORM) != 0; norm++) {
+        bool casts = sizes.has_casts && (norm == 0 || (slice->again & network) == 0);
+        add_norm(&sizes, AR_PASS_FORWARD, kernels);
+        if (casts) {
+            add_cast(kernels, sizes.tokens * sizes.hidden);
+        }
+    }
+    if ((slice->again & network) != 0) {
+        add_feed_forward(model, slice, &sizes, AR_PASS_FORWARD, kernels);
+    } else if ((slice->again & AR_AGAIN_MOE_ACT) != 0) {
+        double tokens = count_network_tokens(model, slice, &sizes);
+        add_activation(model, &sizes, AR_PASS_FORWARD, tokens, kernels);
+    }
 }
 
 /* Rows of the table are read and written; the gradient is added to them, if they are trained. */
@@ -351,13 +480,15 @@ void ar_transformer_kernels(const struct ar_transformer *model,
                             enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
     kernels->count = 0;
+    if (pass == AR_PASS_AGAIN) {
+        if (part == AR_PART_LAYER) {
+            add_again(model, slice, kernels);
+        }
+        return;
+    }
     switch (part) {
     case AR_PART_LAYER:
-        if (pass == AR_PASS_AGAIN_ATTENTION) {
-            add_attention(model, slice, pass, slice_element_bytes(slice), kernels);
-        } else {
-            add_layer(model, slice, pass, kernels);
-        }
+        add_layer(model, slice, pass, kernels);
         break;
     case AR_PART_EMBEDDING:
         add_embedding(model, slice, pass, kernels);
@@ -491,10 +622,11 @@ double ar_transformer_keys_bytes(const struct ar_transformer *model,
  * parallelism; the rest is spread over it. Inputs of products are kept as these take them, in fp8
  * beside the tensors that other kernels keep (NVIDIA/TransformerEngine,
  * transformer_engine/pytorch/module/linear.py); those of the feed-forward network's products are
- * not kept where its weights are not trained. */
+ * not kept where its weights are not trained. A network that is computed again keeps its input
+ * alone, as the norm gives it, and a norm that is so none of its output (NVIDIA/Megatron-LM,
+ * megatron/core/transformer/transformer_layer.py, recompute_mlp and recompute_input_layernorm). */
 double ar_transformer_activation_bytes(const struct ar_transformer *model,
-                                       const struct ar_transformer_slice *slice,
-                                       enum ar_recompute recompute)
+                                       const struct ar_transformer_slice *slice)
 {
     struct sizes sizes = find_part_sizes(model, slice);
     double e = sizes.element_bytes;
@@ -503,20 +635,24 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     double masks = model->has_dropout ? 1 : 0;
     double scores = (double)slice->micro_batch * model->heads / slice->tp *
                     slice_seq(model, slice) * model->seq;
-    if (recompute == AR_RECOMPUTE_FULL) {
+    if ((slice->again & AR_AGAIN_LAYER) != 0) {
         return state * e;
     }
+    bool has_network = (slice->again & (AR_AGAIN_MLP | AR_AGAIN_MOE)) == 0;
     double trained = sizes.is_frozen ? 0 : 1;
     double input = ar_precision_bytes(slice->precision); /* of a product */
     double context = e + (input < e ? input : 0);        /* what attention gives */
-    double outside =
-        state * (2 * e + (1 + trained) * input + 2 * masks); /* norms, products; masks */
+    double normed =
+        (slice->again & AR_AGAIN_LAYERNORM) != 0 ? 0 : input + (has_network ? trained * input : e);
+    double outside = state * (2 * e + normed + 2 * masks); /* norms, products; masks */
     /* The input of an activation function lies in the precision of products where products have no
      * gradients of weights (MLPerf training v4.0, NVIDIA's LoRA of Llama 2 70B: FP8_ACTIVATION). */
     double taken = sizes.is_frozen && input < e ? input : e;
-    double inside = sizes.tokens *
-                    (sizes.query * (e + context) + 2 * sizes.keys * e +
-                     networks * sizes.ffn * ((model->is_gated ? 2 : 1) * taken + trained * input));
-    bool has_scores = slice->attention == AR_ATTENTION_UNFUSED && recompute == AR_RECOMPUTE_NONE;
+    double activated = (slice->again & AR_AGAIN_MOE_ACT) != 0 ? 0 : trained * input;
+    double network = has_network ? sizes.ffn * ((model->is_gated ? 2 : 1) * taken + activated) : 0;
+    double inside =
+        sizes.tokens * (sizes.query * (e + context) + 2 * sizes.keys * e + networks * network);
+    bool has_scores =
+        slice->attention == AR_ATTENTION_UNFUSED && (slice->again & AR_AGAIN_CORE_ATTN) == 0;
     return outside + inside + (has_scores ? scores * (e + masks * (e + 1)) : 0);
 }
