@@ -105,6 +105,36 @@ Test(cli_layout, unequal_stages_and_parts_of_sequences_are_noted)
     }
 }
 
+/* GPT 52B by ZeRO-3 on 64 V100 of Jean Zay (bigscience, experiments/gpt2.md): the largest
+ * micro-batch that ran was 10, and with the optimizer on the host 12, where 14 ran out of memory.
+ */
+Test(cli_layout, an_optimizer_on_the_host_makes_room_for_a_larger_micro_batch)
+{
+    static const struct {
+        int batch;
+        const char *offload;
+        bool has_room;
+    } cases[] = {{10, "none", true}, {12, "none", false}, {12, "optimizer", true}};
+    char options[400];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(options, sizeof options,
+                 "--cluster jean-zay-v100 --workload bigscience-52b --mesh dp=64 --strategy "
+                 "zero3-lists --recompute full --attention unfused --overlap no "
+                 "--set cpu.link_bandwidth=15.75GB/s --micro-batch %d --global-batch %d "
+                 "--offload %s",
+                 cases[i].batch, 64 * cases[i].batch, cases[i].offload);
+        CLI_CELL(predict_row(options), 1, "fits", cases[i].has_room ? "yes" : "no");
+    }
+    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-7b --mesh dp=16 "
+                                  "--strategy zero1 --global-batch 16 --offload optimizer "
+                                  "--format csv");
+    double parameters = 6.65e9; /* 12 bytes of each lie on two nodes; links are shared by two */
+    cr_expect_float_eq(cli_number(cli_table(run.out), 1, "optimizer_s"),
+                       parameters / 16 * (6 / 15.754e9 + 30 / (55e9 / 8)), 0.02);
+    CLI_HAS(run.err, "the optimizer lies on the hosts, which need 39.9");
+    CLI_HAS(run.err, "not known of this machine");
+}
+
 Test(cli_layout, what_does_not_fit_says_so)
 {
     struct cli_run run = cli_good("$AR predict " GPT3 "--gpus 8 --global-batch 8 --format csv");
@@ -427,6 +457,17 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--precision: found fp8, for which cost table"},
         {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --layers 8",
          "--layers: found with a trace; expected none there"},
+        {GPT3 "--mesh pp=8,dp=1,tp=8 --global-batch 8 --recompute full:13",
+         "--recompute: found 13 layers; expected 1 to 12, the layers of a stage"},
+        {GPT3 "--mesh pp=8,dp=1,tp=8 --global-batch 8 --recompute selective:mlp,moe",
+         "--recompute: found \"selective:mlp,moe\"; expected none, selective, full, full:K"},
+        {GPT3 "--mesh pp=8,dp=1,tp=8 --global-batch 8 --recompute selective:moe",
+         "--recompute: found moe or moe_act of a model without experts; expected mlp there"},
+        {GPT3 "--mesh dp=8 --global-batch 8 --strategy ps-sync --offload optimizer",
+         "--offload: found optimizer with strategy ps-sync; expected none with servers"},
+        {"--cluster gb200-nvl72 --workload mpt-1b --mesh dp=8 --global-batch 8 "
+         "--offload optimizer",
+         "--offload: found optimizer on cluster gb200-nvl72, which does not say how fast"},
     };
     CLI_REFUSE(64, "predict", cases);
     cli_fails(66, "unknown workload \"mpt-2b\"",

@@ -21,6 +21,12 @@
  * backward, and backward their gradients are reduce-scattered (arXiv:2407.21783, section 3.3.2).
  * None of it is hidden, which is an estimate from above where software sends them round a ring
  * beside the attention.
+ *
+ * **Offload.** The optimizer of a GPU may lie in the memory of its host: master copies, means and
+ * variances. Summed gradients go there, the CPUs of the node update the parameters of all its GPUs
+ * at once, and new parameters go back (ZeRO-Offload, arXiv:2101.06840). Nothing hides any of it,
+ * which is an estimate from above where software copies gradients beside the backward pass, or
+ * updates one part while it copies another one. Gradients stay where they are summed.
  */
 #pragma once
 
@@ -45,6 +51,18 @@ struct ar_statistics {
     uint64_t elements;
     double interval; /**< steps of which one does it; 0: none */
 };
+
+/** What lies in the memory of the host. */
+#define AR_OFFLOAD_LIST(X)                                                                         \
+    X(AR_OFFLOAD_NONE, "none")                                                                     \
+    X(AR_OFFLOAD_OPTIMIZER, "optimizer")
+
+enum ar_offload {
+#define X(symbol, name) symbol,
+    AR_OFFLOAD_LIST(X)
+#undef X
+};
+extern const char *const ar_offload_names[]; /**< NULL ends them */
 
 struct ar_layout {
     const struct ar_transformer *model; /**< NULL: a trace */
@@ -74,6 +92,9 @@ struct ar_layout {
     uint32_t prefetch;      /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
     enum ar_precision precision;
     enum ar_precision gradients; /**< on the wire */
+    enum ar_offload offload;
+    double host_link_Bps;   /**< with an offload: of a GPU from or to the memory of its host, */
+    double host_update_Bps; /**< and of its part of the CPUs in an optimizer */
     double sparse_frac; /**< of all gradients, the largest, that replicas which sum them exchange,
                              each with its place; 0: all */
 };
@@ -133,6 +154,11 @@ struct ar_layout_memory {
     double states_bytes;
     double activations_bytes;
 };
+/** Bytes that go to or from the host, and that its CPUs read and write, for each parameter of a
+ * part of an optimizer: gradients as they are summed, and 30 bytes: the gradient in fp32, master
+ * copy, mean and variance read and written, and the parameter written (DeepSpeed, csrc/adam). */
+enum { AR_OFFLOAD_UPDATE_BYTES = 30 };
+double ar_layout_offload_bytes(const struct ar_layout *layout);
 struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout);
 
 /** Floating-point operations of a step that the model needs, and with what is recomputed in full,

@@ -2,6 +2,12 @@
 
 #include "ar_strategy.h"
 
+const char *const ar_offload_names[] = {
+#define X(symbol, name) name,
+    AR_OFFLOAD_LIST(X)
+#undef X
+        NULL};
+
 uint32_t ar_layout_batches(const struct ar_layout *layout)
 {
     return layout->global_batch / (ar_layout_sequences(layout) * layout->micro_batch);
@@ -194,6 +200,17 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, b
     return all + *experts;
 }
 
+/* Bytes of a gradient where it is summed. */
+static double gradient_bytes(const struct ar_layout *layout)
+{
+    return ar_precision_bytes(layout->strategy->shards_gradients ? layout->gradients : AR_FP32);
+}
+
+double ar_layout_offload_bytes(const struct ar_layout *layout)
+{
+    return gradient_bytes(layout) + ar_precision_bytes(ar_precision_stored(layout->precision));
+}
+
 /* Bytes of parameters that are held `copies` times: themselves, and of those that are trained the
  * gradients, and master copies, means and variances of Adam in fp32. Parameters that are never
  * trained are held in the precision of products (MLPerf training v4.0, NVIDIA's LoRA of Llama 2
@@ -206,8 +223,9 @@ static double state_bytes(const struct ar_layout *layout, double held, double tr
     const struct ar_strategy *strategy = layout->strategy;
     double own = ar_precision_bytes(ar_precision_stored(layout->precision));
     double frozen = layout->model->lora > 0 ? ar_precision_bytes(layout->precision) : own;
-    double gradient = ar_precision_bytes(strategy->shards_gradients ? layout->gradients : AR_FP32);
-    double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
+    double gradient = gradient_bytes(layout);
+    double optimizer =
+        layout->offload == AR_OFFLOAD_OPTIMIZER ? 0 : 3.0 * ar_precision_bytes(AR_FP32);
     return (trained * own + (held - trained) * frozen) / (strategy->shards_all ? copies : 1) +
            trained * (gradient / (strategy->shards_gradients ? copies : 1) +
                       optimizer / (strategy->shards_optimizer ? copies : 1));

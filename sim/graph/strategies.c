@@ -195,5 +195,9 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
     }
     times->again_s *= factor;
     times->optimizer_s *= factor;
+    if (layout->offload == AR_OFFLOAD_OPTIMIZER) {
+        times->optimizer_s = ar_layout_offload_bytes(layout) / layout->host_link_Bps +
+                             AR_OFFLOAD_UPDATE_BYTES / layout->host_update_Bps;
+    }
     times->memory_s *= factor;
 }

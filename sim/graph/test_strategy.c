@@ -448,6 +448,36 @@ Test(strategy, memory_is_that_of_the_papers)
                        16 * parameters / 64 + layer * (4 * 2 + 2), 1);
 }
 
+Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_links_and_cpus)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    struct ar_device_cost *cost;
+    struct ar_part_times here, there, slow;
+    struct ar_framework none;
+    double parameters = ar_transformer_parameters(&gpt);
+    ar_framework_clear(&none);
+    cr_assert_eq(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/a100-80gb-sxm.cost.csv",
+                                     &arena, &cost, &err),
+                 AR_OK, "%s", err.text);
+    layout.strategy = &ar_strategy_zero1;
+    ar_part_times_make(&layout, cost, 1, &none, &here);
+    layout.offload = AR_OFFLOAD_OPTIMIZER;
+    layout.host_link_Bps = 10e9;
+    layout.host_update_Bps = 6e9;
+    ar_part_times_make(&layout, cost, 1, &none, &there);
+    cr_expect_float_eq(there.optimizer_s, (4 + 2) / 10e9 + 30 / 6e9, 1e-20,
+                       "gradients in fp32, parameters in fp16");
+    ar_part_times_make(&layout, cost, 2, &none, &slow);
+    cr_expect_eq(slow.optimizer_s, there.optimizer_s, "of a GPU that is slower");
+    cr_expect_eq(there.backward_s[AR_PART_LAYER], here.backward_s[AR_PART_LAYER]);
+    cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, 6 * parameters, 1);
+    layout.strategy = &ar_strategy_zero2;
+    ar_part_times_make(&layout, cost, 1, &none, &there);
+    cr_expect_float_eq(there.optimizer_s, (2 + 2) / 10e9 + 30 / 6e9, 1e-20, "as they are sent");
+    cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, (2 + 2.0 / 8) * parameters, 1);
+}
+
 Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};

@@ -375,6 +375,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "selective:M+N with modules core_attn, layernorm, mlp, moe, moe_act, full (all but the "
          "inputs of layers) or full:K (K layers of each stage, or of its chunks)",
          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_recompute},
+    [AR_KEY_OFFLOAD] = {"--offload", "O", "none",
+                        "what lies in the memory of the host: none, or optimizer, which the CPUs "
+                        "of the node then run (ZeRO-Offload); see cpu.link_bandwidth",
+                        LAYOUT | PUBLISHED | SETTING, CHOSEN, FIELD(layout.offload),
+                        .words = ar_offload_names},
     [AR_KEY_SEQUENCE_PARALLEL] = {"--sequence-parallel", "yes|no", "no",
                                   "tp also splits norms and residuals, by tokens",
                                   LAYOUT | PUBLISHED, FLAG, FIELD(layout.is_sequence_parallel)},

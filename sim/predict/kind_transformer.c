@@ -142,6 +142,66 @@ static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct a
     return AR_OK;
 }
 
+/* --- offload ---------------------------------------------------------------------------------- */
+
+/* Rate at which the CPUs of a node read and write memory in an optimizer, where the cluster does
+ * not say: the middle of three reports, 42 (11.6e9 parameters in 8.2 s: deepspeedai/DeepSpeed pull
+ * request 735), 55 (72.7e9 on 4 nodes of A100 in 10 s: issue 6834) and 83 GB/s (106e9 on 4 nodes of
+ * H100 in 9.6 s: THUDM/slime issue 1139), with 30 bytes for each parameter. */
+#define HOST_UPDATE_BPS 55e9
+
+/* Rates of the memory of hosts, of which the GPUs of a node have a part each. */
+static enum ar_status find_offload(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    uint32_t gpus = scenario->gpus < facts->gpus_per_node ? scenario->gpus : facts->gpus_per_node;
+    double update_Bps = facts->cpu_optimizer_Bps > 0 ? facts->cpu_optimizer_Bps : HOST_UPDATE_BPS;
+    if (layout->offload == AR_OFFLOAD_NONE) {
+        return AR_OK;
+    }
+    if (layout->strategy->is_asynchronous) {
+        return ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
+                                  "found optimizer with strategy %s; expected none with servers",
+                                  layout->strategy->name);
+    }
+    if (facts->cpu_link_Bps <= 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
+                                  "found optimizer on cluster %s, which does not say how fast a "
+                                  "GPU reaches the memory of its host; expected a rate, such as "
+                                  "--set cpu.link_bandwidth=25GB/s",
+                                  facts->name);
+    }
+    layout->host_link_Bps = facts->cpu_link_Bps;
+    layout->host_update_Bps = update_Bps / gpus;
+    return AR_OK;
+}
+
+static void note_offload(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    struct ar_layout without = scenario->layout;
+    uint32_t gpus = scenario->gpus < facts->gpus_per_node ? scenario->gpus : facts->gpus_per_node;
+    char bytes[AR_UNIT_TEXT], link[AR_UNIT_TEXT], update[AR_UNIT_TEXT];
+    if (without.offload == AR_OFFLOAD_NONE) {
+        return;
+    }
+    without.offload = AR_OFFLOAD_NONE;
+    double moved =
+        ar_layout_memory(&without).states_bytes - ar_layout_memory(&scenario->layout).states_bytes;
+    ar_note(notes,
+            "the optimizer lies on the hosts, which need %s of memory each for it; gradients and "
+            "parameters go there and back at %s for each GPU, and the CPUs of a node update at "
+            "%s%s; nothing hides that",
+            ar_format_bytes((uint64_t)(gpus * moved), bytes),
+            ar_format_rate(scenario->layout.host_link_Bps, link),
+            ar_format_rate(gpus * scenario->layout.host_update_Bps, update),
+            facts->cpu_optimizer_Bps > 0
+                ? ""
+                : " (cpu.optimizer_bandwidth; not known of this machine: reports of others are 42 "
+                  "to 83 GB/s)");
+}
+
 /* --- measured rates ----------------------------------------------------------------------------
  */
 
@@ -260,6 +320,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
+    AR_TRY(find_offload(scenario, err));
     AR_TRY(ar_error_blame(
         ar_layout_check_recompute(ar_scenario_where(scenario, AR_KEY_RECOMPUTE), layout, err),
         scenario->origins[AR_KEY_RECOMPUTE].status, err));
@@ -427,6 +488,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 first > last ? "the first ones have one more"
                              : "embedding and loss count as a layer each");
     }
+    note_offload(notes, scenario);
     double needed = memory.states_bytes + memory.activations_bytes;
     if (needed <= there && RESERVED_RATIO * needed > there) {
         ar_note(notes,

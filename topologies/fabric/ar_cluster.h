@@ -80,6 +80,12 @@ struct ar_cluster_facts {
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
     double gpu_memory_bytes; /**< 0 if the file does not say */
+    /** Rate of each GPU from or to the memory of its CPU while all do so; without a rate of its own
+     * its part of the uplink of its PCIe switch; 0 if the file says neither. */
+    double cpu_link_Bps;
+    /** Rate at which all CPUs of a node read and write memory in an optimizer; 0 if the file does
+     * not say. */
+    double cpu_optimizer_Bps;
     /** Rows that latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`); "": none. */
     const char *links_fitted;
     bool has_nvlink;                       /**< some pair of GPUs of a node has */

@@ -80,6 +80,11 @@ static void fill_facts(struct ar_cluster *cluster)
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = entry_text(cluster, TOPO_GPU_COST_TABLE),
         .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
+        .cpu_link_Bps = values->is_given[TOPO_CPU_LINK]
+                            ? values->number[TOPO_CPU_LINK]
+                            : values->number[TOPO_PCIE_BANDWIDTH] *
+                                  values->count[TOPO_PCIE_SWITCHES] / values->count[TOPO_GPUS],
+        .cpu_optimizer_Bps = values->number[TOPO_CPU_OPTIMIZER],
         .links_fitted = entry_text(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_nvswitch = values->is_switched,

@@ -99,6 +99,8 @@ enum ar_topo_need {
     X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, NEED_NEVER, 0, 0)                                    \
     X(TOPO_GPU_GENERATION, "gpu.generation", KIND_CHOICE, NEED_NEVER, 0, 0)                        \
     X(TOPO_CPU_VENDOR, "cpu.vendor", KIND_CHOICE, NEED_NEVER, 0, 0)                                \
+    X(TOPO_CPU_LINK, "cpu.link_bandwidth", KIND_RATE, NEED_NEVER, 0, 0)                            \
+    X(TOPO_CPU_OPTIMIZER, "cpu.optimizer_bandwidth", KIND_RATE, NEED_NEVER, 0, 0)                  \
     X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, NEED_NEVER, 0, 0)                          \
     X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, NEED_NEVER, 0, 0)                                  \
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, NEED_NEVER, 0, 0)                        \
