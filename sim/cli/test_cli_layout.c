@@ -135,6 +135,23 @@ Test(cli_layout, an_optimizer_on_the_host_makes_room_for_a_larger_micro_batch)
     CLI_HAS(run.err, "not known of this machine");
 }
 
+Test(cli_layout, tokens_of_each_expert_say_how_full_the_fullest_gpu_is)
+{
+#define MIXTRAL "--cluster dgx-h100 --workload mixtral-8x7b --mesh dp=1,ep=4 --global-batch 4 "
+    struct cli_table *row = predict_row(MIXTRAL "--imbalance 3:3:4:2:1:1:1:1");
+    CLI_CELL(
+        cli_table(cli_good("$AR predict " MIXTRAL "--imbalance 3:3:4:2:1:1:1:1 --format csv").out),
+        1, "imbalance", "1.5");
+    const char *time = cli_cell(row, 1, "iteration_s");
+    CLI_CELL(predict_row(MIXTRAL "--imbalance 1.5"), 1, "iteration_s", time);
+    CLI_HAS(cli_good("$AR predict " MIXTRAL).err, "as many tokens (--imbalance 1)");
+    cli_fails(64, "--imbalance: found tokens of 3 experts; expected those of 8",
+              "$AR predict " MIXTRAL "--imbalance 1:2:3");
+    cli_fails(64, "--imbalance: found \"x\"", "$AR predict " MIXTRAL "--imbalance 1:x:3");
+    cli_fails(64, "--imbalance: found experts without tokens",
+              "$AR predict " MIXTRAL "--imbalance 0:0:0:0:0:0:0:0");
+}
+
 Test(cli_layout, what_does_not_fit_says_so)
 {
     struct cli_run run = cli_good("$AR predict " GPT3 "--gpus 8 --global-batch 8 --format csv");

@@ -217,6 +217,25 @@ Test(strategy, gpus_of_a_sequence_gather_its_keys_and_values_and_share_gradients
     cr_assert_eq(made.bytes[AR_AXIS_CP], 8 * 24 * 3 * keys / 2 + 2 * shard, "half of the heads");
 }
 
+Test(strategy, the_fullest_gpu_sets_what_experts_exchange)
+{
+    struct ar_layout layout = layout_of(1, 1, 1, "1f1b");
+    layout.sizes[AR_AXIS_EP] = 4;
+    layout.global_batch = 32;
+    gpt.experts = 8, gpt.top_k = 2;
+    const double state = 2048.0 * 1024 * 2;
+    double dense = 0;
+    for (int i = 0; i < 2; i++) {
+        gpt.imbalance = i == 0 ? 1 : 1.5;
+        double bytes = make(&layout, 0).bytes[AR_AXIS_EP];
+        dense = i == 0 ? bytes - 8 * 24 * 4 * 2 * state : dense; /* gradients of the rest */
+        cr_expect_eq(bytes, dense + 8 * 24 * 4 * 2 * state * gpt.imbalance,
+                     "to experts and back, forward and backward");
+    }
+    layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MOE};
+    cr_expect_eq(make(&layout, 0).bytes[AR_AXIS_EP], dense + 8 * 24 * 6 * 2 * state * 1.5);
+}
+
 Test(strategy, experts_have_replicas_along_dp_and_cp)
 {
     struct ar_layout layout = layout_of(1, 1, 1, "1f1b");

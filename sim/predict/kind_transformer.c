@@ -142,6 +142,42 @@ static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct a
     return AR_OK;
 }
 
+/* --- experts ---------------------------------------------------------------------------------- */
+
+/* The imbalance of GPUs, by the tokens of each expert. */
+static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    uint32_t count = scenario->expert_tokens_count, gpus = layout->sizes[AR_AXIS_EP];
+    double sum = 0, most = 0;
+    if (scenario->expert_tokens == NULL) {
+        return AR_OK;
+    }
+    if (count != layout->model->experts) {
+        return ar_scenario_refuse(scenario, AR_KEY_IMBALANCE, err,
+                                  "found tokens of %" PRIu32 " experts; expected those of %" PRIu32
+                                  ", the experts of a layer",
+                                  count, layout->model->experts);
+    }
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+        double own = 0;
+        for (uint32_t i = 0; i < count / gpus; i++) {
+            own += scenario->expert_tokens[gpu * (count / gpus) + i];
+        }
+        sum += own;
+        most = fmax(most, own);
+    }
+    if (sum <= 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_IMBALANCE, err,
+                                  "found experts without tokens; expected some of a token or more");
+    }
+    struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
+    *model = *layout->model;
+    model->imbalance = most * gpus / sum;
+    layout->model = model;
+    return AR_OK;
+}
+
 /* --- offload ---------------------------------------------------------------------------------- */
 
 /* Rate at which the CPUs of a node read and write memory in an optimizer, where the cluster does
@@ -320,6 +356,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
+    AR_TRY(take_expert_tokens(scenario, err));
     AR_TRY(find_offload(scenario, err));
     AR_TRY(ar_error_blame(
         ar_layout_check_recompute(ar_scenario_where(scenario, AR_KEY_RECOMPUTE), layout, err),
@@ -487,6 +524,11 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 layers, places, first, last,
                 first > last ? "the first ones have one more"
                              : "embedding and loss count as a layer each");
+    }
+    if (layout->sizes[AR_AXIS_EP] > 1 && !ar_scenario_has(scenario, AR_KEY_IMBALANCE)) {
+        ar_note(notes,
+                "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
+                "does of itself: the fullest GPU sets the time");
     }
     note_offload(notes, scenario);
     double needed = memory.states_bytes + memory.activations_bytes;
