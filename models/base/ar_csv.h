@@ -107,6 +107,9 @@ size_t ar_csv_find_column(const struct ar_csv *csv, const char *name);
 
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
 
+/** Whether the header has all columns of a list, each by its name or its alias. */
+bool ar_csv_has_columns(const struct ar_csv *csv, struct ar_columns columns);
+
 /** Refuses a file that lacks one of the columns, names with blanks between them. */
 enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struct ar_error *err);
 

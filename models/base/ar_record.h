@@ -83,6 +83,7 @@ struct ar_column {
     const char *const *names; /**< of a choice; NULL ends them */
     bool may_be_empty;        /**< the field then stays as it was */
     bool may_be_missing;      /**< the same of a whole column, or a directive */
+    const char *alias;        /**< another name that it may have in a file; NULL: none */
 };
 
 enum { AR_DECIMALS_NEEDED = -1 };

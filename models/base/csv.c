@@ -233,6 +233,26 @@ bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
 
 /* --- cells into records ------------------------------------------------------------------ */
 
+static bool is_named(const struct ar_column *column, const char *name)
+{
+    return strcmp(column->name, name) == 0 ||
+           (column->alias != NULL && strcmp(column->alias, name) == 0);
+}
+
+bool ar_csv_has_columns(const struct ar_csv *csv, struct ar_columns columns)
+{
+    for (size_t i = 0; i < columns.count; i++) {
+        size_t at = 0;
+        while (at < csv->columns_count && !is_named(&columns.list[i], csv->cells[at])) {
+            at++;
+        }
+        if (at == csv->columns_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum ar_status report_missing(const struct ar_csv *csv, const char *column,
                                      struct ar_error *err)
 {
@@ -272,7 +292,7 @@ static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
         char where[AR_CSV_WHERE];
         char shown[64];
         size_t column = 0;
-        while (column < listed && strcmp(columns.list[column].name, name) != 0) {
+        while (column < listed && !is_named(&columns.list[column], name)) {
             column++;
         }
         snprintf(where, sizeof where, "%.280s:%" PRIu64, csv->path, line);

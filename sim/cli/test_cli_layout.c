@@ -474,6 +474,8 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--precision: found fp8, for which cost table"},
         {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --layers 8",
          "--layers: found with a trace; expected none there"},
+        {"--cluster gb200-nvl72 --gpus 8 --algorithm ring --trace resnet50-v1.5 --precision nvfp4",
+         "--precision: found nvfp4 with a trace; expected it with --workload alone"},
         {GPT3 "--mesh pp=8,dp=1,tp=8 --global-batch 8 --recompute full:13",
          "--recompute: found 13 layers; expected 1 to 12, the layers of a stage"},
         {GPT3 "--mesh pp=8,dp=1,tp=8 --global-batch 8 --recompute selective:mlp,moe",

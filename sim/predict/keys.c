@@ -405,7 +405,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                   LAYOUT | PUBLISHED, FLAG, FIELD(layout.is_sequence_parallel)},
     [AR_KEY_ATTENTION] = {"--attention", "A", "flash2",
                           "unfused (products, and the softmax in memory), flash1 or flash2 (one "
-                          "kernel, FlashAttention of 2022 or 2023)",
+                          "kernel: FlashAttention of 2022; the fused one of the cost table, "
+                          "measured in TensorRT-LLM)",
                           LAYOUT | PUBLISHED, CHOSEN, FIELD(layout.attention),
                           .words = ar_attention_names},
     [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",

@@ -65,6 +65,12 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
             "BATCH=SAMPLES_PER_S",
             offered->name);
     }
+    if (ar_scenario_has(scenario, AR_KEY_PRECISION) && !ar_precision_is_sent(scenario->precision)) {
+        return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                  "found %s with a trace; expected it with --workload alone, whose "
+                                  "products have block scales",
+                                  ar_precision_names[scenario->precision]);
+    }
     source->request = (struct ar_trace_request){
         .batch = ar_scenario_has(scenario, AR_KEY_BATCH) ? scenario->batch : BATCH_STANDARD,
         .precision = ar_scenario_has(scenario, AR_KEY_PRECISION) ? scenario->precision : AR_FP16,

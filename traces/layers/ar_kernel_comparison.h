@@ -3,10 +3,11 @@
  *
  * A file is a CSV of matrix products, with the columns `gpu,precision,m,n,k,time_s`, or of causal
  * attention of whole sequences, forward: `gpu,precision,batch,sequence,heads,kv_heads,
- * head_elements,time_s` (kv_heads 0: as many as heads). `gpu` is the name of a cost table, or a100,
- * h100, h200. Kernels ran one by one, so the table is that of ar_device_cost_single(); products in
- * a precision narrower than what is stored include the cast of their m x k. Errors are
- * predicted / measured - 1.
+ * head_elements,time_s` (kv_heads 0: as many as heads); or `device` for gpu, `dtype` for precision,
+ * `batch_size`, `seq_len`, `num_heads`, `num_kv_heads` and `head_dim` for the sizes of attention.
+ * `gpu` is the name of a cost table, or a100, h100, h200. Kernels ran one by one, so the table is
+ * that of ar_device_cost_single(); products in a precision narrower than what is stored include the
+ * cast of their m x k. Errors are predicted / measured - 1.
  */
 #pragma once
 

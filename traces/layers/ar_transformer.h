@@ -57,9 +57,10 @@ struct ar_transformer {
 };
 
 /** Kinds of attention: two products with the softmax between them in memory, or one kernel
- * that keeps no matrix of scores. FlashAttention-2 runs at the efficiencies of the cost table, its
- * forerunner at 40 % of the peak forward and 30 % backward, the middles of 30 to 50 and 25 to 35 %
- * on an A100 (arXiv:2307.08691, section 1), and never faster than its successor. */
+ * that keeps no matrix of scores. `flash2` runs at the efficiencies of the cost table, which are
+ * those of the fused kernel of TensorRT-LLM where one was measured, not of the package
+ * flash-attn; its forerunner at 40 % of the peak forward and 30 % backward, the middles of 30 to 50
+ * and 25 to 35 % on an A100 (arXiv:2307.08691, section 1), and never faster than its successor. */
 #define AR_ATTENTION_LIST(X)                                                                       \
     X(AR_ATTENTION_UNFUSED, "unfused")                                                             \
     X(AR_ATTENTION_FLASH1, "flash1")                                                               \

@@ -5,23 +5,26 @@
 
 #include "ar_numbers.h"
 
-#define SIZE(field)                                                                                \
-    AR_COLUMN(count, struct ar_measured_kernel, field, #field, "", .min = 1, .max = 1e9)
+/* Aliases are the words of PyTorch and of Hugging Face's configurations. */
+#define SIZE(field, ...)                                                                           \
+    AR_COLUMN(count, struct ar_measured_kernel, field, #field, "", .max = 1e9, __VA_ARGS__)
 #define COMMON                                                                                     \
-    AR_COLUMN(string, struct ar_measured_kernel, gpu, "gpu", "the name of a cost table"),          \
+    AR_COLUMN(string, struct ar_measured_kernel, gpu, "gpu", "the name of a cost table",           \
+              .alias = "device"),                                                                  \
         AR_COLUMN(choice, struct ar_measured_kernel, precision, "precision", "",                   \
-                  .names = ar_precision_names),                                                    \
+                  .names = ar_precision_names, .alias = "dtype"),                                  \
         AR_COLUMN(number, struct ar_measured_kernel, time_s, "time_s",                             \
                   "seconds > 0 and at most 1000, as of one kernel", .min = 1e-9, .max = 1000)
 
-static const struct ar_column product_columns[] = {COMMON, SIZE(m), SIZE(n), SIZE(k)};
+static const struct ar_column product_columns[] = {COMMON, SIZE(m, .min = 1), SIZE(n, .min = 1),
+                                                   SIZE(k, .min = 1)};
 static const struct ar_column attention_columns[] = {
     COMMON,
-    SIZE(batch),
-    SIZE(sequence),
-    SIZE(heads),
-    AR_COLUMN(count, struct ar_measured_kernel, kv_heads, "kv_heads", "", .max = 1e9),
-    SIZE(head_elements),
+    SIZE(batch, .min = 1, .alias = "batch_size"),
+    SIZE(sequence, .min = 1, .alias = "seq_len"),
+    SIZE(heads, .min = 1, .alias = "num_heads"),
+    SIZE(kv_heads, .alias = "num_kv_heads"),
+    SIZE(head_elements, .min = 1, .alias = "head_dim"),
 };
 
 static const struct ar_column directives[] = {{.name = "source",
@@ -30,20 +33,10 @@ static const struct ar_column directives[] = {{.name = "source",
                                                .may_be_empty = true,
                                                .may_be_missing = true}};
 
-static bool has_columns(const struct ar_csv *csv, struct ar_columns columns)
-{
-    for (size_t i = 0; i < columns.count; i++) {
-        if (!ar_csv_has_column(csv, columns.list[i].name)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool ar_kernels_are_in(const struct ar_csv *csv)
 {
-    return has_columns(csv, AR_COLUMNS(product_columns)) ||
-           has_columns(csv, AR_COLUMNS(attention_columns));
+    return ar_csv_has_columns(csv, AR_COLUMNS(product_columns)) ||
+           ar_csv_has_columns(csv, AR_COLUMNS(attention_columns));
 }
 
 enum ar_status ar_measured_kernels_read(const struct ar_csv *csv, struct ar_arena *arena,
@@ -54,7 +47,7 @@ enum ar_status ar_measured_kernels_read(const struct ar_csv *csv, struct ar_aren
         .csv = csv,
         .list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made.list),
         .count = csv->rows_count,
-        .are_attention = !has_columns(csv, AR_COLUMNS(product_columns))};
+        .are_attention = !ar_csv_has_columns(csv, AR_COLUMNS(product_columns))};
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &source, err));
     AR_TRY(ar_csv_read_rows(
         csv, made.are_attention ? AR_COLUMNS(attention_columns) : AR_COLUMNS(product_columns),

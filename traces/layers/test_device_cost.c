@@ -621,6 +621,25 @@ Test(device_cost, held_out_products_and_attention_are_met)
     expect_kernels(SHIPPED("device/attention.csv"), 4, 0.095, 0.25);
 }
 
+Test(device_cost, columns_of_kernels_may_have_the_names_of_pytorch)
+{
+    static const char text[] = "device,dtype,batch_size,seq_len,num_heads,num_kv_heads,head_dim,"
+                               "time_s\nh100,bf16,2,512,64,8,128,1e-4\n";
+    struct ar_csv *csv;
+    struct ar_error err;
+    struct ar_measured_kernels kernels;
+    cr_assert_eq(
+        ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &err),
+        AR_OK);
+    cr_assert(ar_kernels_are_in(csv));
+    cr_assert_eq(ar_measured_kernels_read(csv, &test_arena, &kernels, &err), AR_OK, "%s", err.text);
+    cr_expect(kernels.are_attention);
+    cr_expect_str_eq(kernels.list[0].gpu, "h100");
+    cr_expect_eq(kernels.list[0].precision, AR_BF16);
+    cr_expect_eq(kernels.list[0].sequence, 512);
+    cr_expect_eq(kernels.list[0].kv_heads, 8);
+}
+
 static void expect_kernels_refused(const char *text, const char *expected)
 {
     struct ar_csv *csv;
@@ -640,6 +659,8 @@ Test(device_cost, bad_tables_of_kernels_are_refused)
                            "k.csv:2: column \"precision\" is \"fp12\"; expected fp16");
     expect_kernels_refused("gpu,precision,m,n,k,time_s\nh100,bf16,1,1,1,0\n",
                            "k.csv:2: column \"time_s\" is \"0\"; expected seconds > 0");
+    expect_kernels_refused("gpu,device,precision,m,n,k,time_s\nh100,h100,bf16,1,1,1,1\n",
+                           "column \"device\" is given twice");
     expect_kernels_refused(
         "gpu,precision,batch,sequence,heads,kv_heads,head_elements,time_s\nh100,bf16,1,1,0,1,1,1\n",
         "k.csv:2: column \"heads\" is \"0\"");
