@@ -328,6 +328,9 @@ Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)
     cli_good(LONG "--resume %s", terms);
 }
 
+#define SMALL                                                                                      \
+    "--cluster dgx-h100 --workload gpt --layers 4 --hidden 256 --heads 4 --mesh dp=8 "             \
+    "--strategy zero3 --precision bf16 --global-batch 32 --quiet "
 #define GPT                                                                                        \
     "--cluster dgx-a100 --workload gpt --layers 4 --hidden 1024 --heads 16 --mesh dp=8 "           \
     "--global-batch 32 --quiet --term host.kernel=100us "
@@ -343,8 +346,19 @@ Test(cli_terms, the_host_launches_steps_of_workloads_and_nothing_else)
         {"predict " GPT "--term host.blocking=2", "expected a whole number from 0 to 1"},
     };
     CLI_REFUSE(64, "", refused);
+    double eager_s = 0;
     double launched_s = cli_number(cli_rows("predict " GPT), 1, "iteration_s");
     double waited_s =
         cli_number(cli_rows("predict " GPT "--term host.blocking=1"), 1, "iteration_s");
     cr_expect_gt(waited_s, launched_s * 1.01);
+    double updated_s = cli_number(cli_rows("predict " GPT "--term host.tensor=1ms"), 1,
+                                  "optimizer_s"); /* 4 layers of 12 tensors, 4 others */
+    cr_expect_float_eq(updated_s, 52e-3, 1e-9);
+    static const char *const shipped[] = {"eager-fsdp", "transformer-engine", "cuda-graphs"};
+    for (size_t i = 0; i < sizeof shipped / sizeof shipped[0]; i++) {
+        double time_s =
+            cli_number(cli_rows("predict " SMALL "--framework %s", shipped[i]), 1, "iteration_s");
+        cr_expect(i == 2 ? time_s < eager_s : time_s > 0, "%s", shipped[i]);
+        eager_s = i == 0 ? time_s : eager_s;
+    }
 }

@@ -27,6 +27,7 @@ struct ar_part_times {
         double again_s;      /**< as above */
         double batch_s;      /**< a micro-batch */
         double collective_s; /**< a collective or a message */
+        double tensor_s;     /**< a tensor of parameters in the optimizer */
         bool is_blocking;    /**< it waits for each kernel */
         bool is_on;
     } host;

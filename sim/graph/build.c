@@ -252,6 +252,23 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
     return build_gradients(build, run->stage, operation, parameters, whole, &run->action, after);
 }
 
+/* Time of the host that launches the optimizer of a stage tensor by tensor. A GPU that has a part
+ * of each tensor launches all; one that has a part of the whole has so many fewer. */
+static double launch_optimizer_s(const struct ar_build *build, uint32_t stage, double parts)
+{
+    const struct ar_layout *layout = build->layout;
+    const struct ar_transformer *model = layout->model;
+    uint32_t ep = layout->sizes[AR_AXIS_EP];
+    if (model == NULL) {
+        return 0;
+    }
+    double tensors =
+        ar_layout_stage_layers(layout, stage) * ar_transformer_tensors(model, ep, AR_PART_LAYER) +
+        (stage == 0 ? ar_transformer_tensors(model, ep, AR_PART_EMBEDDING) : 0) +
+        (stage == build->pipeline.stages - 1 ? ar_transformer_tensors(model, ep, AR_PART_HEAD) : 0);
+    return tensors / (layout->strategy->shards_all ? 1 : parts) * build->times->host.tensor_s;
+}
+
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
 {
     const struct ar_layout *layout = build->layout;
@@ -290,6 +307,8 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     double time_s = layout->trace != NULL
                         ? layout->trace->optimizer_s / parts
                         : (all.dense + all.experts) / parts * build->times->optimizer_s;
+    double launched_s = launch_optimizer_s(build, stage, parts);
+    time_s = build->times->host.is_blocking ? time_s + launched_s : fmax(time_s, launched_s);
     uint32_t optimizer = build_compute(build, stage, time_s, AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
     if (is_tied && stage == 0) {

@@ -151,6 +151,7 @@ static struct ar_host_times find_host(const struct ar_layout *layout,
     struct ar_host_times host = {
         .batch_s = ar_framework_number(framework, AR_TERM_HOST_BATCH),
         .collective_s = ar_framework_number(framework, AR_TERM_HOST_COLLECTIVE),
+        .tensor_s = ar_framework_number(framework, AR_TERM_HOST_TENSOR),
         .is_blocking = ar_framework_number(framework, AR_TERM_HOST_BLOCKING) > 0};
     host.is_on = kernel_s + host.batch_s + host.collective_s > 0;
     for (int i = 0; i < AR_PARTS_COUNT; i++) {

@@ -497,6 +497,34 @@ Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_lin
     cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, (2 + 2.0 / 8) * parameters, 1);
 }
 
+/* GPT of 24 layers: 12 tensors of a layer with biases, word and position embeddings, a norm. */
+Test(strategy, an_optimizer_of_many_tensors_waits_for_its_launches)
+{
+    static const struct {
+        const struct ar_strategy *strategy;
+        double tensors;
+    } cases[] = {{&ar_strategy_data, 24 * 12 + 4},
+                 {&ar_strategy_zero1, (24 * 12 + 4) / 8.0},
+                 {&ar_strategy_zero3, 24 * 12 + 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+        gpt.has_positions = true;
+        layout.strategy = cases[i].strategy;
+        double none_s = make(&layout, 0).end_s;
+        times.host.tensor_s = 0.5;
+        cr_expect_float_eq(make(&layout, 0).end_s - none_s, 0.5 * cases[i].tensors, 1e-6);
+        times.optimizer_s = 1;
+        double updated_s = make(&layout, 0).end_s;
+        times.host.tensor_s = 0;
+        cr_expect_eq(make(&layout, 0).end_s, updated_s, "the GPU is slower");
+        times.optimizer_s = 0;
+    }
+    gpt.experts = 8, gpt.has_positions = false;
+    cr_expect_eq(ar_transformer_tensors(&gpt, 4, AR_PART_LAYER), 2 + 2 * 2 + 1 + 2);
+    gpt.lora = 8;
+    cr_expect_eq(ar_transformer_tensors(&gpt, 4, AR_PART_LAYER), 4);
+}
+
 Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};

@@ -484,9 +484,13 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     bool has_host = ar_framework_is_on(scenario->framework, AR_TERM_HOST_KERNEL) ||
                     ar_framework_is_on(scenario->framework, AR_TERM_HOST_BATCH) ||
                     ar_framework_is_on(scenario->framework, AR_TERM_HOST_COLLECTIVE);
-    ar_note(notes, "%s: %s billion parameters; kernels by cost table %s: what %s is left out",
-            scenario->workload_name, parameters, scenario->cost->name,
-            has_host ? "the host does in the optimizer" : "a framework adds between them");
+    bool has_tensor = ar_framework_is_on(scenario->framework, AR_TERM_HOST_TENSOR);
+    ar_note(notes, "%s: %s billion parameters; kernels by cost table %s%s", scenario->workload_name,
+            parameters, scenario->cost->name,
+            has_host && has_tensor ? ""
+            : has_host             ? ": what the host does in the optimizer is left out"
+            : has_tensor           ? ": what the host does but in the optimizer is left out"
+                                   : ": what a framework adds between them is left out");
     if (scenario->rate.batch > 0) {
         ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
                 scenario->compute_factor);

@@ -79,6 +79,8 @@
       AR_TERMS_COUNT, "time of the host per micro-batch and stage")                                \
     X(AR_TERM_HOST_COLLECTIVE, "host.collective", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,  \
       AR_TERMS_COUNT, "time of the host to launch one collective or message")                      \
+    X(AR_TERM_HOST_TENSOR, "host.tensor", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,          \
+      AR_TERMS_COUNT, "time of the host for each parameter tensor in the optimizer")               \
     X(AR_TERM_HOST_BLOCKING, "host.blocking", AR_TERM_OF_WORKLOADS, AR_TERM_COUNT, 0, 0, 1,        \
       AR_TERM_HOST_KERNEL, "1: it waits for each kernel (CUDA_LAUNCH_BLOCKING); 0: it runs ahead")
 

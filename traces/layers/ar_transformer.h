@@ -189,6 +189,11 @@ double ar_transformer_trained_parameters(const struct ar_transformer *model, uin
                                          double *experts);
 double ar_transformer_parameters(const struct ar_transformer *model);
 
+/** Trained tensors that a GPU holds of a part: matrices, those of queries, keys and values and of a
+ * gated network's input as one each, and biases and norms. */
+double ar_transformer_tensors(const struct ar_transformer *model, uint32_t ep,
+                              enum ar_transformer_part part);
+
 /** Bytes that a layer keeps of one micro-batch for its backward pass, after arXiv:2205.05198:
  * s b h (10 + 24/t + 5 a s / (h t)) for a GPT in fp16 that computes nothing again, without sequence
  * parallelism. */

@@ -604,6 +604,25 @@ double ar_transformer_parameters(const struct ar_transformer *model)
            ar_transformer_part_parameters(model, 1, 1, AR_PART_HEAD, &ignored);
 }
 
+double ar_transformer_tensors(const struct ar_transformer *model, uint32_t ep,
+                              enum ar_transformer_part part)
+{
+    bool has_bias = model->has_positions;
+    double networks = model->experts > 0 ? (double)model->experts / ep : 1;
+    double router = model->experts > 0 ? 1 : 0, norm = has_bias ? 2 : 1;
+    if (model->lora > 0) {
+        return part == AR_PART_LAYER ? 4 : 0;
+    }
+    switch (part) {
+    case AR_PART_LAYER:
+        return (2 + 2 * networks) * (has_bias ? 2 : 1) + router + 2 * norm;
+    case AR_PART_EMBEDDING:
+        return model->has_positions ? 2 : 1;
+    default:
+        return (model->is_untied ? 1 : 0) + norm;
+    }
+}
+
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice)
 {
