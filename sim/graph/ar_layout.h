@@ -52,7 +52,7 @@ struct ar_statistics {
     double interval; /**< steps of which one does it; 0: none */
 };
 
-/** What lies in the memory of the host. */
+/** Tensors that lie in the memory of the host. */
 #define AR_OFFLOAD_LIST(X)                                                                         \
     X(AR_OFFLOAD_NONE, "none")                                                                     \
     X(AR_OFFLOAD_OPTIMIZER, "optimizer")

@@ -256,7 +256,7 @@ static double kept_bytes(const struct ar_layout *layout, unsigned again)
     return ar_transformer_activation_bytes(layout->model, &slice);
 }
 
-/* Those of all layers of a stage for one micro-batch in one of its chunks, as a mean. */
+/* Bytes that the layers of a stage keep for one micro-batch in one of its chunks, as a mean. */
 static double chunk_bytes(const struct ar_layout *layout, uint32_t stage)
 {
     double layers = (double)ar_layout_stage_layers(layout, stage) / layout->chunks, again = 0;
@@ -268,7 +268,7 @@ static double chunk_bytes(const struct ar_layout *layout, uint32_t stage)
            kept_bytes(layout, 0) * (layers - again);
 }
 
-/* What is computed again is there for one layer at a time: all activations of it, or those of some
+/* Activations that are computed again are there for one layer at a time: all of it, or those of some
  * modules but the scores of attention, which arXiv:2205.05198 leaves out. Logits are there as they
  * were computed and in fp32, in place of which exponentials and the gradient come (Megatron-LM
  * v2.6, megatron/mpu/cross_entropy.py). */

@@ -186,12 +186,19 @@ static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar
  * H100 in 9.6 s: THUDM/slime issue 1139), with 30 bytes for each parameter. */
 #define HOST_UPDATE_BPS 55e9
 
+/* GPUs of the job on one node. */
+static uint32_t count_node_gpus(const struct ar_scenario *scenario)
+{
+    uint32_t gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    return scenario->gpus < gpus ? scenario->gpus : gpus;
+}
+
 /* Rates of the memory of hosts, of which the GPUs of a node have a part each. */
 static enum ar_status find_offload(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    uint32_t gpus = scenario->gpus < facts->gpus_per_node ? scenario->gpus : facts->gpus_per_node;
+    uint32_t gpus = count_node_gpus(scenario);
     double update_Bps = facts->cpu_optimizer_Bps > 0 ? facts->cpu_optimizer_Bps : HOST_UPDATE_BPS;
     if (layout->offload == AR_OFFLOAD_NONE) {
         return AR_OK;
@@ -217,7 +224,7 @@ static void note_offload(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     struct ar_layout without = scenario->layout;
-    uint32_t gpus = scenario->gpus < facts->gpus_per_node ? scenario->gpus : facts->gpus_per_node;
+    uint32_t gpus = count_node_gpus(scenario);
     char bytes[AR_UNIT_TEXT], link[AR_UNIT_TEXT], update[AR_UNIT_TEXT];
     if (without.offload == AR_OFFLOAD_NONE) {
         return;
