@@ -15,17 +15,18 @@
  * - **port**: S D + L of the slowest hop: a link that is never idle, reductions hide behind it;
  * - **window**: ceil(S/W) (L + D) of the slowest hop: a sender out of slots.
  *
- * In a phase that is a tree, D is that of a part on a hop: of b over what the hop has of its links
- * while others are under way (flows_tree.c). The phase takes the longest sum, over all hops, of the
+ * In a phase that is a tree, D is that of a part on a hop: of b over the rate of that part there
+ * (flows_tree.c). The phase takes the longest sum, over all hops, of the
  * time in which the first part reaches the hop, along the way on which the sum of L + D (and gamma
  * b, if it reduces) is longest; L + D of the first part there; the time in which the last part goes
- * on from there, on the longest way; and what the P - 1 other parts add, the longer of
+ * on from there, on the longest way; and what the P - 1 other parts add, the longest of
  *
  * - **port**: the sum of their D;
- * - **window**: (L + D) for every W parts that fill its window, ceil(P/W) - 1 times.
+ * - **window**: (L + D) for every W parts that fill its window, ceil(P/W) - 1 times;
+ * - **sums**: gamma b for each of them from each hop that leads to the same rank.
  *
  * The bound is **hops** where the ways take longer than the others add. A tree is never exact:
- * which hops are under way together is an estimate.
+ * parts wait for each other in more ways than these.
  *
  * In a phase that is an exchange (ar_flows.h), a step takes the longest L + b/r of its messages,
  * plus gamma b if it reduces; the phase the sum of its steps. Where
@@ -51,9 +52,9 @@
 
 #include "ar_flows.h"
 
-enum ar_bound { AR_BOUND_HOPS, AR_BOUND_PORT, AR_BOUND_WINDOW };
+enum ar_bound { AR_BOUND_HOPS, AR_BOUND_PORT, AR_BOUND_WINDOW, AR_BOUND_REDUCTION };
 
-/** `hops`, `port` or `window`. */
+/** `hops`, `port`, `window` or `sums`. */
 const char *ar_bound_name(enum ar_bound bound);
 
 /** Where the time of a phase goes; the terms add up to time_s. */

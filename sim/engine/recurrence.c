@@ -1,7 +1,7 @@
 /* The moves as a dataflow recurrence over ranks: step by step, the time at which each rank may go
  * on is the latest of what it waits for. Semantics as in ar_trial.h; the rate of a message is its
- * max-min share among all messages of its phase, on all lanes together; in trees, its share
- * among those that are under way with it (flows_tree.c). So it equals the simulation where sharing
+ * max-min share among all messages of its phase, on all lanes together; in trees, among
+ * those that are under way with it (flows_tree.c). So it equals the simulation where sharing
  * is static, and neglects that ranks drift apart and phases overlap. */
 #include "recurrence.h"
 
@@ -297,7 +297,7 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
-    .estimates = "0 to 2.6 % in the median, 82 % at worst", /* sim/engine/README.md */
+    .estimates = "0 to 0.3 % in the median, 31 % at worst", /* sim/engine/README.md */
     .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9, .messages = 1000},
     .run = recurrence_run,
 };

@@ -83,6 +83,34 @@ Test(tree_engines, agree_when_all_ranks_start_at_once)
     }
 }
 
+/* Up or down alone: which hops are under way together is followed from event to event. */
+Test(tree_engines, are_exact_on_shared_links_where_parts_go_one_way)
+{
+    static const char *const clusters[] = {"abci-v100", "dgx2-v100", "dgx1-v100"};
+    uint32_t tried = 0;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        struct ar_phase phases[AR_PHASES_MAX];
+        struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 16, 4);
+        uint32_t count = ar_algorithm_phases(ar_algorithms[i], &shape, phases);
+        for (size_t j = 0; j < 3 && count == 1 && phases[0].kind == AR_PHASE_TREE; j++) {
+            struct ar_collective tree = support_collective_of(support_cluster(clusters[j], NULL),
+                                                              ar_algorithms[i], shape.x, shape.y);
+            tree.channels = 4;
+            for (tree.window = 1; tree.window <= 9; tree.window += 4) {
+                struct ar_call call = {.elements = 1 << (10 + 2 * tree.window)};
+                cr_expect(trials_compare(&tree, &call, 1, 0, 1e-6), "%s by %s on %s is exact",
+                          tree.operation->name, tree.algorithm->name, clusters[j]);
+                call.elements++;
+                struct test_trial uneven;
+                trials_run(&tree, &ar_engine_recurrence, &call, 1, &uneven);
+                cr_expect_not(uneven.trial.exact, "parts of unlike sizes");
+                tried++;
+            }
+        }
+    }
+    cr_expect_geq(tried, 4 * 9, "chains and trees, up and down");
+}
+
 /* With a window of 1 every message waits for the one before to arrive; what is left is who is under
  * way together at the ports that children and the two trees share. */
 Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)

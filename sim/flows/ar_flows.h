@@ -62,8 +62,8 @@ struct ar_walk {
 
 /** The shares of links that the parts have in a phase that is a tree, for one size of message. */
 struct ar_tree_shares {
-    const double *rates_Bps; /**< [part][hop] */
-    double slowest_Bps;      /**< the least of them */
+    const double *rates_Bps; /**< [part][hop]: its size over the time for which it is under way */
+    double slowest_Bps;      /**< the least share that a hop ever has */
     uint32_t slowest_link;   /**< where it is the share of a link */
     uint32_t slowest_flows;  /**< under way on that link then */
 };
@@ -214,7 +214,8 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
 void ar_flows_destroy(struct ar_flows *flows);
 
 /** The shares in a phase that is a tree and whose messages are `bytes` long; valid until
- * another size is asked for. At once for the same size again, else O(hops * parts). */
+ * another size is asked for. At once for the same size again; else for each part
+ * on each hop O(hops that share links with it), if any does. */
 const struct ar_tree_shares *ar_flows_tree_shares(const struct ar_flows *flows, uint32_t phase,
                                                   double bytes);
 

@@ -356,8 +356,9 @@ bool ar_flows_are_ragged(const struct ar_flows *flows)
     bool are_ragged = has_chains(flows);
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         const struct ar_exchange *exchange = flows->patterns[i].exchange;
-        /* Some ranks of an exchange have less to do than others, and end before them. */
+        /* Some ranks of an exchange or a tree have less to do than others, and end before them. */
         are_ragged |= exchange != NULL && !exchange->is_full && !exchange->is_private;
+        are_ragged |= flows->patterns[i].tree != NULL && flows->patterns[i].is_shared;
     }
     return are_ragged;
 }
@@ -386,6 +387,21 @@ static const char *exchange_why_not_exact(const struct ar_flows *flows, uint32_t
     return "";
 }
 
+/* The rates of a tree are those of messages of one size, on ranks that begin the phase together. */
+static const char *tree_why_not_exact(const struct ar_flows *flows, uint32_t index,
+                                      uint64_t elements)
+{
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        if (i != index && flows->phases[i].steps > 0) {
+            return "parts that go up a tree meet parts that come down";
+        }
+    }
+    uint64_t whole = (uint64_t)flows->collective.channels * flows->phases[index].parts;
+    return flows->patterns[index].is_shared && elements % whole != 0
+               ? "parts of different sizes share a link"
+               : "";
+}
+
 static const char *phase_why_not_exact(const struct ar_flows *flows, uint32_t index,
                                        uint64_t elements)
 {
@@ -404,7 +420,7 @@ static const char *phase_why_not_exact(const struct ar_flows *flows, uint32_t in
                    ? "parts have different sizes"
                    : "";
     case AR_PHASE_TREE:
-        return "parts that go up a tree meet parts that come down";
+        return tree_why_not_exact(flows, index, elements);
     case AR_PHASE_WALK:
         break;
     }

@@ -92,6 +92,10 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
 
+/** Finds the rate of each flow of `maxmin->paths`, as ar_maxmin_find() does; a path may leave out
+ * links that no other flow uses but the narrowest one. */
+void maxmin_share(struct ar_maxmin *maxmin);
+
 /** The messages whose gaps the busier HCA of a message works on together, with so many messages on
  * each link; `own` are those of its rank, which count where nodes have no HCAs. */
 uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t *messages,
@@ -130,7 +134,8 @@ bool fast_paths_move(const struct fast_paths *fast, const struct ar_flow *flows,
 void fast_paths_note(struct fast_paths *fast, const struct ar_cluster *cluster,
                      const struct ar_flow *flows, size_t index);
 
-/** Makes room for more links behind those that are used. */
+/** Makes room for so many paths, and for more links behind those that are used. */
+void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,
                            struct ar_paths *paths);
 

@@ -1,57 +1,22 @@
 /* Trees: which rate each part has on each hop.
  *
- * Not all hops of a tree are busy at the same time: of a chain of H hops at most P carry something
- * while P parts pass, fewer while it fills and empties, and small messages spend most of their time
- * in latencies. So a hop is taken to be under way from when the first part reaches its sender until
- * the last part has left, and shares each link with the hops that are under way at the same time,
- * in equal parts. With D the time that a part occupies the slowest share of a hop:
+ * The hops of a tree are not all busy at the same time: of a chain of H hops at most P carry
+ * something while P parts pass, fewer while it fills and empties, and small messages spend most of
+ * their time in latencies. So the phase is followed from one event to the next, for ranks that
+ * begin it together: a message begins when its rank has come to it (ar_trial.h), the messages under
+ * way share the links, max-min, and when one begins or has left, the shares of those that it meets
+ * change. The rate of a part on a hop is its size over the time from its begin until it has left,
+ * so that engines that send each part at its rate see the same times again.
  *
- * - the first part leaves as soon as it has arrived over all hops that lead to the sender, at once
- *   where there are none; it arrives D + L (and gamma b, if it reduces) later;
- * - the others follow at the pace of the slowest hop on their way, slower if they wait for a window
- *   below P; the hop is busy until D after the last one has left.
- *
- * D depends on who is under way, and that on D: the first round takes the shares of all hops
- * together, each further one those of the round before, until they stay the same.
- *
- * Neglected: that a fast hop behind a slow one is idle between two parts,
- * and that a hop that waits for another one leaves room on its links. */
+ * Neglected: that ranks may begin the phase at different times, and parts of unlike sizes. */
 #include "flows.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Time is cut into turns: so many for the slowest hop, but not more than the second number in all.
- * With 16 for a hop, 95 % of the times of compare_engines.sh (sim/engine) change by less than 3.4
- * %, for the better and for the worse. */
-enum { TURNS_OF_A_HOP = 4, TURNS_MAX = 4096 };
-
-/* Eight rounds change 1 % of these times by more than 0.7 %, and none by more than 2.4 %. */
-enum { ROUNDS_MAX = 4 };
-#define SAME_TIME 0.01
-
-/* A part of a turn: sums in another order may differ in the last digits. */
-#define FUZZ 1e-6
-
-/* When a hop is under way. */
-struct hop_times {
-    double start_s;     /* of the first part */
-    double pace_s;      /* from part to part */
-    double part_s;      /* that a part occupies the hop, at its slowest */
-    uint32_t end;       /* turn after the last part has left */
-    uint32_t next;      /* part without a rate so far */
-    double slowest_Bps; /* of its parts with a rate */
-};
-
-/* In each turn the hops of a tree are asked three things, in this order: has the last part left,
- * does the first part leave, does another part leave? */
-enum { HOP_ENDS, HOP_BEGINS, PART_LEAVES, EVENTS, EVENT_KEYS = (TURNS_MAX + 4) * EVENTS };
-
-/* When parts come to a position. */
-struct position_times {
-    double reached_s; /* the first part is here, over all hops that lead here */
-    double pace_s;    /* from part to part, on the slowest of them */
-};
+/* Events so much closer than the time at which they are happen together: sums in another order
+ * may differ in the last digits. */
+#define SAME_TIME 1e-12
 
 /* The links of a hop. */
 struct hop_links {
@@ -66,27 +31,65 @@ struct use {
     double bandwidth_Bps;
     uint32_t link;
     uint32_t flows;
+    uint32_t head; /* of the list of these flows, by their places in `shared`; AR_NEVER ends it */
+    bool is_found; /* among those whose shares are found anew */
+};
+
+/* The messages of a hop, one after the other. */
+struct hop_run {
+    double start_s;    /* of the message under way, or of the one before */
+    double since_s;    /* it has its rate since then, */
+    double left_bytes; /* with so many bytes to go */
+    double rate_Bps;
+    uint32_t from, to; /* ranks */
+    uint32_t began;    /* step in which the first part comes */
+    uint32_t parts;    /* that have left */
+    bool is_busy;
+    bool is_listed; /* on its links, as under way */
+    bool is_met;    /* among those that began or left at this time, */
+    bool is_found;  /* or whose shares are found anew */
+};
+
+/* A position on one lane: goes through its steps as a rank does. */
+struct tree_rank {
+    double now_s;
+    uint32_t first_step, step, end; /* of those in which it does anything */
+    bool has_sent;                  /* in this step */
+    uint32_t out[AR_PERIOD_MAX];    /* [step of the period]: hop; AR_NEVER: none */
+    uint32_t in[AR_PERIOD_MAX];
+};
+
+/* When something happens to hops and ranks: a heap in which each has its place. */
+struct dues {
+    double *time_s;   /* [number] */
+    uint32_t *places; /* [number]: in the heap; AR_NEVER: it waits for nothing */
+    uint32_t *heap;
+    uint32_t count;
 };
 
 struct ar_tree_rates {
     const struct ar_collective *collective;
     const struct ar_pattern *pattern;
-    uint32_t parts;
+    const struct ar_message_cost *cost;
+    uint32_t parts, period;
     bool reduces;
     double bytes; /* of a message, at present; -1: none so far */
-    const struct ar_message_cost *cost;
-    double turns_per_s;
-    uint32_t turns;
+    double reduce_s;
     struct hop_links *ways; /* [hop] */
-    uint32_t *shared; /* [way of a hop]: numbers of its shared links, one way after the other */
+    uint32_t *shared;       /* [place]: numbers of the shared links of a hop, one after the other */
+    uint32_t *place_hops;   /* [place] */
+    uint32_t *next, *before; /* [place]: on the link; AR_NEVER: the last, or the first, one */
     uint32_t shared_count;
-    struct hop_times *times;          /* [hop] */
-    struct position_times *positions; /* [position], on one lane */
-    struct use *uses;                 /* [shared link], in the order in which hops come to them */
-    double *shares_Bps;               /* [shared link]: of a hop */
+    struct use *uses; /* [shared link], in the order in which hops come to them */
     uint32_t uses_count;
-    uint32_t *events_begin;       /* [turn * EVENTS + event]: its first hop in `events` */
-    uint32_t *events;             /* hops */
+    struct hop_run *runs;    /* [hop] */
+    struct tree_rank *ranks; /* [lane][position] */
+    uint32_t ranks_count;
+    struct dues dues; /* hops, and behind them ranks */
+    struct ar_maxmin maxmin;
+    uint32_t *met, *found_hops, *found_uses; /* lists of hops and of shared links */
+    uint32_t met_count, found_hops_count, found_uses_count;
+    double *frees_s;              /* [part][hop]: the connection is free behind it */
     double *rates_Bps;            /* [part][hop], at present */
     struct ar_tree_shares shares; /* at present */
 };
@@ -114,8 +117,9 @@ static void hop_find_links(struct ar_tree_rates *rates, const struct ar_path *pa
         if (number_of[link] == SEVERAL) {
             number_of[link] = rates->uses_count;
             rates->uses[rates->uses_count++] =
-                (struct use){.bandwidth_Bps = bandwidth_Bps, .link = link};
+                (struct use){.bandwidth_Bps = bandwidth_Bps, .link = link, .head = AR_NEVER};
         }
+        rates->place_hops[rates->shared_count] = (uint32_t)(way - rates->ways);
         rates->shared[rates->shared_count++] = number_of[link];
         way->count++;
     }
@@ -148,50 +152,413 @@ static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
     return links_count;
 }
 
+/* Writes down in which step of the period each rank sends and receives over a hop, and from which
+ * step to which it does. */
+static void ranks_note_hop(struct ar_tree_rates *rates, uint32_t lane, uint32_t index)
+{
+    const struct ar_hop *hop = &rates->pattern->hops[index];
+    uint32_t positions = ar_shape_ranks(&rates->collective->shape);
+    struct hop_run *run = &rates->runs[index];
+    run->from = lane * positions + hop->from;
+    run->to = lane * positions + hop->to;
+    uint32_t began = run->began;
+    uint32_t end = began + (rates->parts - 1) * rates->period + 1;
+    rates->ranks[run->from].out[began % rates->period] = index;
+    rates->ranks[run->to].in[began % rates->period] = index;
+    for (int i = 0; i < 2; i++) {
+        struct tree_rank *rank = &rates->ranks[i == 0 ? run->from : run->to];
+        rank->first_step = began < rank->first_step ? began : rank->first_step;
+        rank->end = end > rank->end ? end : rank->end;
+    }
+}
+
+static void ranks_create(struct ar_tree_rates *rates, const struct ar_phase *phase)
+{
+    const struct ar_pattern *pattern = rates->pattern;
+    for (uint32_t i = 0; i < rates->ranks_count; i++) {
+        struct tree_rank *rank = &rates->ranks[i];
+        *rank = (struct tree_rank){.first_step = phase->steps};
+        memset(rank->out, 0xff, sizeof rank->out); /* AR_NEVER */
+        memset(rank->in, 0xff, sizeof rank->in);
+    }
+    for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
+        for (uint32_t step = 0; step < phase->steps; step++) {
+            for (uint32_t i = pattern->step_hops[step]; i < pattern->step_hops[step + 1]; i++) {
+                uint32_t hop = pattern->lane_hops[lane] + i;
+                rates->runs[hop].began = step;
+                ranks_note_hop(rates, lane, hop);
+            }
+        }
+    }
+}
+
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
                                         const struct ar_collective *collective,
                                         const struct ar_phase *phase,
                                         const struct ar_pattern *pattern)
 {
     size_t hops = pattern->hops_count;
+    size_t ranks = (size_t)ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape);
     struct ar_tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
     *made = (struct ar_tree_rates){
         .collective = collective,
         .pattern = pattern,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
+        .period = phase->period,
         .bytes = -1,
         .reduces = phase->copies_from > 0,
-        .times = ar_arena_alloc(arena, hops, sizeof *made->times),
-        .positions =
-            ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->positions),
+        .runs = ar_arena_alloc(arena, hops, sizeof *made->runs),
+        .ranks = ar_arena_alloc(arena, ranks, sizeof *made->ranks),
+        .ranks_count = (uint32_t)ranks,
         .rates_Bps = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->rates_Bps),
-        .events_begin = ar_arena_alloc(arena, EVENT_KEYS, sizeof *made->events_begin),
-        .events = ar_arena_alloc(arena, hops * (PART_LEAVES + phase->parts), sizeof *made->events),
     };
+    ranks_create(made, phase);
+    if (!pattern->is_shared) {
+        return made;
+    }
     uint32_t links = ar_cluster_links_count(collective->cluster);
     uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
     made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
     made->uses = ar_arena_alloc(arena, links, sizeof *made->uses);
-    made->shares_Bps = ar_arena_alloc(arena, links, sizeof *made->shares_Bps);
-    made->shared = ar_arena_alloc(arena, tree_walk_paths(made, number_of), sizeof *made->shared);
+    size_t places = tree_walk_paths(made, number_of);
+    made->place_hops = ar_arena_alloc(arena, places, sizeof *made->place_hops);
+    made->next = ar_arena_alloc(arena, places, sizeof *made->next);
+    made->before = ar_arena_alloc(arena, places, sizeof *made->before);
+    made->shared = ar_arena_alloc(arena, places, sizeof *made->shared);
     tree_walk_paths(made, number_of);
+    made->frees_s = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->frees_s);
+    made->met = ar_arena_alloc(arena, hops, sizeof *made->met);
+    made->found_hops = ar_arena_alloc(arena, hops, sizeof *made->found_hops);
+    made->found_uses = ar_arena_alloc(arena, made->uses_count, sizeof *made->found_uses);
+    made->dues.time_s = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.time_s);
+    made->dues.places = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.places);
+    made->dues.heap = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.heap);
+    ar_maxmin_create(arena, collective->cluster, &made->maxmin);
+    paths_make_flows_room(arena, hops, &made->maxmin.paths);
+    paths_make_links_room(arena, 0, made->shared_count + hops, &made->maxmin.paths);
     return made;
 }
 
-/* The latency of a part on a hop, and how long it occupies the hop at a rate. */
+/* The latency of a part on a hop. */
 static double tree_latency_s(const struct ar_tree_rates *rates, uint32_t hop)
 {
     return ar_hop_latency_s(&rates->pattern->hops[hop], rates->cost, rates->bytes);
 }
 
-static double tree_busy_s(const struct ar_tree_rates *rates, uint32_t hop, double rate_Bps)
+/* --- what happens next ----------------------------------------------------------------------- */
+
+static void dues_place(struct dues *dues, uint32_t number, uint32_t place)
 {
-    return ar_hop_busy_s(&rates->pattern->hops[hop], rates->cost, rate_Bps, rates->bytes);
+    dues->heap[place] = number;
+    dues->places[number] = place;
 }
 
-/* The shares of all hops together. */
-static void rates_begin_with_all(struct ar_tree_rates *rates)
+/* Finds the place of a number whose own is free. */
+static void dues_sift(struct dues *dues, uint32_t number, uint32_t place)
+{
+    double time_s = dues->time_s[number];
+    for (uint32_t up; place > 0 && dues->time_s[dues->heap[up = (place - 1) / 2]] > time_s;
+         place = up) {
+        dues_place(dues, dues->heap[up], place);
+    }
+    for (uint32_t child; (child = 2 * place + 1) < dues->count; place = child) {
+        child += child + 1 < dues->count &&
+                 dues->time_s[dues->heap[child + 1]] < dues->time_s[dues->heap[child]];
+        if (dues->time_s[dues->heap[child]] >= time_s) {
+            break;
+        }
+        dues_place(dues, dues->heap[child], place);
+    }
+    dues_place(dues, number, place);
+}
+
+/* Something happens to a number then, and not when it was due before. */
+static void dues_set(struct dues *dues, uint32_t number, double time_s)
+{
+    dues->time_s[number] = time_s;
+    dues_sift(dues, number,
+              dues->places[number] != AR_NEVER ? dues->places[number] : dues->count++);
+}
+
+static uint32_t dues_take(struct dues *dues)
+{
+    uint32_t first = dues->heap[0], last = dues->heap[--dues->count];
+    dues->places[first] = AR_NEVER;
+    if (last != first) {
+        dues_sift(dues, last, 0);
+    }
+    return first;
+}
+
+/* --- ranks ----------------------------------------------------------------------------------- */
+
+/* Notes that a hop has begun or ended to be under way. */
+static void hop_meet(struct ar_tree_rates *rates, uint32_t hop)
+{
+    if (!rates->runs[hop].is_met) {
+        rates->runs[hop].is_met = true;
+        rates->met[rates->met_count++] = hop;
+    }
+}
+
+/* Whether a part goes over a hop in a step; `part` is then its number. */
+static bool hop_has_part(const struct ar_tree_rates *rates, uint32_t hop, uint32_t step,
+                         uint32_t *part)
+{
+    if (hop == AR_NEVER || step < rates->runs[hop].began) {
+        return false;
+    }
+    *part = (step - rates->runs[hop].began) / rates->period;
+    return *part < rates->parts;
+}
+
+/* When a rank can send a part over a hop that the part before has left. */
+static double rank_send_s(const struct ar_tree_rates *rates, const struct tree_rank *rank,
+                          uint32_t hop, uint32_t part)
+{
+    uint32_t hops = rates->pattern->hops_count, window = rates->collective->window;
+    double start_s = rank->now_s;
+    if (part > 0) {
+        start_s = fmax(start_s, rates->frees_s[(size_t)(part - 1) * hops + hop]);
+    }
+    if (part >= window) {
+        start_s = fmax(start_s, rates->frees_s[(size_t)(part - window) * hops + hop] +
+                                    tree_latency_s(rates, hop));
+    }
+    return start_s;
+}
+
+/* A rank does all that it can do at a time, until it waits for a hop or for a later time. */
+static void rank_go_on(struct ar_tree_rates *rates, uint32_t index, double time_s)
+{
+    struct tree_rank *rank = &rates->ranks[index];
+    uint32_t hops = rates->pattern->hops_count, part;
+    for (; rank->step < rank->end; rank->step++, rank->has_sent = false) {
+        uint32_t out = rank->out[rank->step % rates->period];
+        uint32_t in = rank->in[rank->step % rates->period];
+        if (!rank->has_sent && hop_has_part(rates, out, rank->step, &part)) {
+            struct hop_run *run = &rates->runs[out];
+            if (run->parts < part) {
+                return;
+            }
+            double start_s = rank_send_s(rates, rank, out, part);
+            if (start_s > time_s * (1 + SAME_TIME)) {
+                dues_set(&rates->dues, hops + index, start_s);
+                return;
+            }
+            rank->now_s = run->start_s = run->since_s = start_s;
+            run->left_bytes = rates->bytes;
+            run->is_busy = true;
+            hop_meet(rates, out);
+        }
+        rank->has_sent = true;
+        if (hop_has_part(rates, in, rank->step, &part)) {
+            if (rates->runs[in].parts <= part) {
+                return;
+            }
+            double arrival_s = rates->frees_s[(size_t)part * hops + in] + tree_latency_s(rates, in);
+            rank->now_s = fmax(rank->now_s, arrival_s) + rates->reduce_s;
+        }
+    }
+}
+
+/* The part under way on a hop has left: both of its ranks may go on. */
+static void hop_finish(struct ar_tree_rates *rates, uint32_t hop, double time_s)
+{
+    const struct ar_hop *at = &rates->pattern->hops[hop];
+    struct hop_run *run = &rates->runs[hop];
+    size_t part = (size_t)run->parts++ * rates->pattern->hops_count + hop;
+    rates->rates_Bps[part] = rates->bytes / (time_s - run->start_s);
+    rates->frees_s[part] = time_s + at->turns * ar_message_gap_s(rates->cost, at->tier);
+    run->is_busy = false;
+    hop_meet(rates, hop);
+}
+
+/* --- shares ---------------------------------------------------------------------------------- */
+
+/* Puts a hop on the lists of its links, or takes it off. */
+static void hop_list(struct ar_tree_rates *rates, uint32_t hop)
+{
+    const struct hop_links *way = &rates->ways[hop];
+    struct hop_run *run = &rates->runs[hop];
+    run->is_listed = run->is_busy;
+    for (uint32_t place = way->first; place < way->first + way->count; place++) {
+        struct use *use = &rates->uses[rates->shared[place]];
+        if (run->is_busy) {
+            rates->next[place] = use->head;
+            rates->before[place] = AR_NEVER;
+            if (use->head != AR_NEVER) {
+                rates->before[use->head] = place;
+            }
+            use->head = place;
+            use->flows++;
+            continue;
+        }
+        uint32_t next = rates->next[place], before = rates->before[place];
+        *(before != AR_NEVER ? &rates->next[before] : &use->head) = next;
+        if (next != AR_NEVER) {
+            rates->before[next] = before;
+        }
+        use->flows--;
+    }
+}
+
+static void find_use(struct ar_tree_rates *rates, uint32_t number)
+{
+    if (!rates->uses[number].is_found) {
+        rates->uses[number].is_found = true;
+        rates->found_uses[rates->found_uses_count++] = number;
+    }
+}
+
+static void find_hop(struct ar_tree_rates *rates, uint32_t hop)
+{
+    if (!rates->runs[hop].is_found) {
+        rates->runs[hop].is_found = true;
+        rates->found_hops[rates->found_hops_count++] = hop;
+        for (uint32_t i = 0; i < rates->ways[hop].count; i++) {
+            find_use(rates, rates->shared[rates->ways[hop].first + i]);
+        }
+    }
+}
+
+/* Finds all hops under way whose shares may change: those that share links with the hops that began
+ * or ended, with these, and so on. */
+static void find_all_met(struct ar_tree_rates *rates)
+{
+    rates->found_hops_count = rates->found_uses_count = 0;
+    for (uint32_t i = 0; i < rates->met_count; i++) {
+        uint32_t hop = rates->met[i];
+        struct hop_run *run = &rates->runs[hop];
+        run->is_met = false;
+        if (run->is_listed != run->is_busy) {
+            hop_list(rates, hop);
+            for (uint32_t j = 0; j < rates->ways[hop].count; j++) {
+                find_use(rates, rates->shared[rates->ways[hop].first + j]);
+            }
+            if (run->is_busy) {
+                find_hop(rates, hop);
+            }
+        } else if (run->is_busy) { /* its next part, in place of the one before */
+            dues_set(&rates->dues, hop, run->since_s + run->left_bytes / run->rate_Bps);
+        }
+    }
+    rates->met_count = 0;
+    for (uint32_t i = 0; i < rates->found_uses_count; i++) {
+        uint32_t place = rates->uses[rates->found_uses[i]].head;
+        for (; place != AR_NEVER; place = rates->next[place]) {
+            find_hop(rates, rates->place_hops[place]);
+        }
+    }
+    for (uint32_t i = 0; i < rates->found_uses_count; i++) {
+        rates->uses[rates->found_uses[i]].is_found = false;
+    }
+}
+
+/* Notes the least share that any hop has had, and of which link. */
+static void note_slowest(struct ar_tree_rates *rates, uint32_t hop, double share_Bps)
+{
+    const struct hop_links *way = &rates->ways[hop];
+    if (share_Bps >= rates->shares.slowest_Bps) {
+        return;
+    }
+    rates->shares.slowest_Bps = share_Bps;
+    rates->shares.slowest_link = way->alone_link;
+    rates->shares.slowest_flows = 1;
+    double least_Bps = way->alone_Bps;
+    for (uint32_t i = 0; i < way->count; i++) {
+        const struct use *use = &rates->uses[rates->shared[way->first + i]];
+        if (use->bandwidth_Bps / use->flows < least_Bps) {
+            least_Bps = use->bandwidth_Bps / use->flows;
+            rates->shares.slowest_link = use->link;
+            rates->shares.slowest_flows = use->flows;
+        }
+    }
+}
+
+/* Gives the hops that were found their shares from now on. */
+static void share_links(struct ar_tree_rates *rates, double time_s)
+{
+    struct ar_paths *paths = &rates->maxmin.paths;
+    size_t used = 0;
+    paths->count = rates->found_hops_count;
+    for (uint32_t i = 0; i < rates->found_hops_count; i++) {
+        const struct hop_links *way = &rates->ways[rates->found_hops[i]];
+        paths->begin[i] = used;
+        paths->bandwidth_Bps[i] = way->alone_Bps;
+        paths->links[used++] = way->alone_link;
+        for (uint32_t j = 0; j < way->count; j++) {
+            uint32_t link = rates->uses[rates->shared[way->first + j]].link;
+            if (link != way->alone_link) {
+                paths->links[used++] = link;
+            }
+        }
+    }
+    paths->begin[paths->count] = used;
+    maxmin_share(&rates->maxmin);
+    for (uint32_t i = 0; i < rates->found_hops_count; i++) {
+        uint32_t hop = rates->found_hops[i];
+        struct hop_run *run = &rates->runs[hop];
+        run->left_bytes -= run->rate_Bps * (time_s - run->since_s);
+        run->since_s = time_s;
+        run->rate_Bps = rates->maxmin.rates_Bps[i];
+        run->is_found = false;
+        dues_set(&rates->dues, hop, time_s + fmax(run->left_bytes, 0) / run->rate_Bps);
+        note_slowest(rates, hop, run->rate_Bps);
+    }
+}
+
+/* --- the phase ------------------------------------------------------------------------------- */
+
+static void tree_begin(struct ar_tree_rates *rates)
+{
+    const struct ar_collective *collective = rates->collective;
+    double buffer_bytes = rates->bytes * rates->parts * collective->channels;
+    uint32_t hops = rates->pattern->hops_count;
+    rates->reduce_s = rates->reduces
+                          ? rates->bytes * ar_cluster_reduce_cost(collective->cluster, buffer_bytes)
+                          : 0;
+    rates->shares.slowest_Bps = HUGE_VAL;
+    memset(rates->dues.places, 0xff, (hops + rates->ranks_count) * sizeof *rates->dues.places);
+    for (uint32_t i = 0; i < hops; i++) {
+        rates->runs[i].parts = 0;
+    }
+    for (uint32_t i = 0; i < rates->ranks_count; i++) {
+        rates->ranks[i].now_s = 0;
+        rates->ranks[i].has_sent = false;
+        rates->ranks[i].step = rates->ranks[i].first_step;
+        rank_go_on(rates, i, 0);
+    }
+}
+
+/* Follows the phase from event to event; those of one time are one. */
+static void tree_run(struct ar_tree_rates *rates)
+{
+    uint32_t hops = rates->pattern->hops_count;
+    struct dues *dues = &rates->dues;
+    tree_begin(rates);
+    for (double time_s = 0;; time_s = dues->time_s[dues->heap[0]]) {
+        while (dues->count > 0 && dues->time_s[dues->heap[0]] <= time_s * (1 + SAME_TIME)) {
+            uint32_t number = dues_take(dues);
+            if (number >= hops) {
+                rank_go_on(rates, number - hops, time_s);
+                continue;
+            }
+            hop_finish(rates, number, time_s);
+            rank_go_on(rates, rates->runs[number].from, time_s);
+            rank_go_on(rates, rates->runs[number].to, time_s);
+        }
+        find_all_met(rates);
+        share_links(rates, time_s);
+        if (dues->count == 0) {
+            return;
+        }
+    }
+}
+
+/* The rates of all hops at once, where they share nothing, or nothing flows. */
+static void rates_take_all(struct ar_tree_rates *rates)
 {
     const struct ar_hop *hops = rates->pattern->hops;
     const struct ar_hop *slowest = &hops[0];
@@ -199,178 +566,23 @@ static void rates_begin_with_all(struct ar_tree_rates *rates)
         for (uint32_t part = 0; part < rates->parts; part++) {
             rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] = hops[i].rate_Bps;
         }
-        rates->times[i].part_s = tree_busy_s(rates, i, hops[i].rate_Bps);
         slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
     }
-    rates->shares = (struct ar_tree_shares){.rates_Bps = rates->rates_Bps,
-                                            .slowest_Bps = slowest->rate_Bps,
+    rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->rate_Bps,
                                             .slowest_link = slowest->link,
                                             .slowest_flows = slowest->flows};
 }
 
-static double last_part_start_s(const struct ar_tree_rates *rates, const struct hop_times *times)
-{
-    return times->start_s + (rates->parts - 1) * times->pace_s;
-}
-
-/* When the hops of a lane begin, at which pace; returns when the last part has left. The hops
- * lie in an order in which none comes before the hops that lead to it. */
-static double lane_start_hops(struct ar_tree_rates *rates, uint32_t lane)
-{
-    const struct ar_collective *collective = rates->collective;
-    const struct ar_pattern *pattern = rates->pattern;
-    double gamma = ar_cluster_facts(collective->cluster)->reduce_s_per_byte;
-    double reduce_s = rates->reduces ? gamma * rates->bytes : 0;
-    double end_s = 0;
-    memset(rates->positions, 0, ar_shape_ranks(&collective->shape) * sizeof *rates->positions);
-    for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
-        const struct ar_hop *hop = &pattern->hops[i];
-        const struct position_times *from = &rates->positions[hop->from];
-        struct position_times *to = &rates->positions[hop->to];
-        struct hop_times *times = &rates->times[i];
-        /* From part to part on a hop that nobody upstream holds up: one leaves after the other,
-         * and those that do not fit the window when the first of it has arrived. */
-        double own_pace_s = collective->window < rates->parts
-                                ? fmax(times->part_s, (times->part_s + tree_latency_s(rates, i)) /
-                                                          collective->window)
-                                : times->part_s;
-        times->start_s = from->reached_s;
-        times->pace_s = fmax(from->pace_s, own_pace_s);
-        to->reached_s = fmax(to->reached_s,
-                             times->start_s + times->part_s + tree_latency_s(rates, i) + reduce_s);
-        to->pace_s = fmax(to->pace_s, times->pace_s);
-        end_s = fmax(end_s, last_part_start_s(rates, times) + times->part_s);
-    }
-    return end_s;
-}
-
-static uint32_t turn_of_part(const struct ar_tree_rates *rates, const struct hop_times *times,
-                             uint32_t part)
-{
-    return (uint32_t)((times->start_s + part * times->pace_s) * rates->turns_per_s + FUZZ);
-}
-
-/* Counts the events of a hop in their turns, or lists it there when those of all are counted. */
-static void hop_note_events(struct ar_tree_rates *rates, uint32_t hop, bool is_counting)
-{
-    const struct hop_times *times = &rates->times[hop];
-    for (uint32_t i = 0; i < HOP_BEGINS + 1 + rates->parts; i++) {
-        uint32_t event = i < PART_LEAVES ? i : PART_LEAVES, part = i - event;
-        uint32_t turn = event == HOP_ENDS ? times->end : turn_of_part(rates, times, part);
-        uint32_t *begin = &rates->events_begin[turn * EVENTS + event];
-        if (is_counting) {
-            begin[2]++;
-        } else {
-            rates->events[begin[1]++] = hop;
-        }
-    }
-}
-
-/* Cuts the time into turns, and sorts the hops by those in which something happens to them. */
-static void time_cut_into_turns(struct ar_tree_rates *rates)
-{
-    uint32_t hops_count = rates->pattern->hops_count;
-    double end_s = 0, longest_s = 0;
-    for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
-        end_s = fmax(end_s, lane_start_hops(rates, lane));
-    }
-    for (uint32_t i = 0; i < hops_count; i++) {
-        longest_s = fmax(longest_s, rates->times[i].part_s + tree_latency_s(rates, i));
-    }
-    rates->turns_per_s = 1 / fmax(longest_s / TURNS_OF_A_HOP, end_s / TURNS_MAX);
-    rates->turns = 0;
-    memset(rates->events_begin, 0, EVENT_KEYS * sizeof *rates->events_begin);
-    for (uint32_t i = 0; i < hops_count; i++) {
-        struct hop_times *times = &rates->times[i];
-        double end = (last_part_start_s(rates, times) + times->part_s) * rates->turns_per_s;
-        uint32_t after_last = turn_of_part(rates, times, rates->parts - 1) + 1;
-        times->end = (uint32_t)ceil(end - FUZZ);
-        times->end = times->end > after_last ? times->end : after_last;
-        times->next = 0;
-        times->slowest_Bps = HUGE_VAL;
-        rates->turns = times->end > rates->turns ? times->end : rates->turns;
-        hop_note_events(rates, i, true);
-    }
-    for (uint32_t key = 1; key < (rates->turns + 1) * EVENTS; key++) {
-        rates->events_begin[key + 1] += rates->events_begin[key];
-    }
-    for (uint32_t i = 0; i < hops_count; i++) {
-        hop_note_events(rates, i, false);
-    }
-}
-
-/* A hop begins to use its links, or no longer does. Finds what a hop gets there from now on; it is
- * infinite where nobody is. */
-static inline void hop_change_flows(struct ar_tree_rates *rates, uint32_t hop, int by)
-{
-    const struct hop_links *way = &rates->ways[hop];
-    for (uint32_t i = 0; i < way->count; i++) {
-        uint32_t number = rates->shared[way->first + i];
-        struct use *use = &rates->uses[number];
-        use->flows += (uint32_t)by;
-        rates->shares_Bps[number] = use->bandwidth_Bps / use->flows;
-    }
-}
-
-/* The share of its links that a hop has now. */
-static double hop_share_Bps(struct ar_tree_rates *rates, uint32_t hop)
-{
-    const struct hop_links *way = &rates->ways[hop];
-    double share_Bps = way->alone_Bps;
-    uint32_t narrowest = AR_NEVER;
-    for (uint32_t i = 0; i < way->count; i++) {
-        uint32_t number = rates->shared[way->first + i];
-        double part_Bps = rates->shares_Bps[number];
-        if (part_Bps < share_Bps) {
-            share_Bps = part_Bps;
-            narrowest = number;
-        }
-    }
-    if (share_Bps < rates->shares.slowest_Bps) {
-        const struct use *use = narrowest != AR_NEVER ? &rates->uses[narrowest] : NULL;
-        rates->shares.slowest_Bps = share_Bps;
-        rates->shares.slowest_link = use != NULL ? use->link : way->alone_link;
-        rates->shares.slowest_flows = use != NULL ? use->flows : 1;
-    }
-    return share_Bps;
-}
-
-/* Lets the hops come and go, turn by turn, and gives their parts the shares of then. */
-static void turns_run(struct ar_tree_rates *rates)
-{
-    rates->shares.slowest_Bps = HUGE_VAL;
-    for (uint32_t key = 0; key < (rates->turns + 1) * EVENTS; key++) {
-        for (uint32_t i = rates->events_begin[key]; i < rates->events_begin[key + 1]; i++) {
-            uint32_t hop = rates->events[i];
-            if (key % EVENTS != PART_LEAVES) {
-                hop_change_flows(rates, hop, key % EVENTS == HOP_BEGINS ? 1 : -1);
-                continue;
-            }
-            struct hop_times *times = &rates->times[hop];
-            double share_Bps = hop_share_Bps(rates, hop);
-            times->slowest_Bps = share_Bps < times->slowest_Bps ? share_Bps : times->slowest_Bps;
-            rates->rates_Bps[times->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
-        }
-    }
-}
-
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
 {
-    bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->gap_s == 0);
-    if (rates->bytes == bytes) {
-        return &rates->shares;
-    }
-    rates->bytes = bytes;
-    rates_begin_with_all(rates);
-    for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
-        time_cut_into_turns(rates);
-        turns_run(rates);
-        is_settled = true; /* if the slowest shares of all hops, for the next round, stay so */
-        for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-            double part_s = tree_busy_s(rates, i, rates->times[i].slowest_Bps);
-            is_settled &= fabs(part_s - rates->times[i].part_s) <= SAME_TIME * part_s;
-            rates->times[i].part_s = part_s;
+    if (rates->bytes != bytes) {
+        rates->bytes = bytes;
+        if (rates->pattern->is_shared && bytes > 0) {
+            tree_run(rates);
+        } else {
+            rates_take_all(rates);
         }
+        rates->shares.rates_Bps = rates->rates_Bps;
     }
     return &rates->shares;
 }

@@ -39,6 +39,17 @@ void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more, str
     }
 }
 
+void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths)
+{
+    if (count > paths->flows_room) {
+        paths->flows_room = count;
+        paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
+        paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
+        paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
+        paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
+    }
+}
+
 /* Appends the path of a flow. */
 static void path_append(struct ar_maxmin *maxmin, const struct ar_flow *flow, size_t index)
 {
@@ -62,13 +73,7 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
     struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
     struct fast_paths fast = {.slots = 0};
-    if (count > paths->flows_room) {
-        paths->flows_room = count;
-        paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
-        paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
-        paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
-        paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
-    }
+    paths_make_flows_room(arena, count, paths);
     paths->count = count;
     paths->begin[0] = 0;
     if (!maxmin->is_plain && count > 0) {
@@ -214,12 +219,11 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
     return left;
 }
 
-void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
-                    uint32_t period)
+static void maxmin_make_levels_room(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
-    ar_maxmin_find_paths(maxmin, flows, count, period);
+    size_t count = paths->count;
     if (count > maxmin->flows_room) {
         maxmin->flows_room = count;
         maxmin->rates_Bps = ar_arena_alloc(arena, count, sizeof *maxmin->rates_Bps);
@@ -233,14 +237,27 @@ void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_
         maxmin->links_left = /* one more than all may be written */
             ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
     }
+}
+
+void maxmin_share(struct ar_maxmin *maxmin)
+{
+    const struct ar_paths *paths = &maxmin->paths;
+    maxmin_make_levels_room(maxmin);
     if (count_flows(maxmin, paths) == 1) { /* no link has two */
-        memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, count * sizeof *maxmin->rates_Bps);
+        memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
         return;
     }
     flows_begin_waiting(maxmin, paths);
-    for (size_t open = count; open > 0;) {
+    for (size_t open = paths->count; open > 0;) {
         open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
+}
+
+void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                    uint32_t period)
+{
+    ar_maxmin_find_paths(maxmin, flows, count, period);
+    maxmin_share(maxmin);
 }
 
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows)
