@@ -208,7 +208,7 @@ static void write_closed_form(const struct ar_scenario *scenario, const struct a
         printf("  engine %s is an estimate here: %s\n", engine, trial->note);
     }
     puts("  bound: hops = a part of the buffer travelling, port = a link never idle, window = out "
-         "of slots\n");
+         "of slots, sums = a rank that always sums\n");
 }
 
 /* --- by calls of the library ----------------------------------------------------------------- */
