@@ -493,13 +493,14 @@ static bool are_steps_alike(const struct ar_exchange *exchange, uint32_t steps)
 static const char *why_not_exact(const struct ar_flows *flows, uint64_t elements)
 {
     const char *why = ar_flows_why_not_exact(flows, elements);
+    bool are_sums_slow = ar_cluster_facts(flows->collective.cluster)->reduce_s_per_byte > 0;
     for (uint32_t i = 0; i < flows->phases_count && why[0] == '\0'; i++) {
         const struct ar_phase *phase = &flows->phases[i];
         const struct ar_exchange *exchange = flows->patterns[i].exchange;
         if (flows->patterns[i].tree != NULL) {
             why = "parts wait for each other in a tree";
         } else if (exchange != NULL && phase->is_at_once && phase->copies_from > 0 &&
-                   !are_steps_alike(exchange, phase->steps)) {
+                   are_sums_slow && !are_steps_alike(exchange, phase->steps)) {
             why = "messages that arrive earlier are summed earlier";
         }
     }

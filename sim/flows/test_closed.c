@@ -318,6 +318,26 @@ Test(closed, a_turn_of_the_window_that_is_not_full_counts_as_one)
     cr_expect_eq(time.phases[0].bound, AR_BOUND_WINDOW);
 }
 
+/* Around a ring of four routers, the message to the far side comes last; the two before it are
+ * summed while it is on its way. */
+Test(closed, a_sum_that_hides_behind_a_later_message_is_not_exact)
+{
+    const char *settings[] = {"nodes=4",
+                              "fabric=torus",
+                              "torus.lengths=4",
+                              "torus.link_bandwidth=100GB/s",
+                              "switch.latency=1us",
+                              "gpu.reduce_cost=10ps/B",
+                              NULL};
+    struct ar_cluster *sums = support_cluster("flat", settings);
+    settings[5] = NULL;
+    struct ar_cluster *copies = support_cluster("flat", settings);
+    struct ar_collective direct = support_collective(sums, "direct", 4, 1);
+    cr_expect_not(support_closed(&direct, 4096).exact);
+    direct.cluster = copies;
+    cr_expect(support_closed(&direct, 4096).exact);
+}
+
 Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
 {
     char name[64];
