@@ -11,7 +11,8 @@
  * - **trees**: hops like those of walks. The rate of each part on each hop depends on its size, and
  *   is found when somebody asks for it (ar_flows_tree_shares()).
  * - **exchanges**: peers change from step to step. The messages of a step, on all lanes, are taken
- *   to be under way together, each at its max-min fair share. In a phase in which all go at once,
+ *   to begin together, each at its max-min fair share of the links while others are under way; its
+ *   rate is the mean one. In a phase in which all go at once,
  *   all messages of the phase are, and a message arrives when the busiest link of its path can have
  *   carried all that goes over it: its rate is its size over that time.
  * - **sums**: in a stage of a line all members send to the switch and get from it at the same time:

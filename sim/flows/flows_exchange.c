@@ -320,6 +320,81 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
     scratch->flows_count = flow;
 }
 
+/* --- messages of a step that end at different times --- */
+
+/* Takes the paths of the flows that have something left. */
+static void drain_take_paths(const struct ar_maxmin *all, const double *left,
+                             struct ar_maxmin *rest, size_t *flows)
+{
+    struct ar_paths *paths = &rest->paths;
+    size_t used = 0;
+    paths->count = 0;
+    for (size_t flow = 0; flow < all->paths.count; flow++) {
+        size_t first = all->paths.begin[flow], links = all->paths.begin[flow + 1] - first;
+        if (left[flow] > 0) {
+            memcpy(paths->links + used, all->paths.links + first, links * sizeof *paths->links);
+            paths->begin[paths->count] = used;
+            paths->bandwidth_Bps[paths->count] = all->paths.bandwidth_Bps[flow];
+            flows[paths->count++] = flow;
+            used += links;
+        }
+    }
+    paths->begin[paths->count] = used;
+}
+
+/* Messages of a step that have unlike times end one after the other, and leave their links to those
+ * that go on: the rate of each becomes the mean one, of its size over the time until it has left.
+ * After so many times the rest goes on as it is then. */
+static void step_drain(struct exchange_scratch *scratch, struct ar_arena *room)
+{
+    enum { ROUNDS_MAX = 64 };
+    struct ar_maxmin *all = scratch->rates, *rest = &scratch->rest;
+    size_t count = scratch->flows_count;
+    double *left = ar_arena_alloc(room, count, sizeof *left);
+    size_t *flows = ar_arena_alloc(room, count, sizeof *flows);
+    if (rest->cluster == NULL) {
+        ar_maxmin_create(room, all->cluster, rest);
+    }
+    paths_make_flows_room(room, count, &rest->paths);
+    paths_make_links_room(room, 0, all->paths.begin[count], &rest->paths);
+    for (size_t flow = 0; flow < count; flow++) {
+        left[flow] = (double)scratch->pieces[scratch->senders[flow]];
+    }
+    double time = 0;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        drain_take_paths(all, left, rest, flows);
+        if (rest->paths.count == 0) {
+            return;
+        }
+        maxmin_share(rest);
+        double first = HUGE_VAL;
+        for (size_t i = 0; i < rest->paths.count; i++) {
+            first = fmin(first, left[flows[i]] / rest->rates_Bps[i]);
+        }
+        time += first;
+        for (size_t i = 0; i < rest->paths.count; i++) {
+            double size = (double)scratch->pieces[scratch->senders[flows[i]]];
+            left[flows[i]] -= first * rest->rates_Bps[i];
+            left[flows[i]] = left[flows[i]] > 1e-9 * size ? left[flows[i]] : 0;
+            all->rates_Bps[flows[i]] = size / (time + left[flows[i]] / rest->rates_Bps[i]);
+        }
+    }
+}
+
+/* Whether all messages of the present step take as long as each other on their links. */
+static bool step_ends_at_once(const struct exchange_scratch *scratch)
+{
+    const double *rates_Bps = scratch->rates->rates_Bps;
+    for (uint32_t flow = 1; flow < scratch->flows_count; flow++) {
+        double all = rates_Bps[0] * (double)scratch->pieces[scratch->senders[flow]];
+        double own = rates_Bps[flow] * (double)scratch->pieces[scratch->senders[0]];
+        if (fabs(own - all) > 1e-9 * all) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase, uint32_t step,
                          struct ar_exchange *exchange, struct ar_exchange_step *made)
 {
@@ -331,6 +406,10 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
     } else {
         ar_maxmin_find(scratch->rates, scratch->flows, scratch->flows_count, period);
         step_add_loads(all, phase);
+        /* Where all send alike, the next step waits for the slowest ones anyway. */
+        if (!phase->is_shift && !step_ends_at_once(scratch)) {
+            step_drain(scratch, all->room);
+        }
     }
     exchange_make_kinds_room(all->arena, scratch, exchange, scratch->flows_count);
     memset(scratch->kind_of, 0,
