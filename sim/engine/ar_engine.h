@@ -17,7 +17,7 @@ struct ar_engine_cost {
     double trial_s;   /**< constant part */
     double message_s; /**< per message; 0: it visits none, and has no timelines */
     double rank_s;    /**< per rank, channel and collective */
-    double ranks;     /**< from here on a message costs more in proportion to the ranks; 0: never */
+    double ranks;     /**< from here on a message costs more, as the root of the ranks; 0: never */
     double messages;  /**< messages of a rank and channel that are computed where ranks start
                            together; those after them repeat and cost nothing; 0: all */
 };

@@ -1,5 +1,7 @@
 #include "ar_engine.h"
 
+#include <math.h>
+
 bool ar_engine_times_calls(const struct ar_engine *engine)
 {
     return engine->predict_call != NULL;
@@ -47,7 +49,7 @@ double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double cha
     const struct ar_engine_cost *cost = &engine->cost;
     double computed = collectives * ranks * channels * cost->messages;
     messages = is_even && cost->messages > 0 && messages > computed ? computed : messages;
-    double growth = cost->ranks > 0 && ranks > cost->ranks ? ranks / cost->ranks : 1;
+    double growth = cost->ranks > 0 && ranks > cost->ranks ? sqrt(ranks / cost->ranks) : 1;
     return cost->trial_s + messages * cost->message_s * growth +
            collectives * ranks * channels * cost->rank_s;
 }
