@@ -183,6 +183,47 @@ Test(cli_expect, operations_that_nobody_models_are_left_out_and_messages_are_tim
     CLI_HAS(run.err, "of operations that are not modelled");
 }
 
+/* Routes across 32 x 512 routers are longer than a path may be. */
+Test(cli_expect, a_shape_that_cannot_be_routed_is_left_out_alone)
+{
+    cli_good("printf '%%s\\n' system,collective,nodes,tasks_per_node,algorithm,payload_bytes,"
+             "median_us fugaku,allgather,4x4x4,1,default-ring,65536,400 "
+             "fugaku,allgather,32x512,1,default-ring,65536,500 >torus.csv");
+    struct cli_run run = cli_good("$AR expect torus.csv --cluster fugaku --format csv");
+    CLI_LINES(run.out, "allgather,64,64,", 1);
+    CLI_HAS(run.err, "1 rows not used (first torus.csv:3, all-gather default-ring on 16384 ranks): "
+                     "of shapes of nodes that no cluster here can have");
+    CLI_HAS(run.err, "found \"32x512\"; expected lengths with routes of at most");
+    cli_good("sed -i 2d torus.csv");
+    cli_fails(65, "found shapes of nodes that no cluster here can have",
+              "$AR expect torus.csv --cluster fugaku");
+}
+
+Test(cli_expect, defaults_that_decide_how_a_log_is_read_are_said)
+{
+    CLI_HAS(cli_good("$AR expect %s --cluster dgx2-v100", FIXTURE "nccl-12-all-to-all.txt").err,
+            "do not say of which collective they are: these are taken for all-to-all");
+    CLI_HAS(
+        cli_good("$AR expect %s --cluster abci-v100 --nodes 2", FIXTURE "osu-allreduce-full.txt")
+            .err,
+        "are of OSU's test of MPI-CUDA, not of NCCL: they are priced as calls of NCCL");
+    cr_expect(strstr(cli_good("$AR expect abci.csv" FITTED).err, "they are") == NULL);
+}
+
+/* A V100 has no switches that sum; an H100 may. */
+Test(cli_expect, nvls_is_advised_where_a_machine_can_have_it)
+{
+    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[1248],/ {$4 /= 100; $5 = \"\"} {print}' %s >fast.csv",
+             CLI_MEASURED);
+    struct cli_run run = cli_good("$AR expect fast.csv" FITTED);
+    CLI_HAS(run.out, "faster than this machine should be: check units; ");
+    cr_expect(strstr(run.out, "check units or NVLS") == NULL);
+    cli_good(
+        "sed -E 's/^([1248]),[0-9]+,/\\1,\\1x8,/; s/^1,1x8/1,8/; s/^2,2x8/2,16/; s/^4,4x8/4,32/; "
+        "s/^8,8x8/8,64/' fast.csv >fast8.csv");
+    CLI_HAS(cli_good("$AR expect fast8.csv --cluster dgx-h100").out, "check units or NVLS");
+}
+
 Test(cli_expect, wrong_input_is_one_line)
 {
     static const char *const usage[][2] = {

@@ -26,7 +26,12 @@
  * all-to-alls, accuracy). */
 #define AR_EXPECT_SPREAD_MESSAGES 0.6
 
-enum ar_verdict { AR_AS_EXPECTED, AR_SLOW, AR_FAST };
+enum ar_verdict {
+    AR_AS_EXPECTED,
+    AR_SLOW,
+    AR_FAST,     /**< units may be others */
+    AR_FAST_NVLS /**< the same, or switches of NVLink sum, which the machine has */
+};
 
 /** A row, as it is written. */
 struct ar_expected {

@@ -74,6 +74,9 @@ enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_c
                            const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
                            struct ar_error *err);
 
+/** Whether two rows ran the same collective, so that they may share its flows. */
+bool ar_link_is_same(const struct ar_collective *a, const struct ar_collective *b);
+
 /** Writes the times of rows on their clusters as these are. */
 enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, double *times_s,
                                struct ar_error *err);

@@ -86,6 +86,7 @@ enum ar_measured_reason {
     AR_LEFT_ALGORITHM, /**< no algorithm here */
     AR_LEFT_ON_GPUS,   /**< buffers of MPI that the cluster does not have */
     AR_LEFT_RANKS,     /**< the algorithm is not modelled on so many */
+    AR_LEFT_MACHINE,   /**< a shape of the nodes that no cluster here can have */
     AR_LEFT_SYSTEM,    /**< another machine, or other ranks per node */
     AR_LEFT_REASONS
 };
@@ -97,6 +98,7 @@ extern const char *const ar_measured_left_texts[AR_LEFT_REASONS];
 struct ar_measured_left {
     size_t rows_count;
     const struct ar_log *first; /**< run of them */
+    const char *why;            /**< what refused that run; NULL: nothing more is known */
 };
 
 struct ar_measured {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_file.h"
+#include "ar_flows.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "ar_note.h"
@@ -244,11 +245,40 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
     return AR_OK;
 }
 
+/* The flows of the collective of the last rows, which those that follow share. */
+struct kept_flows {
+    struct ar_collective collective;
+    bool is_told; /* on links with the numbers of other machines */
+    struct ar_flows *flows;
+};
+
+/* Gives a trial the flows of its collective: those that are kept, or new ones, which then are.
+ * Engines that follow no flows make none. */
+static enum ar_status keep_flows(const struct ar_engine *engine, bool is_told,
+                                 struct kept_flows *kept, struct ar_trial *trial,
+                                 struct ar_error *err)
+{
+    const struct ar_collective *collective = &trial->collective;
+    AR_TRY(ar_collective_check(collective, err));
+    if (!ar_engine_has_flows(engine) || ar_shape_ranks(&collective->shape) <= 1) {
+        return AR_OK;
+    }
+    bool is_kept = kept->flows != NULL && kept->is_told == is_told &&
+                   ar_link_is_same(&kept->collective, collective);
+    if (!is_kept) {
+        ar_flows_destroy(kept->flows);
+        *kept = (struct kept_flows){.collective = *collective, .is_told = is_told};
+        AR_TRY(ar_flows_create(collective, &kept->flows, err));
+    }
+    trial->flows = kept->flows;
+    return AR_OK;
+}
+
 /* Compares the messages of an algorithm, as it was run; on links with the numbers that other
  * machines tell, where these predict the kind of the row better. */
 static enum ar_status compare_algorithm(const struct ar_measured_request *request,
                                         const struct ar_measured *measured,
-                                        const struct ar_measured_row *row,
+                                        const struct ar_measured_row *row, struct kept_flows *kept,
                                         struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
@@ -271,7 +301,8 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
         ar_cluster_keep_link_costs(told, costs);
         ar_estimate_tell_links(request, told);
     }
-    enum ar_status status = ar_trial_run(&trial, engine, err);
+    enum ar_status status = keep_flows(engine, told != NULL, kept, &trial, err);
+    status = status == AR_OK ? ar_trial_run(&trial, engine, err) : status;
     if (told != NULL) {
         ar_cluster_restore_link_costs(told, costs);
     }
@@ -335,11 +366,15 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                 told != NULL ? "what other machines tell" : "its priors");
     }
     *comparison = ar_comparison_begin(measured->rows_count, arena);
-    for (size_t i = 0; i < measured->rows_count; i++) {
+    struct kept_flows kept = {.flows = NULL};
+    enum ar_status status = AR_OK;
+    for (size_t i = 0; i < measured->rows_count && status == AR_OK; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        AR_TRY(row->is_call ? compare_call(request, told, row, comparison, err)
-                            : compare_algorithm(request, measured, row, comparison, err));
+        status = row->is_call ? compare_call(request, told, row, comparison, err)
+                              : compare_algorithm(request, measured, row, &kept, comparison, err);
     }
+    ar_flows_destroy(kept.flows);
+    AR_TRY(status);
     qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, comparison);
     return AR_OK;

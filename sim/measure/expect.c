@@ -27,9 +27,18 @@ static double row_spread(const struct ar_compared *row)
                : spread;
 }
 
+/* Whether switches of NVLink may have summed in a call. */
+static bool may_sum_in_switches(const struct ar_tuning *tuning, const struct ar_compared *row)
+{
+    return tuning != NULL && row->measured->is_call &&
+           (ar_tuning_is_open(tuning, AR_NVLS, &row->row.run) ||
+            ar_tuning_is_open(tuning, AR_NVLS_TREE, &row->row.run));
+}
+
 /* A row beside its band: that of machines that were left out where other machines tell of this one
  * (`is_told`), else that of its spread. */
-static struct ar_expected make_row(struct ar_compared *compared, bool is_told)
+static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
+                                   struct ar_compared *compared)
 {
     double measured_s = compared->row.time_s, expected_s = compared->prediction.time_s;
     double half = is_told && isfinite(compared->prediction.high_s)
@@ -39,9 +48,10 @@ static struct ar_expected make_row(struct ar_compared *compared, bool is_told)
     compared->prediction.high_s = expected_s * half;
     return (struct ar_expected){.compared = *compared,
                                 .ratio_frac = expected_s / measured_s,
-                                .verdict = measured_s > expected_s * half   ? AR_SLOW
-                                           : measured_s < expected_s / half ? AR_FAST
-                                                                            : AR_AS_EXPECTED,
+                                .verdict = measured_s > expected_s * half          ? AR_SLOW
+                                           : measured_s >= expected_s / half       ? AR_AS_EXPECTED
+                                           : may_sum_in_switches(tuning, compared) ? AR_FAST_NVLS
+                                                                                   : AR_FAST,
                                 .suspect_s = NAN};
 }
 
@@ -54,7 +64,8 @@ struct ranking {
     const struct ar_expected *rows[RANKED_MAX];
     size_t places[RANKED_MAX]; /* in the measured rows */
     size_t count;
-    double *factor; /* of Cholesky: the covariance of residuals is L L^T */
+    double *factor;           /* of Cholesky: the covariance of residuals is L L^T */
+    const double *expected_s; /* of all measured rows */
 };
 
 /* The least scatter of one row, that which fits take; else this share of its band's variance. */
@@ -85,12 +96,18 @@ static void begin_ranking(const struct ar_measured *measured,
                           const struct ar_expectation *expectation, struct ar_arena *arena,
                           struct ranking *ranking)
 {
-    size_t step = (expectation->rows_count + RANKED_MAX - 1) / RANKED_MAX;
+    size_t asked = 0, seen = 0;
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        asked += suspect_asks(measured, expectation->rows[i].compared.measured);
+    }
+    size_t step = (asked + RANKED_MAX - 1) / RANKED_MAX;
     ranking->count = 0;
-    for (size_t i = 0; i < expectation->rows_count; i += step) {
-        ranking->rows[ranking->count] = &expectation->rows[i];
-        ranking->places[ranking->count++] =
-            (size_t)(expectation->rows[i].compared.measured - measured->rows);
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        const struct ar_expected *row = &expectation->rows[i];
+        if (suspect_asks(measured, row->compared.measured) && seen++ % step == 0) {
+            ranking->rows[ranking->count] = row;
+            ranking->places[ranking->count++] = (size_t)(row->compared.measured - measured->rows);
+        }
     }
     size_t n = ranking->count;
     double *l = ranking->factor = ar_arena_alloc(arena, n * n + 1, sizeof *l);
@@ -165,8 +182,8 @@ static bool judge_suspect(const struct ar_measured_request *request,
         is_nothing ? log(2) : log(2 * (double)(suspects_count - 1) * fmax(1, suspect->rarity));
     for (int i = 0; i < SUSPECT_FACTORS_MAX && suspect->factors[i] > 0; i++) {
         double *times_s;
-        if (suspect_predict(request, measured, suspect, suspect->factors[i], arena, &times_s,
-                            &ignored) != AR_OK ||
+        if (suspect_predict(request, measured, suspect, suspect->factors[i], ranking->expected_s,
+                            arena, &times_s, &ignored) != AR_OK ||
             (!is_nothing && !times_differ(ranking, times_s))) {
             continue;
         }
@@ -200,6 +217,12 @@ static void rank_suspects(const struct ar_measured_request *request,
     struct ar_suspicion *list = ar_arena_alloc(arena, suspects_count, sizeof *list);
     size_t count = 0;
     double sum = 0;
+    double *expected_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *expected_s);
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        const struct ar_compared *row = &expectation->rows[i].compared;
+        expected_s[row->measured - measured->rows] = row->prediction.time_s;
+    }
+    ranking->expected_s = expected_s;
     begin_ranking(measured, expectation, arena, ranking);
     for (size_t i = 0; i < suspects_count; i++) {
         count += judge_suspect(request, measured, &suspects[i], ranking, arena, &list[count]);
@@ -368,7 +391,8 @@ static const char *describe_bands(const struct ar_expectation *expectation, stru
 static const char *describe_answer(const struct ar_expectation *expectation, struct ar_arena *arena)
 {
     const struct ar_suspicion *first = &expectation->suspicions[0];
-    size_t fast = count_verdicts(expectation, AR_FAST), count = expectation->rows_count;
+    size_t nvls = count_verdicts(expectation, AR_FAST_NVLS), count = expectation->rows_count;
+    size_t fast = nvls + count_verdicts(expectation, AR_FAST);
     size_t slow = count_verdicts(expectation, AR_SLOW);
     bool is_nothing = expectation->suspicions_count == 0 || first->look[0] == '\0';
     if (slow + fast > 0 && 5 * (slow + fast) <= count && is_nothing) {
@@ -382,9 +406,9 @@ static const char *describe_answer(const struct ar_expectation *expectation, str
     }
     if (fast > 0) {
         return ar_arena_format(
-            arena,
-            "%zu of %zu row%s %s faster than this machine should be: check units or NVLS; %s.",
+            arena, "%zu of %zu row%s %s faster than this machine should be: check units%s; %s.",
             fast, count, count == 1 ? "" : "s", fast == 1 ? "is" : "are",
+            nvls > 0 ? " or NVLS" : "",
             describe_suspect(expectation, first->explained_frac, arena));
     }
     const char *rest =
@@ -438,7 +462,8 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
     expectation->rows =
         ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *expectation->rows);
     for (size_t i = 0; i < comparison->rows_count; i++) {
-        expectation->rows[i] = make_row(&comparison->rows[i], request->factors != NULL);
+        expectation->rows[i] = make_row(ar_comparison_reference(request->scenario),
+                                        request->factors != NULL, &comparison->rows[i]);
     }
     rank_suspects(request, measured, arena, expectation);
     expectation->answer = describe_answer(expectation, arena);
@@ -478,7 +503,8 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
 
 static const char *const verdict_names[] = {[AR_AS_EXPECTED] = "as expected",
                                             [AR_SLOW] = "slow",
-                                            [AR_FAST] = "fast: check units or NVLS",
+                                            [AR_FAST] = "fast: check units",
+                                            [AR_FAST_NVLS] = "fast: check units or NVLS",
                                             NULL};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct ar_expected, field, name, __VA_ARGS__)

@@ -18,20 +18,22 @@
 
 /* --- rows by closed form ------------------------------------------------------------------ */
 
+bool ar_link_is_same(const struct ar_collective *a, const struct ar_collective *b)
+{
+    return a->cluster == b->cluster && a->operation == b->operation &&
+           a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
+           a->root == b->root && a->channels == b->channels && a->window == b->window &&
+           a->element_bytes == b->element_bytes && a->has_plain_orders == b->has_plain_orders;
+}
+
 /* The rows of one collective that follow each other share a closed form. */
 static size_t group_end(const struct ar_link_row *rows, size_t count, size_t first)
 {
-    const struct ar_collective *a = &rows[first].collective;
-    for (size_t end = first + 1; end < count; end++) {
-        const struct ar_collective *b = &rows[end].collective;
-        if (a->cluster != b->cluster || a->operation != b->operation ||
-            a->algorithm != b->algorithm || !ar_shape_equal(&a->shape, &b->shape) ||
-            a->root != b->root || a->channels != b->channels || a->window != b->window ||
-            a->element_bytes != b->element_bytes) {
-            return end;
-        }
+    size_t end = first + 1;
+    while (end < count && ar_link_is_same(&rows[first].collective, &rows[end].collective)) {
+        end++;
     }
-    return count;
+    return end;
 }
 
 static void evaluate_rows(const struct ar_flows *closed, const struct ar_link_row *rows,

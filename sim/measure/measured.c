@@ -16,6 +16,7 @@ const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
     [AR_LEFT_ALGORITHM] = "algorithms that are not modelled",
     [AR_LEFT_ON_GPUS] = "buffers on GPUs in tables of MPI",
     [AR_LEFT_RANKS] = "algorithms that are not modelled on so many ranks",
+    [AR_LEFT_MACHINE] = "shapes of nodes that no cluster here can have",
     [AR_LEFT_SYSTEM] = "other machines, or ranks per node"};
 
 /* --- runs: calls or messages
@@ -105,10 +106,11 @@ static uint32_t hcas_of(const struct ar_cluster_facts *facts, uint32_t gpus)
 
 /* The machine of a run of messages. Ranks fill the nodes of a collective: a run that leaves GPUs
  * idle is of the cluster with fewer GPUs per node, and those HCAs and switches that are theirs
- * alone. Tables of published measurements may have such runs. */
+ * alone. Tables of published measurements may have such runs. Of lengths of a torus that cannot be
+ * built, the run is left out: *kind is AR_LEFT_MACHINE, and no machine is found. */
 static enum ar_status find_machine(const struct ar_measured_request *request,
                                    const struct ar_log *run, struct ar_cluster *cluster,
-                                   struct ar_arena *arena, struct ar_measured *measured,
+                                   struct ar_arena *arena, struct ar_measured *measured, int *kind,
                                    const struct ar_cluster **found, struct ar_error *err)
 {
     static const struct ar_origin origin = {.where = "rows", .status = AR_BAD_DATA};
@@ -152,7 +154,16 @@ static enum ar_status find_machine(const struct ar_measured_request *request,
     }
     struct ar_measured_machine made = {.gpus_per_node = gpus,
                                        .grid = ar_arena_text(arena, run->grid)};
-    AR_TRY(ar_scenario_make_cluster(&scenario, request->inputs, &made.cluster, err));
+    enum ar_status status =
+        ar_scenario_make_cluster(&scenario, request->inputs, &made.cluster, err);
+    if (status == AR_BAD_DATA && run->grid[0] != '\0') {
+        *kind = AR_LEFT_MACHINE;
+        if (measured->left[*kind].first == NULL) {
+            measured->left[*kind].why = ar_arena_text(arena, err->text);
+        }
+        return AR_OK;
+    }
+    AR_TRY(status);
     measured->machines[measured->machines_count++] = made;
     *found = made.cluster;
     return AR_OK;
@@ -228,7 +239,10 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
         .window = has_window ? (uint32_t)window : request->scenario->window,
         .element_bytes = 4,
         .has_plain_orders = is_of_harness};
-    AR_TRY(find_machine(request, run, cluster, arena, measured, &collective->cluster, err));
+    AR_TRY(find_machine(request, run, cluster, arena, measured, kind, &collective->cluster, err));
+    if (*kind != RUN_MESSAGES) {
+        return AR_OK;
+    }
     AR_TRY(find_shape(run, named->shape, ar_cluster_facts(collective->cluster)->gpus_per_node,
                       named->algorithm, &collective->shape, err));
     AR_TRY(find_element_bytes(run, &collective->element_bytes, err));
@@ -467,6 +481,38 @@ static bool takes_run(const struct ar_measured_request *request, const struct ar
            (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
 }
 
+/* Says what logs leave open and a default decides, of the rows that were taken. */
+static void note_assumed(const struct ar_measured_request *request,
+                         const struct ar_measured *measured)
+{
+    const struct ar_log *inferred = NULL, *foreign = NULL;
+    size_t inferred_count = 0, foreign_count = 0;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        const struct ar_log *run = row->run;
+        bool is_foreign =
+            row->is_call && run->format == AR_LOG_OSU && strstr(run->library, "NCCL") == NULL;
+        inferred = inferred == NULL && run->is_inferred ? run : inferred;
+        inferred_count += run->is_inferred;
+        foreign = foreign == NULL && is_foreign ? run : foreign;
+        foreign_count += is_foreign;
+    }
+    if (inferred != NULL) {
+        ar_note(request->notes,
+                "%zu rows (first %s:%" PRIu64 ") do not say of which collective they are: these "
+                "are taken for %s, as their rates are (those of all-to-all and all-gather look "
+                "alike)",
+                inferred_count, inferred->path, inferred->first_line,
+                ar_log_collective_name(inferred->collective));
+    }
+    if (foreign != NULL) {
+        ar_note(request->notes,
+                "%zu rows (first %s:%" PRIu64 ") are of OSU's test of %s, not of NCCL: they are "
+                "priced as calls of NCCL",
+                foreign_count, foreign->path, foreign->first_line, foreign->library);
+    }
+}
+
 enum ar_status ar_measured_load(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
                                 struct ar_measured **loaded, struct ar_error *err)
@@ -501,17 +547,21 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
             }
         }
     }
+    note_assumed(request, measured);
     measured->is_by_gpus = measured->calls_count == 0 && measured->nodes.count == 1;
     for (int i = 0; i < AR_LEFT_REASONS; i++) {
         const struct ar_log *run = measured->left[i].first;
         if (run != NULL) {
             ar_note(request->notes,
                     "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32
-                    " ranks): of %s%s",
+                    " ranks): of %s%s%s",
                     request->command, measured->left[i].rows_count, run->path, run->first_line,
                     ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
                     run->algorithm, run->ranks, ar_measured_left_texts[i],
-                    i == AR_LEFT_ALGORITHM ? " (validate/data/called.csv has those that are)" : "");
+                    i == AR_LEFT_ALGORITHM ? " (validate/data/called.csv has those that are)" : "",
+                    measured->left[i].why != NULL
+                        ? ar_arena_format(arena, " (%s)", measured->left[i].why)
+                        : "");
         }
     }
     return measured->rows_count > 0 ? AR_OK : refuse_all(request, measured, err);

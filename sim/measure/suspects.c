@@ -251,10 +251,63 @@ static void change_library(const struct suspect *suspect, double factor, double 
 
 /* --- predictions --------------------------------------------------------------------------- */
 
+bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_row *row)
+{
+    bool has_small = false;
+    for (size_t i = 0; i < measured->rows_count && !has_small; i++) {
+        has_small = ar_estimate_takes(&measured->rows[i]);
+    }
+    return ar_estimate_takes(row) || !has_small;
+}
+
+/* Copies the rows whose times the suspect may change, with their messages on the changed cluster;
+ * those of other machines stay. The others keep their times. `*places` gets the place of each copy
+ * among all rows. */
+static struct ar_measured move_rows(const struct ar_measured_request *request,
+                                    const struct ar_measured *measured, struct ar_cluster *cluster,
+                                    bool is_changed, struct ar_arena *arena, size_t **places)
+{
+    const struct ar_cluster *known = request->scenario->cluster;
+    struct ar_measured moved = *measured;
+    *places = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **places);
+    moved.machines = ar_arena_alloc(arena, measured->machines_count + 1, sizeof *moved.machines);
+    moved.rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved.rows);
+    moved.rows_count = 0;
+    for (size_t i = 0; i < measured->machines_count; i++) {
+        moved.machines[i] = measured->machines[i];
+        moved.machines[i].cluster =
+            moved.machines[i].cluster == known ? cluster : moved.machines[i].cluster;
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        if (row->is_call || (is_changed && suspect_asks(measured, row))) {
+            struct ar_measured_row *made = &moved.rows[moved.rows_count];
+            (*places)[moved.rows_count++] = i;
+            *made = *row;
+            bool is_moved = row->messages.collective.cluster == known;
+            made->messages.collective.cluster =
+                is_moved ? cluster : row->messages.collective.cluster;
+        }
+    }
+    return moved;
+}
+
+/* How much longer a time was written down than it took. Only tables are written by hand; else the
+ * reader has checked rates against times. */
+static double written_factor(const struct suspect *suspect, double factor,
+                             const struct ar_measured_row *row)
+{
+    bool is_table = row->run->format == AR_LOG_PUBLISHED || row->run->format == AR_LOG_HARNESS;
+    return is_table && suspect->target == SUSPECT_TIME ? factor
+           : is_table && suspect->target == SUSPECT_AS_BUSBW
+               ? 1 / ar_operation_busbw_Bps(row->operation, 1, row->call.run.ranks)
+               : 1;
+}
+
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, struct ar_arena *arena, double **times_s,
-                               struct ar_error *err)
+                               double factor, const double *expected_s, struct ar_arena *arena,
+                               double **times_s, struct ar_error *err)
 {
     struct ar_scenario scenario = *request->scenario;
     struct ar_measured_request changed = *request;
@@ -282,36 +335,24 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
     }
     changed.scenario = &scenario;
     changed.notes = NULL;
-    /* Rows have their messages on the changed cluster; those of other machines stay. */
-    struct ar_measured moved = *measured;
-    moved.machines = ar_arena_alloc(arena, measured->machines_count + 1, sizeof *moved.machines);
-    for (size_t i = 0; i < measured->machines_count; i++) {
-        moved.machines[i] = measured->machines[i];
-        if (moved.machines[i].cluster == request->scenario->cluster) {
-            moved.machines[i].cluster = cluster;
-        }
+    size_t *places;
+    struct ar_measured moved = move_rows(request, measured, cluster, is_changed, arena, &places);
+    if (moved.calls_count == 0 && ar_engine_times_calls(scenario.engine)) {
+        scenario.engine = &ar_engine_recurrence;
     }
-    moved.rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved.rows);
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        struct ar_collective *collective = &moved.rows[i].messages.collective;
-        moved.rows[i] = measured->rows[i];
-        bool is_moved = collective->cluster == request->scenario->cluster;
-        collective->cluster = is_moved ? cluster : collective->cluster;
-    }
-    AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
     *times_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **times_s);
-    for (size_t i = 0; i < comparison.rows_count; i++) {
-        const struct ar_compared *row = &comparison.rows[i];
-        const struct ar_measured_row *of = row->measured;
-        /* Only tables are written by hand; else the reader has checked rates against times. */
-        bool is_table = of->run->format == AR_LOG_PUBLISHED || of->run->format == AR_LOG_HARNESS;
-        double written = 1; /* how much longer the time was written down than it took */
-        if (is_table && suspect->target == SUSPECT_TIME) {
-            written = factor;
-        } else if (is_table && suspect->target == SUSPECT_AS_BUSBW) {
-            written = 1 / ar_operation_busbw_Bps(of->operation, 1, of->call.run.ranks);
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        (*times_s)[i] = is_changed ? NAN : expected_s[i];
+    }
+    if (moved.rows_count > 0) {
+        AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
+        for (size_t i = 0; i < comparison.rows_count; i++) {
+            const struct ar_compared *row = &comparison.rows[i];
+            (*times_s)[places[row->measured - moved.rows]] = row->prediction.time_s;
         }
-        (*times_s)[of - moved.rows] = row->prediction.time_s * written;
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        (*times_s)[i] *= written_factor(suspect, factor, &measured->rows[i]);
     }
     return AR_OK;
 }

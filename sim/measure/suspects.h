@@ -52,9 +52,14 @@ struct suspect {
 extern const struct suspect suspects[];
 extern const size_t suspects_count;
 
+/** Whether a row tells of suspects: calls and messages of few ranks (ar_estimate_takes()), or any
+ * if there are no such rows. Messages of many ranks would take most of the time. */
+bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_row *row);
+
 /** Predicts the rows of `measured` as they were if one factor of a suspect were true: times in the
- * order of the rows, the arena's. AR_BAD_DATA: the cluster cannot be so. */
+ * order of the rows, the arena's; NAN of rows that are not asked. Messages on links that the
+ * suspect leaves as they are keep the times `expected_s`. AR_BAD_DATA: the cluster cannot be so. */
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, struct ar_arena *arena, double **times_s,
-                               struct ar_error *err);
+                               double factor, const double *expected_s, struct ar_arena *arena,
+                               double **times_s, struct ar_error *err);
