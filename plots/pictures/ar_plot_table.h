@@ -24,7 +24,8 @@ enum ar_plot_set {
     AR_PLOT_LAYERS,
     AR_PLOT_ACCURACY,
     AR_PLOT_PIPELINE,
-    AR_PLOT_LAYOUTS
+    AR_PLOT_LAYOUTS,
+    AR_PLOT_EXPECT
 };
 
 enum ar_plot_file {
@@ -36,6 +37,7 @@ enum ar_plot_file {
     AR_PLOT_SETS,        /**< errors of measured sets */
     AR_PLOT_TASKS,       /**< of a step */
     AR_PLOT_LAID_OUT,    /**< steps by layout, the fastest first */
+    AR_PLOT_EXPECTED,    /**< measured and expected calls */
     AR_PLOT_FILES
 };
 

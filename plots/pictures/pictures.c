@@ -346,6 +346,9 @@ const struct ar_plot_kind ar_plot_kinds[] = {
      .above_0 = "payload_bytes allreduce_s", .narrow = narrow_best, .write = write_best_algorithms},
     {"compare_time", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
     {"compare_error", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
+    {"expect_time", AR_PLOT_EXPECTED, .data_name = "expect",
+     .columns = "operation nodes gpus payload_bytes measured_s expected_s low_s high_s suspect_s "
+                "suspect"},
     {"predicted", AR_PLOT_RESULTS,
      .empty_reason = "reproduce.csv has no row that is measured and predicted",
      .columns = "row title table gpus measured_s predicted_s", .above_0 = "measured_s predicted_s",

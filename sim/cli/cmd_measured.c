@@ -365,6 +365,27 @@ static enum ar_status take_factors(const struct options *options, const struct s
     return AR_OK;
 }
 
+/* Takes `--nodes`: the hosts of all logs, or a list of as many counts as there are logs. */
+static enum ar_status take_nodes(const struct options *options, struct ar_measured_request *request,
+                                 struct ar_error *err)
+{
+    uint64_t *counts;
+    size_t count;
+    if (options->nodes == NULL) {
+        return AR_OK;
+    }
+    AR_TRY(
+        list_counts(options->arena, "--nodes", options->nodes, UINT32_MAX, &counts, &count, err));
+    request->nodes = (uint32_t)counts[0];
+    request->log_nodes = count > 1 ? counts : NULL;
+    return count == 1 || count == request->paths_count
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--nodes: found %zu counts and %zu log%s; expected one count, or one "
+                              "for each log",
+                              count, request->paths_count, request->paths_count == 1 ? "" : "s");
+}
+
 /* Reads the rows, and says what is expected of them. */
 static enum ar_status expect_rows(const struct options *options, const struct sets *sets,
                                   const char *topo, struct ar_scenario *scenario,
@@ -373,13 +394,11 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     struct ar_measured_request request;
     struct ar_measured *measured;
     struct ar_cluster *cluster = NULL;
-    uint64_t nodes = 0;
-    AR_TRY(option_count("--nodes", options->nodes, 1, UINT32_MAX, &nodes, err));
     AR_TRY(expect_scenario(options, sets, topo, scenario, err));
     AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, &cluster, err));
     scenario->cluster = cluster;
     make_rows_request(options, sets, scenario, &request);
-    request.nodes = (uint32_t)nodes;
+    AR_TRY(take_nodes(options, &request, err));
     if (sets->one != NULL && !ar_engine_times_calls(scenario->engine)) {
         ar_set_ask_algorithm(sets->one, &request);
     }
@@ -434,9 +453,9 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
         AR_TRY(ar_expect_save(&expectation, options->out, err));
         parameters_add_scenario(&parameters, &scenario, options->arena);
         AR_TRY(made_by_sign(options, NULL, &parameters, err));
-        AR_TRY(option_draw(options, AR_PLOT_COMPARE, expectation.basis, err));
+        AR_TRY(option_draw(options, AR_PLOT_EXPECT, expectation.basis, err));
     }
-    if (view.format != AR_FORMAT_TABLE) {
+    if (view.format == AR_FORMAT_CSV) {
         ar_note(option_notes(options), "%s", expectation.answer);
         ar_note(option_notes(options), "%s", expectation.basis);
     }

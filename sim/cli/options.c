@@ -85,11 +85,13 @@ static const struct option_row own_rows[] = {
           "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
           "pictures of them"),
     SHOWN("out", "DIR", OF(expect), AT(out), NULL,
-          "also write DIR/expect.csv, DIR/suspects.csv, and the files and pictures of 'compare'"),
+          "also write DIR/expect.csv and a picture of it, DIR/suspects.csv, and the files of "
+          "'compare'"),
     SHOWN("require", "SHARE", OF(expect), AT(require), NULL,
           "exit code 1 if a row from 1 MiB on has less than this share of the expected rate: 0.9"),
-    OWN("nodes", "N", OF(expect), AT(nodes), NULL,
-        "hosts of logs that do not say on how many they ran"),
+    OWN("nodes", "LIST", OF(expect), AT(nodes), NULL,
+        "hosts of logs that do not say on how many they ran; of several logs one count, or a list "
+        "of one for each: 2,4"),
     OWN("engine", "E", OF(expect), AT(engine), NULL,
         "what is expected: library (default: the fit of the cluster, or what is known with "
         "nothing fitted) or nccl (NCCL's own constants)"),

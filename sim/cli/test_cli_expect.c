@@ -224,6 +224,33 @@ Test(cli_expect, nvls_is_advised_where_a_machine_can_have_it)
     CLI_HAS(cli_good("$AR expect fast8.csv --cluster dgx-h100").out, "check units or NVLS");
 }
 
+Test(cli_expect, each_log_may_have_its_own_number_of_nodes)
+{
+    cli_good("cp %s one.txt && cp one.txt other.txt", FIXTURE "osu-allreduce-full.txt");
+    const char *rows =
+        cli_good("$AR expect one.txt other.txt --cluster abci-v100 --nodes 4,2 --format csv").out;
+    CLI_LINES(rows, "allreduce,4,16,", 5);
+    CLI_LINES(rows, "allreduce,2,8,", 5);
+    cli_fails(64, "--nodes: found 3 counts and 2 logs; expected one count, or one for each log",
+              "$AR expect one.txt other.txt --cluster abci-v100 --nodes 2,4,8");
+}
+
+/* The document has the sentence, what it cannot tell apart, all rows and all suspects. */
+Test(cli_expect, json_and_the_picture_have_the_answer)
+{
+    const char *json = cli_good("$AR expect slow.csv" FITTED " --format json --out out").out;
+    cr_expect_eq(strncmp(json, "{\"answer\": \"All-reduce on ", 26), 0);
+    CLI_HAS(json, "\n\"alike\": \"");
+    CLI_LINES(json, "  {\"operation\": ", 96);
+    CLI_LINES(json,
+              "  {\"suspect\": ", (int)cli_table(cli_read("out/suspects.csv"))->rows_count - 1);
+    CLI_HAS(cli_read("out/answer.csv"), "answer,alike,basis");
+    struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
+    char dots[80];
+    snprintf(dots, sizeof dots, "dots: if it is %s", cli_cell(suspects, 1, "suspect"));
+    CLI_HAS(cli_read("out/expect_time.svg"), dots);
+}
+
 Test(cli_expect, wrong_input_is_one_line)
 {
     static const char *const usage[][2] = {

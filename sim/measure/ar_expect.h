@@ -39,6 +39,7 @@ struct ar_expected {
     ar_cell_number ratio_frac;   /**< measured rate over expected one */
     enum ar_verdict verdict;
     ar_cell_number suspect_s; /**< time that the first suspect has */
+    ar_cell_string suspect;   /**< its name; empty: suspects are not ranked */
 };
 
 /** A suspect, as it is written. */
@@ -60,6 +61,7 @@ struct ar_expectation {
     struct ar_suspicion *suspicions; /**< the likeliest first; those that change something here */
     size_t suspicions_count;
     ar_cell_string answer; /**< one sentence, or some */
+    ar_cell_string alike;  /**< names that the rows do not tell from the first suspect */
     ar_cell_string basis;  /**< what expected times come from, and how little they rest on */
 };
 
@@ -75,7 +77,8 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
 
 extern const struct ar_columns ar_expect_columns;
 
-/** Writes the rows; a table has the answer above and the first three suspects below it. */
+/** Writes the rows; a table has the answer above and the first three suspects below it, JSON is an
+ * object of the answer, all rows and all suspects. */
 void ar_expect_write(FILE *file, const struct ar_view *view,
                      const struct ar_expectation *expectation);
 

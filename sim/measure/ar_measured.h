@@ -54,6 +54,7 @@ struct ar_measured_request {
     const char *system;         /**< runs of other systems are left out; NULL: none */
     uint32_t nodes;             /**< of runs that do not say theirs, and if they do not say their
                                      ranks either all GPUs of these; 0: not known */
+    const uint64_t *log_nodes;  /**< the same, one for each path; NULL: `nodes` of all */
     uint32_t ranks_per_node;    /**< the same of other numbers; 0: none */
     uint32_t fitted_nodes_max;  /**< larger node counts are held out; 0: the largest one */
     const struct ar_machine_factors *factors; /**< of other machines; NULL: none */

@@ -52,7 +52,8 @@ static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
                                            : measured_s >= expected_s / half       ? AR_AS_EXPECTED
                                            : may_sum_in_switches(tuning, compared) ? AR_FAST_NVLS
                                                                                    : AR_FAST,
-                                .suspect_s = NAN};
+                                .suspect_s = NAN,
+                                .suspect = ""};
 }
 
 /* --- likelihood ---------------------------------------------------------------------------- */
@@ -238,6 +239,7 @@ static void rank_suspects(const struct ar_measured_request *request,
     for (size_t i = 0; i < expectation->rows_count && count > 0; i++) {
         struct ar_expected *row = &expectation->rows[i];
         row->suspect_s = list[0].times_s[row->compared.measured - measured->rows];
+        row->suspect = list[0].name;
     }
     expectation->suspicions = list;
     expectation->suspicions_count = count;
@@ -317,18 +319,19 @@ static double explained_in_part(const struct slow_part *part)
     return 1 - after / before;
 }
 
-/* Returns the names of up to three suspects that the rows do not tell from the first one. */
-static const char *describe_equals(const struct ar_expectation *expectation, struct ar_arena *arena)
+/* Returns the names of suspects that the rows do not tell from the first one, of so many at most.
+ */
+static const char *list_equals(const struct ar_expectation *expectation, size_t max,
+                               struct ar_arena *arena)
 {
     const char *names = "";
-    for (size_t i = 1; i < expectation->suspicions_count && i < 4; i++) {
+    for (size_t i = 1; i < expectation->suspicions_count && i <= max; i++) {
         if (expectation->suspicions[i].is_equal == 1) {
             names = ar_arena_format(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
                                     expectation->suspicions[i].name);
         }
     }
-    return names[0] == '\0' ? ""
-                            : ar_arena_format(arena, "; these rows do not tell it from %s", names);
+    return names;
 }
 
 /* Returns what may be wrong, of rows of which the first suspect explains a share, or else of all
@@ -350,11 +353,13 @@ static const char *describe_suspect(const struct ar_expectation *expectation, do
         return "no suspect of the list explains it: the fault may be another one, or the "
                "prediction wrong";
     }
+    const char *equals = list_equals(expectation, 3, arena);
     const char *factor =
         isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
-    return ar_arena_format(arena, "most likely %s (%sexplains %.0f %% of %s)%s; next: %s",
+    return ar_arena_format(arena, "most likely %s (%sexplains %.0f %% of %s)%s%s; next: %s",
                            first->sentence, factor, 100 * explained_frac, gap,
-                           describe_equals(expectation, arena), first->look);
+                           equals[0] != '\0' ? "; these rows do not tell it from " : "", equals,
+                           first->look);
 }
 
 static const char *describe_slow(const struct ar_expectation *expectation, struct ar_arena *arena)
@@ -467,6 +472,7 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
     }
     rank_suspects(request, measured, arena, expectation);
     expectation->answer = describe_answer(expectation, arena);
+    expectation->alike = list_equals(expectation, SIZE_MAX, arena);
     expectation->basis = describe_basis(request, expectation, arena);
     return AR_OK;
 }
@@ -532,6 +538,7 @@ static const struct ar_column row_columns[] = {
         .names = verdict_names),
     ROW(number, suspect_s, "suspect_s", "time with the first suspect", MICROSECONDS("suspect"),
         .is_rare = true, .priority = 5),
+    ROW(string, suspect, "suspect", "the first suspect"),
 };
 
 const struct ar_columns ar_expect_columns = AR_COLUMNS(row_columns);
@@ -553,6 +560,8 @@ static const struct ar_column suspicion_columns[] = {
 
 static const struct ar_column answer_columns[] = {
     AR_COLUMN(string, struct ar_expectation, answer, "answer", "one sentence, or some"),
+    AR_COLUMN(string, struct ar_expectation, alike, "alike",
+              "suspects that the rows do not tell from the first one"),
     AR_COLUMN(string, struct ar_expectation, basis, "basis", "what expected times come from"),
 };
 
@@ -560,12 +569,27 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
                      const struct ar_expectation *expectation)
 {
     enum { SHOWN = 3 };
-    bool is_table = view->format == AR_FORMAT_TABLE;
+    bool is_table = view->format == AR_FORMAT_TABLE, is_json = view->format == AR_FORMAT_JSON;
     if (is_table) {
         fprintf(file, "%s\n%s\n\n", expectation->answer, expectation->basis);
     }
+    if (is_json) {
+        fputs("{\"answer\": ", file);
+        ar_json_text(file, expectation->answer);
+        fputs(",\n\"alike\": ", file);
+        ar_json_text(file, expectation->alike);
+        fputs(",\n\"basis\": ", file);
+        ar_json_text(file, expectation->basis);
+        fputs(",\n\"rows\": ", file);
+    }
     ar_records_write(file, view, ar_expect_columns, expectation->rows, expectation->rows_count,
                      sizeof *expectation->rows);
+    if (is_json) {
+        fputs(",\"suspects\": ", file);
+        ar_json_array(file, AR_COLUMNS(suspicion_columns), expectation->suspicions,
+                      expectation->suspicions_count, sizeof *expectation->suspicions);
+        fputs("}\n", file);
+    }
     if (is_table) {
         fputc('\n', file);
         size_t count =

@@ -439,12 +439,14 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
     made->logs = ar_arena_alloc(arena, request->paths_count, sizeof *made->logs);
     for (size_t i = 0; i < request->paths_count; i++) {
         struct ar_logs *logs;
+        uint32_t nodes =
+            request->log_nodes != NULL ? (uint32_t)request->log_nodes[i] : request->nodes;
         AR_TRY(ar_logs_load(request->paths[i], arena, &logs, err));
         made->logs[i] = logs;
         for (size_t k = 0; k < logs->runs_count; k++) {
             struct ar_log *run = &logs->runs[k];
-            run->nodes = run->nodes > 0 ? run->nodes : request->nodes;
-            run->ranks = run->ranks > 0 ? run->ranks : request->nodes * gpus;
+            run->nodes = run->nodes > 0 ? run->nodes : nodes;
+            run->ranks = run->ranks > 0 ? run->ranks : nodes * gpus;
             made->rows_capacity += run->rows_count;
         }
         runs += logs->runs_count;
