@@ -85,6 +85,17 @@ Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
             "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4");
 }
 
+/* Racks of two nodes: runs on two nodes are sound, those across racks have half of the rate. */
+Test(cli_expect, uplinks_slow_runs_that_cross_them_alone)
+{
+    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[48],/ && $3 >= 1048576 {$4 *= 2; $5 *= 2} {print}' "
+             "%s >racks.csv",
+             CLI_MEASURED);
+    cli_good("$AR expect racks.csv" FITTED " --set rack.nodes=2 --set rack.uplinks=4 --set "
+             "rack.uplink_bandwidth=10.227GB/s --out out");
+    CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", "uplinks");
+}
+
 /* NCCL was forced to rings, to trees and to nothing in the same allocation of MareNostrum 5. Trees
  * are not told from nothing. */
 Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)

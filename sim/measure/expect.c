@@ -143,8 +143,10 @@ static double rank_times(const struct ranking *ranking, const double *times_s)
 /* --- suspects ------------------------------------------------------------------------------ */
 
 /* Share of the squared logarithms of measured over expected that other times explain; of rows
- * from 1 MiB on, or of all if there are none. */
-static double explained_share(const struct ranking *ranking, const double *times_s)
+ * from 1 MiB on, or of all if there are none. `*explains_more` says whether it is above 0 in all
+ * rows together: a suspect that only makes residuals more alike was not found. */
+static double explained_share(const struct ranking *ranking, const double *times_s,
+                              bool *explains_more)
 {
     double before[2] = {0, 0}, after[2] = {0, 0};
     for (size_t i = 0; i < ranking->count; i++) {
@@ -154,6 +156,7 @@ static double explained_share(const struct ranking *ranking, const double *times
         after[is_large] += pow(log(row->compared.row.time_s / times_s[ranking->places[i]]), 2);
     }
     int kind = before[1] > 0;
+    *explains_more = after[0] + after[1] < before[0] + before[1];
     return before[kind] > 0 ? 1 - after[kind] / before[kind] : 0;
 }
 
@@ -176,7 +179,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
                           struct ar_suspicion *suspicion)
 {
     struct ar_error ignored;
-    bool has_choice = suspect->factors[1] > 0, is_found = false;
+    bool has_choice = suspect->factors[1] > 0, is_found = false, explains_more;
     bool is_nothing = suspect == &suspects[0];
     double penalty = has_choice ? log((double)ranking->count) / 2 : 0;
     double prior =
@@ -189,12 +192,14 @@ static bool judge_suspect(const struct ar_measured_request *request,
             continue;
         }
         double score = rank_times(ranking, times_s) - penalty - prior;
-        if (isfinite(score) && (!is_found || score > suspicion->score)) {
+        double explained_frac = explained_share(ranking, times_s, &explains_more);
+        bool may_be = isfinite(score) && (is_nothing || explains_more);
+        if (may_be && (!is_found || score > suspicion->score)) {
             is_found = true;
             *suspicion = (struct ar_suspicion){.name = suspect->name,
                                                .sentence = suspect->sentence,
                                                .factor = has_choice ? suspect->factors[i] : NAN,
-                                               .explained_frac = explained_share(ranking, times_s),
+                                               .explained_frac = explained_frac,
                                                .look = suspect->look,
                                                .source = suspect->source,
                                                .score = score,

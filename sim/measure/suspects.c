@@ -24,8 +24,8 @@
  * latency is 1.9 times as long, a fit to 30 rows: all-reduces of at most 64 KiB of
  * alcf_polaris_a100_tcp beside alcf_polaris_a100_nccl218. Halved HCAs, PCIe and others: a lane,
  * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2.
- * A copy through the host crosses the uplink of its PCIe switch twice, hence half of that
- * bandwidth. */
+ * A copy through the host crosses the uplink of its PCIe switch twice,
+ * hence half of that bandwidth. */
 const struct suspect suspects[] = {
     {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
@@ -180,27 +180,27 @@ static enum ar_status ring_rate(const struct ar_measured_request *request,
     return AR_OK;
 }
 
-/* The one rule by which a change of links is one of a library's rings: the ratios of the rates of
- * rings on the changed links and on those of the cluster, on one node and on the most nodes of the
- * rows, 16 at most. */
-static enum ar_status suspect_rates(const struct ar_measured_request *request,
-                                    const struct ar_measured *measured,
-                                    const struct ar_cluster *changed, double *node, double *net,
-                                    struct ar_error *err)
+/* Rings of more nodes have the ratios of this many. */
+enum { RING_NODES_MAX = 16 };
+
+static uint32_t ring_nodes(uint32_t nodes)
 {
-    enum { NODES_MAX = 16 };
+    return nodes < RING_NODES_MAX ? nodes : RING_NODES_MAX;
+}
+
+/* The one rule by which a change of links is one of a library's rings: the ratios of the rates of
+ * rings on the changed links and on those of the cluster, on one node and on `nodes`. */
+static enum ar_status suspect_rates(const struct ar_measured_request *request,
+                                    const struct ar_cluster *changed, uint32_t nodes, double *node,
+                                    double *net, struct ar_error *err)
+{
+    const uint32_t counts[2] = {1, nodes};
     double ratios[2] = {1, 1};
-    uint32_t nodes[2] = {1, 1};
-    for (uint32_t i = 0; i < measured->nodes.count; i++) {
-        uint32_t count = measured->nodes.counts[i];
-        nodes[1] = count > nodes[1] && count <= NODES_MAX ? count : nodes[1];
-        nodes[1] = count > NODES_MAX ? NODES_MAX : nodes[1];
-    }
-    for (int i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         double before_Bps, after_Bps;
-        if (nodes[i] > (uint32_t)i && ar_cluster_facts(changed)->gpus_per_node * nodes[i] > 1) {
-            AR_TRY(ring_rate(request, request->scenario->cluster, nodes[i], &before_Bps, err));
-            AR_TRY(ring_rate(request, changed, nodes[i], &after_Bps, err));
+        if (counts[i] > i && ar_cluster_facts(changed)->gpus_per_node * counts[i] > 1) {
+            AR_TRY(ring_rate(request, request->scenario->cluster, counts[i], &before_Bps, err));
+            AR_TRY(ring_rate(request, changed, counts[i], &after_Bps, err));
             ratios[i] = after_Bps / before_Bps;
         }
     }
@@ -260,19 +260,20 @@ bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_r
     return ar_estimate_takes(row) || !has_small;
 }
 
-/* Copies the rows whose times the suspect may change, with their messages on the changed cluster;
- * those of other machines stay. The others keep their times. `*places` gets the place of each copy
- * among all rows. */
+/* Copies the rows whose times the suspect may change, of rings of so many nodes (0: of any), with
+ * their messages on the changed cluster; those of other machines stay. The others keep their times.
+ * `*places` gets the place of each copy among all rows. */
 static struct ar_measured move_rows(const struct ar_measured_request *request,
                                     const struct ar_measured *measured, struct ar_cluster *cluster,
-                                    bool is_changed, struct ar_arena *arena, size_t **places)
+                                    bool is_changed, uint32_t nodes, struct ar_arena *arena,
+                                    size_t **places)
 {
     const struct ar_cluster *known = request->scenario->cluster;
     struct ar_measured moved = *measured;
     *places = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **places);
     moved.machines = ar_arena_alloc(arena, measured->machines_count + 1, sizeof *moved.machines);
     moved.rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved.rows);
-    moved.rows_count = 0;
+    moved.rows_count = moved.calls_count = 0;
     for (size_t i = 0; i < measured->machines_count; i++) {
         moved.machines[i] = measured->machines[i];
         moved.machines[i].cluster =
@@ -280,9 +281,11 @@ static struct ar_measured move_rows(const struct ar_measured_request *request,
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        if (row->is_call || (is_changed && suspect_asks(measured, row))) {
+        bool is_here = nodes == 0 || ring_nodes(row->call.run.nodes) == nodes;
+        if (is_here && (row->is_call || (is_changed && suspect_asks(measured, row)))) {
             struct ar_measured_row *made = &moved.rows[moved.rows_count];
             (*places)[moved.rows_count++] = i;
+            moved.calls_count += row->is_call;
             *made = *row;
             bool is_moved = row->messages.collective.cluster == known;
             made->messages.collective.cluster =
@@ -304,20 +307,25 @@ static double written_factor(const struct suspect *suspect, double factor,
                : 1;
 }
 
-enum ar_status suspect_predict(const struct ar_measured_request *request,
-                               const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, const double *expected_s, struct ar_arena *arena,
-                               double **times_s, struct ar_error *err)
+/* Predicts the rows on rings of so many nodes, 0: all. */
+static enum ar_status predict_moved(const struct ar_measured_request *request,
+                                    const struct ar_measured *measured,
+                                    const struct suspect *suspect, double factor,
+                                    struct ar_cluster *cluster, bool is_changed, uint32_t nodes,
+                                    struct ar_arena *arena, double *times_s, struct ar_error *err)
 {
     struct ar_scenario scenario = *request->scenario;
     struct ar_measured_request changed = *request;
     struct ar_comparison comparison;
-    struct ar_cluster *cluster;
-    bool is_changed;
+    size_t *places;
     double node = 1, net = 1;
-    AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
-    if (is_changed && measured->calls_count > 0) {
-        AR_TRY(suspect_rates(request, measured, cluster, &node, &net, err));
+    struct ar_measured moved =
+        move_rows(request, measured, cluster, is_changed, nodes, arena, &places);
+    if (moved.rows_count == 0) {
+        return AR_OK;
+    }
+    if (is_changed && moved.calls_count > 0) {
+        AR_TRY(suspect_rates(request, cluster, nodes, &node, &net, err));
     }
     scenario.arena = arena;
     scenario.cluster = cluster;
@@ -333,26 +341,38 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
         change_library(suspect, factor, node, net, arena, constants);
         scenario.constants = constants;
     }
-    changed.scenario = &scenario;
-    changed.notes = NULL;
-    size_t *places;
-    struct ar_measured moved = move_rows(request, measured, cluster, is_changed, arena, &places);
     if (moved.calls_count == 0 && ar_engine_times_calls(scenario.engine)) {
         scenario.engine = &ar_engine_recurrence;
     }
-    *times_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **times_s);
+    changed.scenario = &scenario;
+    changed.notes = NULL;
+    AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
+    for (size_t i = 0; i < comparison.rows_count; i++) {
+        const struct ar_compared *row = &comparison.rows[i];
+        times_s[places[row->measured - moved.rows]] = row->prediction.time_s;
+    }
+    return AR_OK;
+}
+
+enum ar_status suspect_predict(const struct ar_measured_request *request,
+                               const struct ar_measured *measured, const struct suspect *suspect,
+                               double factor, const double *expected_s, struct ar_arena *arena,
+                               double **times_s, struct ar_error *err)
+{
+    struct ar_cluster *cluster;
+    bool is_changed;
+    double *made = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made);
+    AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
-        (*times_s)[i] = is_changed ? NAN : expected_s[i];
+        made[i] = is_changed ? NAN : expected_s[i];
     }
-    if (moved.rows_count > 0) {
-        AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
-        for (size_t i = 0; i < comparison.rows_count; i++) {
-            const struct ar_compared *row = &comparison.rows[i];
-            (*times_s)[places[row->measured - moved.rows]] = row->prediction.time_s;
-        }
+    for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
+        AR_TRY(predict_moved(request, measured, suspect, factor, cluster, is_changed, nodes, arena,
+                             made, err));
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
-        (*times_s)[i] *= written_factor(suspect, factor, &measured->rows[i]);
+        made[i] *= written_factor(suspect, factor, &measured->rows[i]);
     }
+    *times_s = made;
     return AR_OK;
 }
