@@ -1,7 +1,9 @@
 /* list: clusters, traces, algorithms and all else to choose from, and the columns of the results.
  * verify: a proof by execution that the algorithms are right. */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_cluster.h"
@@ -14,41 +16,61 @@
 #include "reproduce.h"
 #include "training.h"
 
-static void show_algorithms(void)
+/* Where a topic is shown: a line for each item, which begins with its name; what is behind it in
+ * deeper lines belongs to it, and lines of two blanks to the heading before them. */
+struct lister {
+    FILE *out;
+    bool is_whole; /* with what is said below a list; else items alone are wanted */
+};
+
+static void say_below(const struct lister *list, const char *text)
+{
+    if (list->is_whole) {
+        fprintf(list->out, "%s\n", text);
+    }
+}
+
+static void show_algorithms(const struct lister *list)
 {
     for (size_t i = 0; i < ar_operations_count; i++) {
-        printf("%s%s (%s)\n", i > 0 ? "\n" : "", ar_operations[i]->name, ar_operations[i]->command);
+        fprintf(list->out, "%s%s (%s)\n", i > 0 ? "\n" : "", ar_operations[i]->name,
+                ar_operations[i]->command);
         for (size_t j = 0; j < ar_algorithms_count; j++) {
             const struct ar_algorithm *algorithm = ar_algorithms[j];
             if (algorithm->operation == ar_operations[i]) {
-                printf("  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n",
-                       algorithm->name, algorithm->title, ar_algorithm_shape_help(algorithm),
-                       algorithm->formula, algorithm->source);
+                fprintf(list->out,
+                        "  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n",
+                        algorithm->name, algorithm->title, ar_algorithm_shape_help(algorithm),
+                        algorithm->formula, algorithm->source);
             }
         }
     }
-    puts("\n"
-         "alpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; prove "
-         "them with 'allreckon verify'");
+    say_below(
+        list,
+        "\n"
+        "alpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; prove "
+        "them with 'allreckon verify'");
 }
 
-static void show_operations(void)
+static void show_operations(const struct lister *list)
 {
     for (size_t i = 0; i < ar_operations_count; i++) {
         const struct ar_operation *operation = ar_operations[i];
-        printf("%-14s payload: %s; busbw: %g of algbw on 8 GPUs; algorithms:", operation->command,
-               operation->payload, ar_operation_busbw_Bps(operation, 1, 8));
+        fprintf(list->out,
+                "%-14s payload: %s; busbw: %g of algbw on 8 GPUs; algorithms:", operation->command,
+                operation->payload, ar_operation_busbw_Bps(operation, 1, 8));
         for (size_t j = 0; j < ar_algorithms_count; j++) {
             if (ar_algorithms[j]->operation == operation) {
-                printf(" %s", ar_algorithms[j]->name);
+                fprintf(list->out, " %s", ar_algorithms[j]->name);
             }
         }
-        puts("");
+        fputs("\n", list->out);
     }
 }
 
 /* A shipped file while it is listed. */
 struct listed_file {
+    const struct lister *list;
     const char *name, *path;
     struct ar_arena *arena;
 };
@@ -58,24 +80,27 @@ static enum ar_status show_cluster(const struct listed_file *file, struct ar_err
     struct ar_cluster *cluster;
     AR_TRY(
         ar_cluster_load(file->path, (struct ar_settings){.count = 0}, file->arena, &cluster, err));
-    printf("%-18s %s\n", file->name, ar_cluster_facts(cluster)->description);
+    fprintf(file->list->out, "%-18s %s\n", file->name, ar_cluster_facts(cluster)->description);
     return AR_OK;
 }
 
-static void show_fabrics(void)
+static void show_fabrics(const struct lister *list)
 {
     for (size_t i = 0; i < ar_fabric_texts_count; i++) {
         const struct ar_fabric_text *fabric = &ar_fabric_texts[i];
-        printf("%-12s %s\n             keys: %s\n", fabric->word, fabric->title, fabric->keys);
+        fprintf(list->out, "%-12s %s\n             keys: %s\n", fabric->word, fabric->title,
+                fabric->keys);
     }
-    puts("the key fabric of a cluster file names one; routes over several cables: fabric.routes = "
-         "ideal, dmodk or hash:SEED");
+    say_below(
+        list,
+        "the key fabric of a cluster file names one; routes over several cables: fabric.routes = "
+        "ideal, dmodk or hash:SEED");
 }
 
 static enum ar_status show_trace(const struct listed_file *file, struct ar_error *err)
 {
     (void)err;
-    puts(file->name);
+    fprintf(file->list->out, "%s\n", file->name);
     return AR_OK;
 }
 
@@ -91,23 +116,23 @@ static enum ar_status show_workloads(const struct listed_file *file, struct ar_e
             snprintf(size, sizeof size, "%.4g billion parameters",
                      ar_transformer_parameters(model) / 1e9);
         }
-        printf("%-18s %-28s %s\n", model->name, size, model->source);
+        fprintf(file->list->out, "%-18s %-28s %s\n", model->name, size, model->source);
     }
     return AR_OK;
 }
 
-static void show_evoformers(void)
+static void show_evoformers(const struct lister *list)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_csv_list *list;
+    struct ar_csv_list *models;
     struct ar_error err;
     char path[RESOURCE_PATH];
     if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
-        ar_evoformers_load(path, &arena, &list, &err) == AR_OK) {
-        puts("of --strategy dap:");
-        for (size_t i = 0; i < list->count; i++) {
-            const struct ar_evoformer *model = (const struct ar_evoformer *)list->rows + i;
-            printf("  %-22s %s\n", model->name, model->source);
+        ar_evoformers_load(path, &arena, &models, &err) == AR_OK) {
+        fputs("of --strategy dap:\n", list->out);
+        for (size_t i = 0; i < models->count; i++) {
+            const struct ar_evoformer *model = (const struct ar_evoformer *)models->rows + i;
+            fprintf(list->out, "  %-22s %s\n", model->name, model->source);
         }
     }
 }
@@ -116,21 +141,23 @@ static enum ar_status show_operators(const struct listed_file *file, struct ar_e
 {
     struct ar_operators *operators;
     AR_TRY(ar_operators_load(file->path, file->arena, &operators, err));
-    printf("%-18s %u operators\n", file->name, operators->count);
+    fprintf(file->list->out, "%-18s %u operators\n", file->name, operators->count);
     return AR_OK;
 }
 
-static void show_strategies(void)
+static void show_strategies(const struct lister *list)
 {
     for (size_t i = 0; i < ar_strategies_count; i++) {
         bool has_bound = ar_strategies[i]->staleness == AR_STALENESS_NAMED;
-        printf("%s%-*s %s\n", ar_strategies[i]->name, 14 - (int)strlen(ar_strategies[i]->name),
-               has_bound ? ":S" : "", ar_strategies[i]->title);
+        fprintf(list->out, "%s%-*s %s\n", ar_strategies[i]->name,
+                14 - (int)strlen(ar_strategies[i]->name), has_bound ? ":S" : "",
+                ar_strategies[i]->title);
     }
-    puts("schedules of a pipeline:");
+    fputs("schedules of a pipeline:\n", list->out);
     for (size_t i = 0; i < ar_schedules_count; i++) {
-        printf("  %s%-*s %s\n", ar_schedules[i]->name, 12 - (int)strlen(ar_schedules[i]->name),
-               ar_schedules[i]->has_chunks ? ":V" : "", ar_schedules[i]->title);
+        fprintf(list->out, "  %s%-*s %s\n", ar_schedules[i]->name,
+                12 - (int)strlen(ar_schedules[i]->name), ar_schedules[i]->has_chunks ? ":V" : "",
+                ar_schedules[i]->title);
     }
 }
 
@@ -138,7 +165,7 @@ static enum ar_status show_run(const struct listed_file *file, struct ar_error *
 {
     const struct training_file *run;
     AR_TRY(training_file_load(file->name, file->arena, &run, err));
-    printf("%-18s %s\n", file->name, run->title != NULL ? run->title : "");
+    fprintf(file->list->out, "%-18s %s\n", file->name, run->title != NULL ? run->title : "");
     return AR_OK;
 }
 
@@ -152,8 +179,8 @@ static enum ar_status show_published(const struct listed_file *file, struct ar_e
     AR_TRY(published_read_file(file->path, &given, &rows, err));
     for (size_t i = 0; i < rows.count; i++) {
         const struct published *row = &rows.rows[i];
-        printf("%-18s %-18s %s%s\n", file->name, row->name, row->title,
-               published_is_context(row) ? " (not predicted)" : "");
+        fprintf(file->list->out, "%-18s %-18s %s%s\n", file->name, row->name, row->title,
+                published_is_context(row) ? " (not predicted)" : "");
     }
     return AR_OK;
 }
@@ -162,30 +189,29 @@ static enum ar_status show_framework(const struct listed_file *file, struct ar_e
 {
     struct ar_framework *framework;
     AR_TRY(ar_framework_load(file->path, file->arena, &framework, err));
-    printf("%-18s %s\n", file->name, framework->description);
+    fprintf(file->list->out, "%-18s %s\n", file->name, framework->description);
     return AR_OK;
 }
 
-static void show_terms(void)
+static void show_terms(const struct lister *list)
 {
-    printf("%-18s %s\n", "none", "all terms off");
-    puts("terms, to be changed by --term KEY=VALUE:");
+    fprintf(list->out, "%-18s %s\n", "none", "all terms off");
+    fputs("terms, to be changed by --term KEY=VALUE:\n", list->out);
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        printf("  %-18s %-10s %s\n", ar_terms[i].key, ar_term_kinds[ar_terms[i].kind],
-               ar_terms[i].meaning);
+        fprintf(list->out, "  %-18s %-10s %s\n", ar_terms[i].key, ar_term_kinds[ar_terms[i].kind],
+                ar_terms[i].meaning);
     }
 }
 
-static void show_engines(void)
+static void show_engines(const struct lister *list)
 {
     for (size_t i = 0; i < ar_engines_count; i++) {
-        printf("%-10s %s\n", ar_engines[i]->name, ar_engines[i]->title);
+        fprintf(list->out, "%-10s %s\n", ar_engines[i]->name, ar_engines[i]->title);
     }
-    printf("values of library.release:");
-    for (size_t i = 0; i < ar_releases_count; i++) {
-        printf(" %s", ar_releases[i].release);
+    for (size_t i = 0; list->is_whole && i < ar_releases_count; i++) {
+        fprintf(list->out, "%s %s%s", i == 0 ? "values of library.release:" : "",
+                ar_releases[i].release, i + 1 == ar_releases_count ? "\n" : "");
     }
-    puts("");
 }
 
 static enum ar_status show_sets(const struct listed_file *file, struct ar_error *err)
@@ -196,21 +222,21 @@ static enum ar_status show_sets(const struct listed_file *file, struct ar_error 
     }
     AR_TRY(ar_measured_index_read(file->path, file->arena, &index, err));
     for (size_t i = 0; i < index.sets_count; i++) {
-        printf("%-30s --cluster %s --engine %s: %s\n", index.sets[i].name, index.sets[i].cluster,
-               index.sets[i].engine, index.sets[i].source);
+        fprintf(file->list->out, "%-30s --cluster %s --engine %s: %s\n", index.sets[i].name,
+                index.sets[i].cluster, index.sets[i].engine, index.sets[i].source);
     }
     return AR_OK;
 }
 
-static void show_columns(void)
+static void show_columns(const struct lister *list)
 {
-    ar_columns_describe(stdout, ar_row_columns);
+    ar_columns_describe(list->out, ar_row_columns);
 }
 
 /* A topic shows its files, one after the other, and what there is besides. */
 static const struct topic {
     const char *name;
-    void (*show_rest)(void);
+    void (*show_rest)(const struct lister *list);
     enum ar_status (*show)(const struct listed_file *file, struct ar_error *err);
     enum resource kind; /* of the files, if `show` is set */
 } topics[] = {
@@ -231,7 +257,7 @@ static const struct topic {
 };
 
 /* A file that cannot be read does not hide the others. */
-static void show_topic(const struct topic *topic)
+static void show_topic(const struct lister *list, const struct topic *topic)
 {
     char names[RESOURCE_NAMES_MAX][64];
     size_t count = topic->show != NULL ? resource_names(topic->kind, names) : 0;
@@ -239,34 +265,127 @@ static void show_topic(const struct topic *topic)
         char path[RESOURCE_PATH];
         struct ar_error err;
         struct ar_arena arena AR_ENDS_HERE = {NULL};
-        const struct listed_file file = {names[i], path, &arena};
+        const struct listed_file file = {list, names[i], path, &arena};
         if (resource_find(topic->kind, "list", names[i], path, &err) != AR_OK ||
             topic->show(&file, &err) != AR_OK) {
-            printf("%-18s cannot be read: %s\n", names[i], err.text);
+            fprintf(list->out, "%-18s cannot be read: %s\n", names[i], err.text);
         }
     }
     if (topic->show_rest != NULL) {
-        topic->show_rest();
+        topic->show_rest(list);
     }
+}
+
+/* An item of a topic; `of` is the heading that it is under. */
+struct listed_item {
+    const char *topic, *of, *name, *text;
+};
+
+#define ITEM(field, help) AR_COLUMN(string, struct listed_item, field, #field, help)
+static const struct ar_column item_columns[] = {
+    ITEM(topic, "of the list"),
+    ITEM(of, "what the item belongs to"),
+    ITEM(name, "as options take it"),
+    ITEM(text, "what it is"),
+};
+
+struct items {
+    struct listed_item *list;
+    size_t count;
+};
+
+/* Adds the items of a topic. Lines of a blank or two are items under a heading, deeper ones go on
+ * with the item before them. */
+static void add_items(struct ar_arena *arena, const struct topic *topic, struct items *items)
+{
+    enum { DEEP = 4 };
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    show_topic(&(const struct lister){.out = file}, topic);
+    fclose(file);
+    char *rest = ar_arena_text(arena, text), *line;
+    const char *of = NULL;
+    free(text);
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        size_t indent = strspn(line, " "), next = rest != NULL ? strspn(rest, " ") : 0;
+        char *name = line + indent, *end = name + strcspn(name, " ");
+        bool is_heading = indent == 0 && next > 0 && next < DEEP;
+        of = is_heading ? line : indent == 0 ? NULL : of;
+        if (is_heading || *name == '\0') {
+            continue;
+        }
+        if (indent >= DEEP) {
+            struct listed_item *last = &items->list[items->count - 1];
+            last->text = ar_arena_format(arena, "%s; %s", last->text, name);
+            continue;
+        }
+        const char *what = end + strspn(end, " ");
+        *end = '\0';
+        items->list = ar_arena_grow(arena, items->list, items->count, 1, sizeof *items->list);
+        items->list[items->count++] = (struct listed_item){topic->name, of, name, what};
+    }
+}
+
+/* Keeps the items that have the pattern in their name or text, in any case of letters. */
+static enum ar_status choose_items(const char *topic, const char *pattern, struct items *items,
+                                   struct ar_error *err)
+{
+    size_t kept = 0;
+    char inside[200];
+    snprintf(inside, sizeof inside, "*%.190s*", pattern);
+    for (size_t i = 0; i < items->count; i++) {
+        const struct listed_item *item = &items->list[i];
+        if (fnmatch(inside, item->name, FNM_CASEFOLD) == 0 ||
+            fnmatch(inside, item->text, FNM_CASEFOLD) == 0) {
+            items->list[kept++] = *item;
+        }
+    }
+    items->count = kept;
+    return kept > 0 ? AR_OK
+                    : ar_error_set(err, AR_USAGE,
+                                   "list: found none of %s with \"%.60s\"; expected a part of a "
+                                   "name or of what 'allreckon list %s' says, * and ? among it",
+                                   topic, pattern, topic);
 }
 
 enum ar_status command_list(const struct options *options, struct ar_error *err)
 {
     enum { TOPICS = sizeof topics / sizeof topics[0] };
     const char *names[TOPICS + 1] = {NULL};
-    unsigned asked;
+    unsigned first = 0, end = TOPICS - 1; /* the last one, columns, only if it is asked for */
+    struct items items = {.count = 0};
+    struct ar_view view;
+    AR_TRY(option_view(options, AR_COLUMNS(item_columns), &view, err));
     for (size_t i = 0; i < TOPICS; i++) {
         names[i] = topics[i].name;
     }
-    if (options->arguments_count == 1) {
-        AR_TRY(ar_error_as_usage(ar_parse_choice("list", options->arguments[0], names, &asked, err),
+    if (options->arguments_count > 0) {
+        AR_TRY(ar_error_as_usage(ar_parse_choice("list", options->arguments[0], names, &first, err),
                                  err));
-        show_topic(&topics[asked]);
+        end = first + 1;
+    }
+    bool is_whole = view.format == AR_FORMAT_TABLE && options->arguments_count < 2;
+    for (unsigned i = first; i < end; i++) {
+        if (!is_whole) {
+            add_items(options->arena, &topics[i], &items);
+            continue;
+        }
+        if (options->arguments_count == 0) {
+            printf("%s%s:\n", i > 0 ? "\n" : "", topics[i].name);
+        }
+        show_topic(&(const struct lister){.out = stdout, .is_whole = true}, &topics[i]);
+    }
+    if (options->arguments_count == 2) {
+        AR_TRY(choose_items(topics[first].name, options->arguments[1], &items, err));
+    }
+    if (view.format != AR_FORMAT_TABLE) {
+        ar_records_write(stdout, &view, AR_COLUMNS(item_columns), items.list, items.count,
+                         sizeof *items.list);
         return AR_OK;
     }
-    for (size_t i = 0; i < TOPICS - 1; i++) { /* the last one, columns, only if it is asked for */
-        printf("%s%s:\n", i > 0 ? "\n" : "", topics[i].name);
-        show_topic(&topics[i]);
+    for (size_t i = 0; i < items.count; i++) {
+        printf("%-18s %s\n", items.list[i].name, items.list[i].text);
     }
     return AR_OK;
 }

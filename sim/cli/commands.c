@@ -14,13 +14,15 @@
 /* The row `collective` stands for a command of each operation. */
 static const struct command commands[] = {
     {COMMAND(list), .summary = "what there is: clusters, traces, algorithms, engines and others",
-     .arguments = "[TOPIC]", .arguments_max = 1,
-     .text = "Shows what there is to choose from, and what the columns of the results mean.\n\n"
+     .arguments = "[TOPIC [PATTERN]]", .arguments_max = 2,
+     .text = "Shows what there is to choose from, and what the columns of the results mean; of a "
+             "topic with PATTERN what has it in its name or text.\n\n"
              "topics:\n"
              "  algorithms operations clusters fabrics traces runs workloads operators\n"
              "  strategies frameworks published engines sets columns\n\n"
-             "example:\n"
-             "  allreckon list algorithms"},
+             "examples:\n"
+             "  allreckon list workloads llama3\n"
+             "  allreckon list clusters --format json"},
     {COMMAND(collective), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE,
      .keys_less = KEY_BIT(AR_KEY_OPERATION)},
     {COMMAND(predict),

@@ -62,7 +62,7 @@ static const struct option_row own_rows[] = {
         "draws of what is not known, for the band of each row"),
     SHOWN("format", "F",
           OF(collective) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-              OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce),
+              OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(list),
           AT(format), "table", "of stdout: table, csv or json"),
     SHOWN(
         "columns", "LIST",

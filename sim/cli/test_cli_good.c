@@ -68,6 +68,17 @@ Test(cli, csv_has_the_columns_of_the_contract_in_order)
     }
 }
 
+Test(cli, lists_show_what_has_a_pattern_and_come_as_json)
+{
+    CLI_LINES(cli_good("$AR list workloads LLAMA3-?0b").out, "", 1);
+    CLI_LINES(cli_good("$AR list clusters gb300").out, "GB300", 1);
+    cli_fails(64, "list: found none of clusters with \"vax\"", "$AR list clusters vax");
+    const char *json = cli_good("$AR list strategies 1f1b --format json").out;
+    CLI_LINES(json, "\"topic\": \"strategies\"", 1);
+    CLI_LINES(json, "\"of\": \"schedules of a pipeline:\"", 1);
+    CLI_LINES(json, "\"name\": \"1f1b\"", 1);
+}
+
 /* The text of a value in JSON, without its quotes; "" for null. */
 static const char *json_value(const char **at, const char *name, char *capacity, size_t size)
 {
