@@ -149,17 +149,20 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
         double kernel_s = ar_kernels_s(&one, scenario->cost, scenario->layout.precision);
         printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s, time));
         if (kernel->kind == AR_KERNEL_MEMORY) {
-            printf("%s of memory\n", ar_format_bytes((uint64_t)kernel->bytes, bytes));
+            printf("%s of memory", ar_format_bytes((uint64_t)kernel->bytes, bytes));
         } else if (kernel->kind == AR_KERNEL_GEMM) {
             const struct ar_gemm *gemm = &kernel->gemm;
             printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64, gemm->m, gemm->n, gemm->k);
-            printf(gemm->count > 1 ? ", %" PRIu64 " of them\n" : "\n", gemm->count);
+            printf(gemm->count > 1 ? ", %" PRIu64 " of them" : "", gemm->count);
         } else {
             const struct ar_attention *attention = &kernel->attention;
             printf("%" PRIu64 " heads over %" PRIu64 " tokens", attention->count, attention->keys);
-            printf(attention->queries < attention->keys ? ", %" PRIu64 " of them here\n" : "\n",
+            printf(attention->queries < attention->keys ? ", %" PRIu64 " of them here" : "",
                    attention->queries);
         }
+        printf(kernel->lacking_frac > 0 ? ", in %.0f of %" PRIu32 " layers\n" : "\n",
+               (1 - kernel->lacking_frac) * scenario->layout.model->layers,
+               scenario->layout.model->layers);
     }
 }
 

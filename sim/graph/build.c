@@ -354,16 +354,17 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     enum ar_duty duty = build_duty(&run->action);
     uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
     uint32_t hidden = AR_NO_TASK, task = AR_NO_TASK;
-    /* Tensor parallelism adds partial sums behind attention and behind the feed-forward network in
-     * each pass of a layer, and where they are computed again. The embedding is split by its rows,
-     * and the head by its columns. */
+    /* Tensor parallelism adds partial sums behind attention and behind the feed-forward network,
+     * once where these are parallel, in each pass of a layer, and where they are computed again.
+     * The embedding is split by its rows, and the head by its columns. */
     const unsigned networks = AR_AGAIN_LAYER | AR_AGAIN_MLP | AR_AGAIN_MOE;
     unsigned modules = layout->recompute.modules;
     uint32_t again = build_again_layers(build, run);
     uint32_t attentions = run->layers + ((modules & AR_AGAIN_LAYER) != 0 ? again : 0);
     uint32_t feeds = run->layers + ((modules & networks) != 0 ? again : 0);
     bool has_end = is_backward ? run->has_head : run->has_embedding;
-    uint32_t places = attentions + feeds + (has_end ? 1 : 0);
+    bool is_parallel = model != NULL && model->is_parallel;
+    uint32_t places = (is_parallel ? 0 : attentions) + feeds + (has_end ? 1 : 0);
     double shards = layout->sizes[AR_AXIS_TP];
     if (layout->overlaps_tensor) {
         /* A product and its collective go in tp pieces, so that all but one piece of the shorter of
@@ -385,7 +386,8 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     graph->tasks[computed].layer = run->first;
     if (model != NULL && model->experts > 0) { /* tokens go to their experts and back */
         struct ar_transformer_slice slice = ar_layout_slice(layout);
-        double bytes = ar_transformer_state_bytes(model, &slice) * model->top_k * model->imbalance;
+        double bytes = ar_transformer_state_bytes(model, &slice) * model->top_k * model->imbalance *
+                       ar_transformer_mixture_frac(model);
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
                          1 << AR_AXIS_EP, bytes, 2 * feeds, &run->action);
     }

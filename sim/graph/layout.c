@@ -123,6 +123,15 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
         AR_TRY(check_divides(where, "kv-heads", model->kv_heads, by_tp, tp, err));
     }
     AR_TRY(check_divides(where, "ffn", model->ffn, by_tp, tp, err));
+    AR_TRY(check_divides(where, "shared experts", model->shared_ffn, by_tp, tp, err));
+    AR_TRY(check_divides(where, "ffn of dense layers", model->dense_ffn, by_tp, tp, err));
+    if (layout->strategy == &ar_strategy_zero3_lists &&
+        (model->key_latent > 0 || model->shared_ffn > 0 || model->dense_layers > 0)) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found strategy %s for latent attention or unlike layers; expected "
+                            "another one",
+                            where, layout->strategy->name);
+    }
     if (layout->is_sequence_parallel && tp == 1) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found sequence parallelism without tensor parallelism; expected "
@@ -320,8 +329,7 @@ double ar_layout_model_flop(const struct ar_layout *layout)
 {
     const struct ar_transformer *model = layout->model;
     double forward = ar_transformer_forward_flop(model);
-    double attention = 4.0 * model->layers * model->heads * model->head_dim * model->seq *
-                       model->seq; /* which has no weights */
+    double attention = ar_transformer_attention_flop(model); /* which has no weights */
     return layout->global_batch * (model->lora > 0 ? 2 * forward + attention : 3 * forward);
 }
 

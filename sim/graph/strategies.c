@@ -140,7 +140,11 @@ static double launched(const struct ar_layout *layout, enum ar_transformer_part 
     struct ar_kernels kernels;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
     ar_transformer_kernels(layout->model, &slice, part, pass, &kernels);
-    return (double)kernels.count;
+    double count = 0;
+    for (size_t i = 0; i < kernels.count; i++) {
+        count += 1 - kernels.list[i].lacking_frac;
+    }
+    return count;
 }
 
 /* Every kernel of a pass, also those of what is recomputed, costs the host the same. */

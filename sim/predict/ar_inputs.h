@@ -26,7 +26,8 @@ enum resource {
     RESOURCE_RUN,
     RESOURCE_PUBLISHED,
     RESOURCE_WORKLOADS, /**< only `transformers` */
-    RESOURCE_RECORDED,  /**< paths alone */
+    RESOURCE_MODEL,     /**< paths alone, those that end in .json */
+    RESOURCE_RECORDED,  /**< other paths alone */
     RESOURCE_OPERATORS,
     RESOURCE_EVOFORMERS, /**< only `evoformers` */
     RESOURCE_SETS        /**< only `index` */
@@ -34,7 +35,8 @@ enum resource {
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
 
-/** Whether a text is a path of a kind. */
+/** Whether a text is a path of a kind. A path of a workload is a model where it ends in .json, else
+ * a recorded step. */
 bool resource_is_path(enum resource kind, const char *name);
 
 /** Adds to the error of an unknown name how a path would look; returns its status. */
@@ -65,6 +67,7 @@ struct ar_input {
         struct ar_framework *framework;
         struct ar_library_table *library;
         struct ar_csv_list *list; /**< of workloads, Evoformers */
+        struct ar_transformer *model;
         struct ar_recorded *recorded;
     };
 };

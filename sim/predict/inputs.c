@@ -28,6 +28,7 @@ static const struct kind kinds[] = {
     [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", ".run.csv"},
     [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", ".csv"},
     [RESOURCE_WORKLOADS] = {"table of workloads", "traces/workloads", ".csv", ".csv"},
+    [RESOURCE_MODEL] = {"workload", "traces/workloads", ".json", ".json"},
     [RESOURCE_RECORDED] = {"workload", "traces/workloads", ".et", ".et"},
     [RESOURCE_OPERATORS] = {"graph of operators", "traces/operators", ".operators.csv", ".csv"},
     [RESOURCE_EVOFORMERS] = {"table of Evoformers", "traces/operators", ".csv", ".csv"},
@@ -91,6 +92,10 @@ enum ar_status resource_add_path(enum resource kind, struct ar_error *err)
 
 bool resource_is_path(enum resource kind, const char *name)
 {
+    bool is_model = ends_with(name, kinds[RESOURCE_MODEL].path_ending);
+    if (kind == RESOURCE_MODEL || (kind == RESOURCE_RECORDED && is_model)) {
+        return is_model == (kind == RESOURCE_MODEL);
+    }
     return strchr(name, '/') != NULL || ends_with(name, kinds[kind].path_ending);
 }
 
@@ -163,6 +168,8 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
     case RESOURCE_LIBRARY:
         file->library = ar_arena_alloc(inputs->arena, 1, sizeof *file->library);
         return ar_library_table_read(file->path, file->library, err);
+    case RESOURCE_MODEL:
+        return ar_model_config_load(file->path, inputs->arena, &file->model, err);
     case RESOURCE_RECORDED:
         return ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
     case RESOURCE_WORKLOADS:

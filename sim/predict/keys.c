@@ -318,7 +318,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
         {"--workload", "W", NULL,
          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
          "gpt and llama take their shape from the options below, others may; or the path "
-         "of a step of ASTRA-sim, SimAI or Chakra (.et)",
+         "of a model's config.json (Hugging Face), or of a step of ASTRA-sim, SimAI or Chakra "
+         "(.et)",
          LAYOUT | PLACED | PUBLISHED, TEXT, FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},

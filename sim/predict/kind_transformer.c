@@ -27,7 +27,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
     const struct ar_transformer *keys = &scenario->model;
     struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
     *model = *row;
-    bool has_other_size = keys->hidden > 0 || keys->heads > 0;
+    bool has_other_size = (keys->hidden > 0 || keys->heads > 0) && model->key_latent == 0;
     model->head_dim = has_other_size ? 0 : model->head_dim;
     model->ffn = keys->hidden > 0 ? 0 : model->ffn;
     for (int key = AR_KEY_LAYERS; key <= AR_KEY_LORA; key++) { /* in place of the workload's own */
@@ -311,6 +311,11 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
     const char *name = scenario->workload_name;
     struct ar_error ignored;
+    if (resource_is_path(RESOURCE_MODEL, name)) {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, err));
+        *row = input->model;
+        return AR_OK;
+    }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
     *row = ar_csv_list_find(input->list, where, "workload", name, err);
     if (*row != NULL) {
@@ -488,6 +493,21 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],
         room[AR_UNIT_TEXT];
     snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
+    if (layout->model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
+        ar_note(notes,
+                "sequences of %" PRIu32 " tokens, the longest of %s; --seq says another length",
+                layout->model->seq, scenario->workload_name);
+    }
+    if (layout->model->left_out != NULL) {
+        ar_note(notes, "%s: left out, since its cost is not known here: %s",
+                scenario->workload_name, layout->model->left_out);
+    }
+    const struct ar_transformer *model = layout->model;
+    bool has_windows = model->window > 0 && model->window < model->seq;
+    if (model->dense_layers > 0 ||
+        (has_windows && model->window_layers > 0 && model->window_layers < model->layers)) {
+        ar_note(notes, "its layers differ: each counts as the mean of all");
+    }
     bool has_host = ar_framework_is_on(scenario->framework, AR_TERM_HOST_KERNEL) ||
                     ar_framework_is_on(scenario->framework, AR_TERM_HOST_BATCH) ||
                     ar_framework_is_on(scenario->framework, AR_TERM_HOST_COLLECTIVE);

@@ -464,6 +464,9 @@ void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
         ADD(library->covariance);
         ADD(library->residual_frac);
     }
+    if (scenario->layout.model != NULL && scenario->layout.model->digest != 0) {
+        ADD(scenario->layout.model->digest);
+    }
     if (trace != NULL) {
         ADD(trace->optimizer_s);
         ADD(trace->step_overhead_s);

@@ -21,6 +21,18 @@
  * With `cp` GPUs to a sequence a GPU has T / cp tokens of it, and of attention s / cp queries and
  * all s keys.
  *
+ * A latent attention (MLA, arXiv:2405.04434) makes queries from a vector of `query_latent` numbers,
+ * keys and values from one of `key_latent`, and adds `rope_dim` numbers to each key that all heads
+ * share. The products that make the latent vectors are on every GPU, those behind them sharded:
+ *
+ *     T x query_latent x h,  T x q/t x query_latent,  T x (key_latent + rope_dim) x h,
+ *     T x heads (head_dim - rope_dim + value_dim)/t x key_latent
+ *
+ * Where layers differ, all of a model count as a mean one, which has each kernel for the share of
+ * the layers that have it: a mixture whose first `dense_layers` have one network of `dense_ffn`,
+ * and attention of which `window_layers` see the last `window` tokens alone. Sums over a model are
+ * right; a stage that has those layers, or has none of them, is taken to be like the others.
+ *
  * Adapters of low rank (LoRA, arXiv:2106.09685) of rank R stand beside the products of attention,
  * those of queries, keys and values and the projection: T x R x inner and T x columns x R. They
  * alone are trained, so the backward pass has no gradients of other weights, and one product in
@@ -33,6 +45,19 @@
 
 #include "ar_csv.h"
 #include "ar_device_cost.h"
+
+/** Which products add a bias; norms have one where all have. */
+#define AR_BIASES_LIST(X)                                                                          \
+    X(AR_BIASES_BY_POSITIONS, "all with learned positions, else none")                             \
+    X(AR_BIASES_NONE, "none")                                                                      \
+    X(AR_BIASES_QKV, "queries, keys and values")                                                   \
+    X(AR_BIASES_ALL, "all")
+
+enum ar_biases {
+#define X(symbol, name) symbol,
+    AR_BIASES_LIST(X)
+#undef X
+};
 
 struct ar_transformer {
     const char *name;
@@ -54,6 +79,24 @@ struct ar_transformer {
     double
         imbalance; /**< tokens of the fullest GPU over their mean, where experts are spread; 0: 1 */
     const char *source;
+
+    /* From here on what rows of transformers.csv leave 0 and a model's config.json may say. */
+    enum ar_biases biases;
+    uint32_t norms;         /**< of a layer; 0: 2 */
+    uint32_t position_rows; /**< of the embedding of positions; 0: `seq` */
+    uint32_t value_dim;     /**< of a head's values; 0: head_dim */
+    uint32_t query_latent;  /**< 0: queries are made from the hidden state */
+    uint32_t key_latent;    /**< 0: no latent attention */
+    uint32_t rope_dim;      /**< of each key, beside the latent vector; part of head_dim */
+    uint32_t shared_ffn;    /**< of experts that every token takes, together */
+    uint32_t dense_layers;  /**< of a mixture: layers that have one network, */
+    uint32_t dense_ffn;     /**< of this size */
+    uint32_t window;        /**< tokens that attention sees; 0: all */
+    uint32_t window_layers; /**< layers of which that is so */
+    bool has_head_norms;    /**< queries and keys are normalized, head by head */
+    bool is_parallel;       /**< attention and network take the same input and are summed once */
+    const char *left_out;   /**< keys of the file that cost something here unknown; NULL: none */
+    uint64_t digest;        /**< of the file; 0: a row */
 };
 
 /** Kinds of attention: two products with the softmax between them in memory, or one kernel
@@ -146,7 +189,8 @@ enum ar_kernel_kind {
 struct ar_kernel {
     const char *name;
     enum ar_kernel_kind kind;
-    union { /* by kind */
+    double lacking_frac; /**< share of the layers that do not have it, 0 where all are alike */
+    union {              /* by kind */
         struct ar_gemm gemm;
         struct ar_attention attention;
         double elements; /**< of a cast */
@@ -154,11 +198,12 @@ struct ar_kernel {
     };
 };
 
-enum { AR_KERNELS_MAX = 48 };
+enum { AR_KERNELS_MAX = 80 };
 
 struct ar_kernels {
     struct ar_kernel list[AR_KERNELS_MAX];
     size_t count;
+    double lacking_frac; /**< of those that are added next */
 };
 
 /** Fills in what follows from the rest where it is 0, and refuses (AR_USAGE) a shape that is none;
@@ -178,6 +223,12 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
 /** Floating-point operations of a model's forward pass for one sequence, on all GPUs; times 3 with
  * the backward pass. */
 double ar_transformer_forward_flop(const struct ar_transformer *model);
+
+/** Those of attention among them, which a causal one needs half of. */
+double ar_transformer_attention_flop(const struct ar_transformer *model);
+
+/** Share of the layers that are a mixture of experts: 0 of a model without. */
+double ar_transformer_mixture_frac(const struct ar_transformer *model);
 
 /** Parameters that a GPU holds of a part, and those of the whole model (tp = ep = 1). Of a layer
  * `experts` are those of the feed-forward networks of a mixture alone, which are spread over ep.
@@ -209,6 +260,13 @@ double ar_transformer_state_bytes(const struct ar_transformer *model,
  * those of all tokens, of the heads that a GPU has. */
 double ar_transformer_keys_bytes(const struct ar_transformer *model,
                                  const struct ar_transformer_slice *slice);
+
+/** Reads the shape of a model from a config.json as Hugging Face's transformers write it, for the
+ * types of models of the table in model_config.c. A key that costs something is used, or refused
+ * (AR_BAD_DATA) by its name with what was found and what is expected; keys that nobody here knows
+ * are listed in `left_out`. `seq` is the longest sequence that the file allows. */
+enum ar_status ar_model_config_load(const char *path, struct ar_arena *arena,
+                                    struct ar_transformer **model, struct ar_error *err);
 
 /** Reads named transformers, a CSV with a row for each (traces/workloads/transformers.csv): what is
  * empty there is 0. */

@@ -43,11 +43,24 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                             "heads",
                             where, model->kv_heads, model->heads);
     }
+    if (model->seq > model->position_rows && model->position_rows > 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found sequences of %u tokens; expected at most %u, the learned "
+                            "positions",
+                            where, model->seq, model->position_rows);
+    }
+    if (model->key_latent > 0 && model->lora > 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found adapters of rank %u on latent attention; expected none",
+                            where, model->lora);
+    }
     model->imbalance = model->imbalance > 0 ? model->imbalance : 1;
+    model->norms = model->norms > 0 ? model->norms : 2;
     model->head_dim = model->head_dim > 0 ? model->head_dim : model->hidden / model->heads;
     model->ffn = model->ffn > 0    ? model->ffn
                  : model->is_gated ? model->hidden / 3 * 8
                                    : 4 * model->hidden;
+    model->value_dim = model->value_dim > 0 ? model->value_dim : model->head_dim;
     if (model->experts > 0 && (model->top_k == 0 || model->top_k > model->experts)) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found %u of %u experts for a token; expected 1 to %u", where,
@@ -183,6 +196,8 @@ struct sizes {
     double hidden;  /* h */
     double query;   /* q / t */
     double keys;    /* g / t; a GPU has at least one head of them */
+    double values;  /* as many, of the size of values */
+    double context; /* outputs of attention */
     double ffn;     /* f / t, all matrices of a gated one apart */
     double element_bytes;
     bool has_casts; /* operands of products are narrower than what is stored */
@@ -211,6 +226,8 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
                           .hidden = model->hidden,
                           .query = (double)model->heads * model->head_dim / slice->tp,
                           .keys = kv_heads * model->head_dim,
+                          .values = kv_heads * model->value_dim,
+                          .context = (double)model->heads * model->value_dim / slice->tp,
                           .ffn = (double)model->ffn / slice->tp,
                           .element_bytes = slice_element_bytes(slice),
                           .has_casts =
@@ -218,34 +235,45 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
                           .is_frozen = model->lora > 0};
 }
 
+static void add_kernel(struct ar_kernels *kernels, struct ar_kernel kernel)
+{
+    kernel.lacking_frac = kernels->lacking_frac;
+    kernels->list[kernels->count++] = kernel;
+}
+
 static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
 {
-    kernels->list[kernels->count++] =
-        (struct ar_kernel){.name = name, .kind = AR_KERNEL_MEMORY, .bytes = bytes};
+    add_kernel(kernels, (struct ar_kernel){.name = name, .kind = AR_KERNEL_MEMORY, .bytes = bytes});
 }
 
 static void add_cast(struct ar_kernels *kernels, double elements)
 {
-    kernels->list[kernels->count++] =
-        (struct ar_kernel){.name = "cast", .kind = AR_KERNEL_CAST, .elements = elements};
+    add_kernel(kernels,
+               (struct ar_kernel){.name = "cast", .kind = AR_KERNEL_CAST, .elements = elements});
 }
 
 static void add_gemm(struct ar_kernels *kernels, const char *name, double count, double m, double n,
                      double k)
 {
-    kernels->list[kernels->count++] = (struct ar_kernel){.name = name,
-                                                         .kind = AR_KERNEL_GEMM,
-                                                         .gemm = {.count = (uint64_t)ceil(count),
-                                                                  .m = (uint64_t)ceil(m),
-                                                                  .n = (uint64_t)ceil(n),
-                                                                  .k = (uint64_t)ceil(k)}};
+    add_kernel(kernels, (struct ar_kernel){.name = name,
+                                           .kind = AR_KERNEL_GEMM,
+                                           .gemm = {.count = (uint64_t)ceil(count),
+                                                    .m = (uint64_t)ceil(m),
+                                                    .n = (uint64_t)ceil(n),
+                                                    .k = (uint64_t)ceil(k)}});
+}
+
+static bool has_biases(const struct ar_transformer *model)
+{
+    return model->biases == AR_BIASES_ALL ||
+           (model->biases == AR_BIASES_BY_POSITIONS && model->has_positions);
 }
 
 /* The gradient of a bias sums that of the output over the tokens. */
-static void add_bias(const struct ar_transformer *model, enum ar_transformer_pass pass, double rows,
-                     double columns, double element_bytes, struct ar_kernels *kernels)
+static void add_bias(bool is_there, enum ar_transformer_pass pass, double rows, double columns,
+                     double element_bytes, struct ar_kernels *kernels)
 {
-    if (pass == AR_PASS_BACKWARD && model->has_positions && model->lora == 0) {
+    if (pass == AR_PASS_BACKWARD && is_there) {
         add_memory(kernels, "bias gradient", rows * columns * element_bytes);
     }
 }
@@ -300,11 +328,46 @@ static void add_unfused(const struct ar_transformer *model,
     if (model->has_dropout) {
         add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
     }
-    add_memory(kernels, "context copy", 2 * count * queries * model->head_dim * element_bytes);
+    add_memory(kernels, "context copy", 2 * count * queries * model->value_dim * element_bytes);
     for (int i = 0; i < (is_backward ? 2 : 1); i++) {
         add_gemm(kernels, "scores", count, queries, model->seq, model->head_dim);
-        add_gemm(kernels, "context", count, queries, model->head_dim, model->seq);
+        add_gemm(kernels, "context", count, queries, model->value_dim, model->seq);
     }
+}
+
+/* Keys that a causal attention over a window counts as: of s tokens that see the w before them
+ * there are s w - w^2 / 2 pairs, half of this times s. It is s where the window is the sequence. */
+static double window_keys(const struct ar_transformer *model)
+{
+    double window = model->window, seq = model->seq;
+    return model->window > 0 && model->window < model->seq ? 2 * window - window * window / seq
+                                                           : seq;
+}
+
+static double window_frac(const struct ar_transformer *model)
+{
+    return model->window > 0 && model->window < model->seq
+               ? (double)model->window_layers / model->layers
+               : 0;
+}
+
+/* A fused kernel; one whose values are narrower than its keys counts as one of the mean size. */
+static void add_fused(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                      enum ar_transformer_pass pass, double keys, struct ar_kernels *kernels)
+{
+    struct ar_attention attention = {
+        .count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
+        .kv_count = slice->micro_batch * (uint64_t)fmax(1, (double)model->kv_heads / slice->tp),
+        .queries = (uint64_t)slice_seq(model, slice),
+        .keys = (uint64_t)keys,
+        .head_elements = (model->head_dim + model->value_dim) / 2,
+        .is_causal = true,
+        .is_backward = pass == AR_PASS_BACKWARD};
+    add_kernel(kernels, (struct ar_kernel){.name = "attention",
+                                           .kind = slice->attention == AR_ATTENTION_FLASH1
+                                                       ? AR_KERNEL_FLASH1
+                                                       : AR_KERNEL_FLASH2,
+                                           .attention = attention});
 }
 
 static void add_attention(const struct ar_transformer *model,
@@ -315,17 +378,16 @@ static void add_attention(const struct ar_transformer *model,
         add_unfused(model, slice, pass, element_bytes, kernels);
         return;
     }
-    kernels->list[kernels->count++] = (struct ar_kernel){
-        .name = "attention",
-        .kind = slice->attention == AR_ATTENTION_FLASH1 ? AR_KERNEL_FLASH1 : AR_KERNEL_FLASH2,
-        .attention = {.count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
-                      .kv_count = slice->micro_batch *
-                                  (uint64_t)fmax(1, (double)model->kv_heads / slice->tp),
-                      .queries = (uint64_t)slice_seq(model, slice),
-                      .keys = model->seq,
-                      .head_elements = model->head_dim,
-                      .is_causal = true,
-                      .is_backward = pass == AR_PASS_BACKWARD}};
+    double windowed = window_frac(model);
+    if (windowed < 1) {
+        kernels->lacking_frac = windowed;
+        add_fused(model, slice, pass, model->seq, kernels);
+    }
+    if (windowed > 0) {
+        kernels->lacking_frac = 1 - windowed;
+        add_fused(model, slice, pass, window_keys(model), kernels);
+    }
+    kernels->lacking_frac = 0;
 }
 
 /* A norm reads and writes its input; backward it reads input and gradient twice, for those of its
@@ -352,22 +414,41 @@ static void add_residual(const struct ar_transformer *model, const struct sizes 
     }
 }
 
-/* Tokens of the feed-forward network: of a mixture those of the fullest GPU for all its experts. */
-static double count_network_tokens(const struct ar_transformer *model,
-                                   const struct ar_transformer_slice *slice,
-                                   const struct sizes *sizes)
+/* Tokens of the networks that a router chooses: those of the fullest GPU for all its experts. */
+static double count_routed_tokens(const struct ar_transformer *model,
+                                  const struct ar_transformer_slice *slice,
+                                  const struct sizes *sizes)
 {
-    double fullest = slice->ep > 1 ? model->imbalance : 1;
-    return model->experts > 0 ? sizes->tokens * model->top_k * fullest : sizes->tokens;
+    return sizes->tokens * model->top_k * (slice->ep > 1 ? model->imbalance : 1);
 }
 
 static void add_activation(const struct ar_transformer *model, const struct sizes *sizes,
-                           enum ar_transformer_pass pass, double tokens, struct ar_kernels *kernels)
+                           enum ar_transformer_pass pass, double tokens, double ffn,
+                           struct ar_kernels *kernels)
 {
     double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* in, out, gradient */
     add_memory(kernels, "activation",
-               tokens * sizes->ffn * sizes->element_bytes *
-                   (model->is_gated ? 1.5 * passes : passes));
+               tokens * ffn * sizes->element_bytes * (model->is_gated ? 1.5 * passes : passes));
+}
+
+/* `networks` of `ffn` columns, all matrices of a gated one apart, which share the tokens. */
+static void add_networks(const struct ar_transformer *model, const struct sizes *sizes,
+                         enum ar_transformer_pass pass, double networks, double tokens, double ffn,
+                         struct ar_kernels *kernels)
+{
+    double columns = (model->is_gated ? 2 : 1) * ffn;
+    double rows = tokens / networks;
+    bool is_biased = has_biases(model) && model->lora == 0;
+    add_product(kernels, sizes, "ffn in", pass, networks, rows, columns, sizes->hidden);
+    add_activation(model, sizes, pass, tokens, ffn, kernels);
+    add_product(kernels, sizes, "ffn out", pass, networks, rows, sizes->hidden, ffn);
+    add_bias(is_biased, pass, tokens, columns, sizes->element_bytes, kernels);
+    add_bias(is_biased, pass, tokens, sizes->hidden, sizes->element_bytes, kernels);
+}
+
+double ar_transformer_mixture_frac(const struct ar_transformer *model)
+{
+    return model->experts > 0 ? 1 - (double)model->dense_layers / model->layers : 0;
 }
 
 /* Each GPU has experts / ep networks, and of the tokens of all ep GPUs those that they take. */
@@ -375,41 +456,84 @@ static void add_feed_forward(const struct ar_transformer *model,
                              const struct ar_transformer_slice *slice, const struct sizes *sizes,
                              enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
-    double networks = model->experts > 0 ? (double)model->experts / slice->ep : 1;
-    double tokens = count_network_tokens(model, slice, sizes);
-    double rows = tokens / networks;
-    double columns = (model->is_gated ? 2 : 1) * sizes->ffn;
-    if (model->experts > 0) {
-        add_product(kernels, sizes, "router", pass, 1, sizes->tokens, model->experts,
-                    sizes->hidden);
-        add_memory(kernels, "dispatch", 4 * tokens * sizes->hidden * sizes->element_bytes);
+    if (model->experts == 0) {
+        add_networks(model, sizes, pass, 1, sizes->tokens, sizes->ffn, kernels);
+        return;
     }
-    add_product(kernels, sizes, "ffn in", pass, networks, rows, columns, sizes->hidden);
-    add_activation(model, sizes, pass, tokens, kernels);
-    add_product(kernels, sizes, "ffn out", pass, networks, rows, sizes->hidden, sizes->ffn);
-    add_bias(model, pass, tokens, columns, sizes->element_bytes, kernels);
-    add_bias(model, pass, tokens, sizes->hidden, sizes->element_bytes, kernels);
+    double networks = (double)model->experts / slice->ep;
+    double tokens = count_routed_tokens(model, slice, sizes);
+    double dense = 1 - ar_transformer_mixture_frac(model);
+    kernels->lacking_frac = dense;
+    add_product(kernels, sizes, "router", pass, 1, sizes->tokens, model->experts, sizes->hidden);
+    add_memory(kernels, "dispatch", 4 * tokens * sizes->hidden * sizes->element_bytes);
+    add_networks(model, sizes, pass, networks, tokens, sizes->ffn, kernels);
+    if (model->shared_ffn > 0) {
+        add_networks(model, sizes, pass, 1, sizes->tokens, (double)model->shared_ffn / slice->tp,
+                     kernels);
+    }
+    kernels->lacking_frac = 1 - dense;
+    if (dense > 0) {
+        add_networks(model, sizes, pass, 1, sizes->tokens, (double)model->dense_ffn / slice->tp,
+                     kernels);
+    }
+    kernels->lacking_frac = 0;
+}
+
+/* Queries, keys and values from the hidden state, or from latent vectors that are normalized. */
+static void add_queries(const struct ar_transformer *model, const struct sizes *sizes,
+                        enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    double columns = sizes->query + sizes->keys + sizes->values;
+    double norm_passes = pass == AR_PASS_BACKWARD ? 5 : 2;
+    if (model->key_latent == 0) {
+        add_product(kernels, sizes, "qkv", pass, 1, sizes->tokens, columns, sizes->hidden);
+        add_adapter(model, sizes, pass, columns, sizes->hidden, kernels);
+    } else {
+        double rope = model->rope_dim, key_latent = model->key_latent;
+        double query_input = model->query_latent > 0 ? model->query_latent : sizes->hidden;
+        double fresh = sizes->keys * (model->head_dim - rope) / model->head_dim + sizes->values;
+        if (model->query_latent > 0) {
+            add_product(kernels, sizes, "query latent", pass, 1, sizes->tokens, query_input,
+                        sizes->hidden);
+        }
+        add_product(kernels, sizes, "queries", pass, 1, sizes->tokens, sizes->query, query_input);
+        add_product(kernels, sizes, "key latent", pass, 1, sizes->tokens, key_latent + rope,
+                    sizes->hidden);
+        add_product(kernels, sizes, "keys, values", pass, 1, sizes->tokens, fresh, key_latent);
+        add_memory(kernels, "latent norms",
+                   norm_passes * sizes->tokens * (model->query_latent + key_latent) *
+                       sizes->element_bytes);
+        add_memory(kernels, "rope key copies",
+                   2 * sizes->tokens * sizes->keys * sizes->element_bytes);
+    }
+    if (model->has_head_norms) {
+        add_memory(kernels, "head norms",
+                   norm_passes * sizes->tokens * (sizes->query + sizes->keys) *
+                       sizes->element_bytes);
+    }
+    if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
+        add_memory(kernels, "qkv gradient", 2 * sizes->tokens * columns * sizes->element_bytes);
+    }
 }
 
 static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                       enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
     struct sizes sizes = find_part_sizes(model, slice);
+    bool is_biased = has_biases(model) && model->lora == 0;
+    bool has_qkv_bias = is_biased || (model->biases == AR_BIASES_QKV && model->lora == 0);
     add_norm(&sizes, pass, kernels);
-    add_product(kernels, &sizes, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys,
-                sizes.hidden);
-    add_adapter(model, &sizes, pass, sizes.query + 2 * sizes.keys, sizes.hidden, kernels);
-    if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
-        add_memory(kernels, "qkv gradient",
-                   2 * sizes.tokens * (sizes.query + 2 * sizes.keys) * sizes.element_bytes);
-    }
+    add_queries(model, &sizes, pass, kernels);
     add_attention(model, slice, pass, sizes.element_bytes, kernels);
-    add_product(kernels, &sizes, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
-    add_adapter(model, &sizes, pass, sizes.hidden, sizes.query, kernels);
-    add_bias(model, pass, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.element_bytes, kernels);
-    add_bias(model, pass, sizes.tokens, sizes.hidden, sizes.element_bytes, kernels);
+    add_product(kernels, &sizes, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.context);
+    add_adapter(model, &sizes, pass, sizes.hidden, sizes.context, kernels);
+    add_bias(has_qkv_bias, pass, sizes.tokens, sizes.query + sizes.keys + sizes.values,
+             sizes.element_bytes, kernels);
+    add_bias(is_biased, pass, sizes.tokens, sizes.hidden, sizes.element_bytes, kernels);
     add_residual(model, &sizes, pass, kernels);
-    add_norm(&sizes, pass, kernels);
+    for (uint32_t norm = 1; norm < model->norms; norm++) {
+        add_norm(&sizes, pass, kernels);
+    }
     add_feed_forward(model, slice, &sizes, pass, kernels);
     add_residual(model, &sizes, pass, kernels);
 }
@@ -428,7 +552,8 @@ static void add_again(const struct ar_transformer *model, const struct ar_transf
     if ((slice->again & AR_AGAIN_CORE_ATTN) != 0 && slice->attention == AR_ATTENTION_UNFUSED) {
         add_attention(model, slice, AR_PASS_FORWARD, sizes.element_bytes, kernels);
     }
-    for (int norm = 0; norm < 2 && (slice->again & AR_AGAIN_LAYERNORM) != 0; norm++) {
+    uint32_t norms = model->norms < 2 ? model->norms : 2; /* before attention and the network */
+    for (uint32_t norm = 0; norm < norms && (slice->again & AR_AGAIN_LAYERNORM) != 0; norm++) {
         bool casts = sizes.has_casts && (norm == 0 || (slice->again & network) == 0);
         add_norm(&sizes, AR_PASS_FORWARD, kernels);
         if (casts) {
@@ -438,8 +563,9 @@ static void add_again(const struct ar_transformer *model, const struct ar_transf
     if ((slice->again & network) != 0) {
         add_feed_forward(model, slice, &sizes, AR_PASS_FORWARD, kernels);
     } else if ((slice->again & AR_AGAIN_MOE_ACT) != 0) {
-        double tokens = count_network_tokens(model, slice, &sizes);
-        add_activation(model, &sizes, AR_PASS_FORWARD, tokens, kernels);
+        double tokens = count_routed_tokens(model, slice, &sizes);
+        kernels->lacking_frac = 1 - ar_transformer_mixture_frac(model);
+        add_activation(model, &sizes, AR_PASS_FORWARD, tokens, sizes.ffn, kernels);
     }
 }
 
@@ -480,6 +606,7 @@ void ar_transformer_kernels(const struct ar_transformer *model,
                             enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
     kernels->count = 0;
+    kernels->lacking_frac = 0;
     if (pass == AR_PASS_AGAIN) {
         if (part == AR_PART_LAYER) {
             add_again(model, slice, kernels);
@@ -520,21 +647,22 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
     double time_s = 0;
     for (size_t i = 0; i < kernels->count; i++) {
         const struct ar_kernel *kernel = &kernels->list[i];
+        double there = 1 - kernel->lacking_frac;
         switch (kernel->kind) {
         case AR_KERNEL_GEMM:
-            time_s += ar_device_gemm_s(cost, precision, &kernel->gemm);
+            time_s += there * ar_device_gemm_s(cost, precision, &kernel->gemm);
             break;
         case AR_KERNEL_FLASH1:
-            time_s += flash1_s(&kernel->attention, cost, precision);
+            time_s += there * flash1_s(&kernel->attention, cost, precision);
             break;
         case AR_KERNEL_FLASH2:
-            time_s += ar_device_attention_s(cost, precision, &kernel->attention);
+            time_s += there * ar_device_attention_s(cost, precision, &kernel->attention);
             break;
         case AR_KERNEL_CAST:
-            time_s += ar_device_cast_s(cost, precision, kernel->elements);
+            time_s += there * ar_device_cast_s(cost, precision, kernel->elements);
             break;
         case AR_KERNEL_MEMORY:
-            time_s += ar_device_memory_s(cost, precision, kernel->bytes);
+            time_s += there * ar_device_memory_s(cost, precision, kernel->bytes);
             break;
         }
     }
@@ -543,15 +671,48 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
 
 /* --- what is held -------------------------------------------------------------------------- */
 
-double ar_transformer_forward_flop(const struct ar_transformer *model)
+double ar_transformer_attention_flop(const struct ar_transformer *model)
+{
+    double sizes = (double)model->heads * model->head_dim + (double)model->heads * model->value_dim;
+    double windowed = window_frac(model);
+    double keys = (1 - windowed) * model->seq + windowed * window_keys(model);
+    return 2 * model->seq * (model->layers * (sizes * keys));
+}
+
+/* Weights of a layer's attention on one of tp GPUs, all but biases and norms of hidden states;
+ * `has_norms`: those of latent vectors count. */
+static double attention_weights(const struct ar_transformer *model, uint32_t tp, bool has_norms)
 {
     double h = model->hidden;
     double q = (double)model->heads * model->head_dim;
-    double g = (double)model->kv_heads * model->head_dim;
-    double networks = model->experts > 0 ? model->top_k : 1;
-    double per_token = h * (2 * q + 2 * g) + networks * (model->is_gated ? 3 : 2) * h * model->ffn +
-                       h * model->experts + 2 * q * model->seq;
-    return 2 * model->seq * (model->layers * per_token + h * model->vocab);
+    double context = (double)model->heads * model->value_dim;
+    double heads = fmax(model->kv_heads, tp);
+    if (model->key_latent == 0) {
+        return (q + context + heads * model->head_dim + heads * model->value_dim) * h / tp;
+    }
+    double latent = model->key_latent, rope = model->rope_dim, query_latent = model->query_latent;
+    double fresh = (double)model->heads * (model->head_dim - rope + model->value_dim);
+    return (query_latent > 0 ? h * query_latent + query_latent * q / tp : h * q / tp) +
+           h * (latent + rope) + latent * fresh / tp + context * h / tp +
+           (has_norms ? query_latent + latent : 0);
+}
+
+/* Weights of one feed-forward network of `ffn` columns on one of tp GPUs. */
+static double network_weights(const struct ar_transformer *model, double ffn, uint32_t tp)
+{
+    return (model->is_gated ? 3 : 2) * model->hidden * ffn / tp;
+}
+
+double ar_transformer_forward_flop(const struct ar_transformer *model)
+{
+    double h = model->hidden, mixture = ar_transformer_mixture_frac(model);
+    double routed = model->top_k * network_weights(model, model->ffn, 1) +
+                    network_weights(model, model->shared_ffn, 1) + h * model->experts;
+    double plain = network_weights(model, model->experts > 0 ? model->dense_ffn : model->ffn, 1);
+    double per_token =
+        attention_weights(model, 1, false) + mixture * routed + (1 - mixture) * plain;
+    return 2 * model->seq * (model->layers * per_token + h * model->vocab) +
+           ar_transformer_attention_flop(model);
 }
 
 /* Parameters of the adapters of a layer: two matrices for each of its two products. */
@@ -568,17 +729,25 @@ double ar_transformer_part_parameters(const struct ar_transformer *model, uint32
     double h = model->hidden;
     double q = (double)model->heads * model->head_dim;
     double g = fmax(model->kv_heads, tp) * model->head_dim;
-    double network = (model->is_gated ? 3 : 2) * h * model->ffn / tp;
-    bool has_bias = model->has_positions; /* as GPT and BERT have both, Llama neither */
+    double mixture = ar_transformer_mixture_frac(model);
+    double network = network_weights(model, model->ffn, tp);
+    double plain = model->experts > 0 ? network_weights(model, model->dense_ffn, tp) : network;
+    bool has_bias = has_biases(model);
+    double norms = model->norms > 0 ? model->norms : 2;
+    double rows = model->position_rows > 0 ? model->position_rows : model->seq;
     *experts = 0;
     switch (part) {
     case AR_PART_LAYER:
-        *experts = model->experts > 0 ? model->experts * network / ep : 0;
-        return adapter_parameters(model, tp) + (2 * q + 2 * g) * h / tp +
-               (model->experts > 0 ? h * model->experts : network) +
-               (has_bias ? 6 * h + (q + 2 * g + model->ffn) / tp : 2 * h);
+        *experts = model->experts > 0 ? mixture * (model->experts * network / ep) : 0;
+        return adapter_parameters(model, tp) + attention_weights(model, tp, true) +
+               mixture * (h * model->experts + network_weights(model, model->shared_ffn, tp)) +
+               (1 - mixture) * plain + norms * (has_bias ? 2 * h : h) +
+               (has_bias                         ? 2 * h + (q + 2 * g + model->ffn) / tp
+                : model->biases == AR_BIASES_QKV ? (q + 2 * g) / tp
+                                                 : 0) +
+               (model->has_head_norms ? 2 * model->head_dim : 0);
     case AR_PART_EMBEDDING:
-        return h * model->vocab / tp + (model->has_positions ? h * model->seq : 0);
+        return h * model->vocab / tp + (model->has_positions ? h * rows : 0);
     default:
         return (model->is_untied ? h * model->vocab / tp : 0) + (has_bias ? 2 * h : h);
     }
@@ -607,15 +776,21 @@ double ar_transformer_parameters(const struct ar_transformer *model)
 double ar_transformer_tensors(const struct ar_transformer *model, uint32_t ep,
                               enum ar_transformer_part part)
 {
-    bool has_bias = model->has_positions;
+    bool has_bias = has_biases(model);
     double networks = model->experts > 0 ? (double)model->experts / ep : 1;
-    double router = model->experts > 0 ? 1 : 0, norm = has_bias ? 2 : 1;
+    double mixture = ar_transformer_mixture_frac(model), norm = has_bias ? 2 : 1;
+    double latents = model->key_latent == 0 ? 0 : model->query_latent > 0 ? 2 : 1;
+    double attention = model->key_latent == 0 ? 2 : 3 + latents; /* matrices */
     if (model->lora > 0) {
         return part == AR_PART_LAYER ? 4 : 0;
     }
     switch (part) {
     case AR_PART_LAYER:
-        return (2 + 2 * networks) * (has_bias ? 2 : 1) + router + 2 * norm;
+        return (attention + mixture * (2 * networks + (model->shared_ffn > 0 ? 2 : 0)) +
+                (1 - mixture) * 2) *
+                   (has_bias ? 2 : 1) +
+               mixture + model->norms * norm + latents + (model->has_head_norms ? 2 : 0) +
+               (model->biases == AR_BIASES_QKV ? 1 : 0);
     case AR_PART_EMBEDDING:
         return model->has_positions ? 2 : 1;
     default:
@@ -634,7 +809,8 @@ double ar_transformer_keys_bytes(const struct ar_transformer *model,
                                  const struct ar_transformer_slice *slice)
 {
     struct sizes sizes = find_part_sizes(model, slice);
-    return 2.0 * slice->micro_batch * model->seq * sizes.keys * sizes.element_bytes;
+    return slice->micro_batch * (double)model->seq * (sizes.keys + sizes.values) *
+           sizes.element_bytes;
 }
 
 /* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
@@ -650,7 +826,11 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     struct sizes sizes = find_part_sizes(model, slice);
     double e = sizes.element_bytes;
     double state = sizes.outside * sizes.hidden;
-    double networks = model->experts > 0 ? model->top_k : 1;
+    double mixture = ar_transformer_mixture_frac(model);
+    double plain = model->experts > 0 ? (double)model->dense_ffn / slice->tp : sizes.ffn;
+    double routed = mixture * model->top_k * sizes.ffn;
+    double columns = routed + mixture * model->shared_ffn / slice->tp +
+                     (1 - mixture) * plain; /* of the networks that a token takes */
     double masks = model->has_dropout ? 1 : 0;
     double scores = (double)slice->micro_batch * model->heads / slice->tp *
                     slice_seq(model, slice) * model->seq;
@@ -663,14 +843,18 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     double context = e + (input < e ? input : 0);        /* what attention gives */
     double normed =
         (slice->again & AR_AGAIN_LAYERNORM) != 0 ? 0 : input + (has_network ? trained * input : e);
-    double outside = state * (2 * e + normed + 2 * masks); /* norms, products; masks */
+    double outside = state * (model->norms * e + normed + 2 * masks); /* norms, products; masks */
     /* The input of an activation function lies in the precision of products where products have no
      * gradients of weights (MLPerf training v4.0, NVIDIA's LoRA of Llama 2 70B: FP8_ACTIVATION). */
     double taken = sizes.is_frozen && input < e ? input : e;
-    double activated = (slice->again & AR_AGAIN_MOE_ACT) != 0 ? 0 : trained * input;
-    double network = has_network ? sizes.ffn * ((model->is_gated ? 2 : 1) * taken + activated) : 0;
-    double inside =
-        sizes.tokens * (sizes.query * (e + context) + 2 * sizes.keys * e + networks * network);
+    double activated = (slice->again & AR_AGAIN_MOE_ACT) != 0 ? columns - routed : columns;
+    double network =
+        has_network ? columns * (model->is_gated ? 2 : 1) * taken + activated * trained * input : 0;
+    double latent = model->query_latent + model->key_latent; /* before and behind its norm */
+    double head_norms = model->has_head_norms ? sizes.query + sizes.keys : 0;
+    double inside = sizes.tokens *
+                    (sizes.query * e + sizes.context * context + (sizes.keys + sizes.values) * e +
+                     latent * (e + trained * input) + head_norms * e + network);
     bool has_scores =
         slice->attention == AR_ATTENTION_UNFUSED && (slice->again & AR_AGAIN_CORE_ATTN) == 0;
     return outside + inside + (has_scores ? scores * (e + masks * (e + 1)) : 0);
