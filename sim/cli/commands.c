@@ -116,6 +116,17 @@ static const struct command commands[] = {
              "resnet50-v1.5\n"
              "  allreckon explain --cluster abci-v100 --operation allgather --mesh dp=16,tp=4 "
              "--along dp --payload 64MiB"},
+    {COMMAND(diagnose), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
+     .summary = "why is my training step as slow as it is?",
+     .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, or "
+             "--step-s) beside the predicted one: its MFU of the dense peak, with attention "
+             "counted over all pairs of tokens and over those of a causal one; units that the "
+             "number may be in; and causes, each predicted alone, those first that give the step "
+             "that was measured. With --mfu it says by which peak or count an MFU comes out that "
+             "was reported.\n\n"
+             "example:\n"
+             "  allreckon diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
+             "zero3 --global-batch 128 --precision bf16 --recompute full --tokens-per-s 400000"},
     {COMMAND(links), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
      .keys_more = KEY_BIT(AR_KEY_PAYLOAD), .keys_less = KEY_BIT(AR_KEY_BASELINE),
      .summary = "load of every link: which one is the bottleneck?",

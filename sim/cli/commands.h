@@ -18,6 +18,7 @@
     X(plot)                                                                                        \
     X(report)                                                                                      \
     X(explain)                                                                                     \
+    X(diagnose)                                                                                    \
     X(links)                                                                                       \
     X(calibrate)                                                                                   \
     X(compare)                                                                                     \

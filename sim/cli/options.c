@@ -62,7 +62,8 @@ static const struct option_row own_rows[] = {
         "draws of what is not known, for the band of each row"),
     SHOWN("format", "F",
           OF(collective) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-              OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(list),
+              OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(list) |
+              OF(diagnose),
           AT(format), "table", "of stdout: table, csv or json"),
     SHOWN(
         "columns", "LIST",
@@ -135,6 +136,12 @@ static const struct option_row own_rows[] = {
           .is_joined = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
+    OWN("tokens-per-s", "X", OF(diagnose), AT(tokens_per_s), NULL,
+        "measured tokens per second of all GPUs together"),
+    OWN("step-s", "S", OF(diagnose), AT(step_s), NULL, "measured seconds of a step"),
+    OWN("mfu", "M", OF(diagnose), AT(mfu), NULL,
+        "model flops utilization that was reported of it, 0.4 for 40 %: which peak and count it "
+        "has"),
     SHOWN("check", NULL, OF(collective) | OF(predict), AT(check), NULL,
           "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
     SHOWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all"),

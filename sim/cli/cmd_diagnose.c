@@ -1,0 +1,270 @@
+/* diagnose: a measured step beside the predicted one, its MFU, and where the difference may lie. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_note.h"
+#include "ar_units.h"
+#include "ar_what_if.h"
+#include "commands.h"
+
+/* Two rates that are nearer are the same, as far as one number tells. */
+#define SAME_FRAC 0.03
+/* A reading of the number is offered if it makes the step so near to the predicted one. */
+#define NEAR_FACTOR 1.5
+
+/* What the number says, read in one way. */
+struct finding {
+    const char *kind; /* measured, predicted, reading, cause, mfu */
+    const char *name;
+    double iteration_s, tokens_per_s, mfu_frac, mfu_causal_frac;
+    double ratio; /* of this time over the measured one */
+    const char *text;
+};
+
+#define FINDING(kind_, field, help, ...)                                                           \
+    AR_COLUMN(kind_, struct finding, field, #field, help, __VA_ARGS__)
+static const struct ar_column finding_columns[] = {
+    FINDING(string, kind, "measured, predicted, a reading of the number, or a cause",
+            .heading = ""),
+    FINDING(string, name, "of the reading or cause", .heading = ""),
+    FINDING(number, iteration_s, "time of a step", .heading = "step\n(s)", .decimals = 4),
+    FINDING(number, tokens_per_s, "of all GPUs", .heading = "tokens/s"),
+    FINDING(number, mfu_frac, "of the dense peak, attention counted over all pairs of tokens",
+            .heading = "mfu\n(%)", .factor = 100, .decimals = 1),
+    FINDING(number, mfu_causal_frac, "the same, attention counted over the pairs before a token",
+            .heading = "causal\n(%)", .factor = 100, .decimals = 1),
+    FINDING(number, ratio, "this time over the measured one", .heading = "/ measured",
+            .decimals = 2),
+    FINDING(string, text, "what it is", .heading = "what it is"),
+};
+
+enum { FINDINGS_MAX = 80 };
+
+struct diagnosis {
+    const struct ar_scenario *scenario;
+    double measured_s, predicted_s;
+    double tokens;                  /* of a step */
+    double flop, causal_flop, peak; /* of a step; flop/s of all GPUs */
+    struct finding list[FINDINGS_MAX];
+    size_t count, readings_count;
+};
+
+static void add_finding(struct diagnosis *diagnosis, const char *kind, const char *name,
+                        double step_s, const char *text)
+{
+    if (diagnosis->count < FINDINGS_MAX) {
+        diagnosis->list[diagnosis->count++] =
+            (struct finding){.kind = kind,
+                             .name = name,
+                             .iteration_s = step_s,
+                             .tokens_per_s = diagnosis->tokens / step_s,
+                             .mfu_frac = diagnosis->flop / step_s / diagnosis->peak,
+                             .mfu_causal_frac = diagnosis->causal_flop / step_s / diagnosis->peak,
+                             .ratio = step_s / diagnosis->measured_s,
+                             .text = text};
+    }
+}
+
+static double distance(double one, double other)
+{
+    return fabs(log(one / other));
+}
+
+/* Units that a number is often in where another one is meant. */
+static void add_readings(struct diagnosis *diagnosis)
+{
+    const struct ar_scenario *scenario = diagnosis->scenario;
+    const struct ar_layout *layout = &scenario->layout;
+    double gpus = scenario->gpus;
+    const struct {
+        const char *name, *text;
+        double factor; /* on the rate */
+    } readings[] = {
+        {"of-one-gpu", "the rate is that of one GPU: times the GPUs", gpus},
+        {"of-one-node", "the rate is that of one node: times the nodes",
+         gpus / ar_cluster_facts(scenario->cluster)->gpus_per_node},
+        {"of-one-replica", "the rate is that of one replica: times the replicas",
+         ar_layout_replicas(layout)},
+        {"sequences", "the rate is of sequences: times the tokens of one", layout->model->seq},
+        {"micro-batch", "the time is that of one micro-batch: a step has more of them",
+         1.0 / ar_layout_batches(layout)},
+        {"times-gpus", "the rate was multiplied by the GPUs twice", 1 / gpus},
+    };
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        double step_s = diagnosis->measured_s / readings[i].factor;
+        double apart = distance(step_s, diagnosis->predicted_s);
+        bool is_same =
+            readings[i].factor == 1 || (i == 2 && readings[0].factor == readings[2].factor);
+        if (!is_same && apart < log(NEAR_FACTOR) &&
+            apart < distance(diagnosis->measured_s, diagnosis->predicted_s) - log(NEAR_FACTOR)) {
+            add_finding(diagnosis, "reading", readings[i].name, step_s, readings[i].text);
+            diagnosis->readings_count++;
+        }
+    }
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    double one = distance(((const struct finding *)a)->ratio, 1);
+    double other = distance(((const struct finding *)b)->ratio, 1);
+    return (one > other) - (one < other);
+}
+
+/* Causes that bring the predicted step nearer to the measured one, the nearest first. */
+static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
+{
+    size_t first = diagnosis->count;
+    double apart = distance(diagnosis->measured_s, diagnosis->predicted_s);
+    for (size_t i = 0; i < ar_what_if_causes_count; i++) {
+        struct ar_row row;
+        struct ar_error ignored; /* it has no meaning here, such as a precision of another GPU */
+        if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], inputs, &row, &ignored) ==
+                AR_OK &&
+            distance(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
+            add_finding(diagnosis, "cause", ar_what_if_causes[i].name, row.iteration_s,
+                        ar_what_if_causes[i].text);
+        }
+    }
+    qsort(diagnosis->list + first, diagnosis->count - first, sizeof *diagnosis->list,
+          compare_findings);
+}
+
+/* Adds a peak or a count by which the step would have the MFU that was claimed. */
+static void add_mfu(struct diagnosis *diagnosis, double claimed, const char *name, double ratio,
+                    const char *text)
+{
+    double own = diagnosis->flop / diagnosis->measured_s / diagnosis->peak;
+    if (distance(claimed / own, ratio) < SAME_FRAC) {
+        add_finding(diagnosis, "mfu", name, diagnosis->measured_s, text);
+    }
+}
+
+/* What was counted, or divided by, where another MFU was reported for this step. */
+static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct options *options,
+                                  struct ar_error *err)
+{
+    const struct ar_layout *layout = &diagnosis->scenario->layout;
+    double parameters = ar_transformer_parameters(layout->model), claimed;
+    char names[RESOURCE_NAMES_MAX][64];
+    AR_TRY(
+        ar_error_as_usage(ar_parse_number("--mfu", options->mfu, 1e-6, 100, &claimed, err), err));
+    size_t count = resource_names(RESOURCE_COST, names), before = diagnosis->count;
+    add_mfu(diagnosis, claimed, "agrees", 1, "the dense peak, attention over all pairs of tokens");
+    add_mfu(diagnosis, claimed, "causal", diagnosis->causal_flop / diagnosis->flop,
+            "attention is counted over the pairs before a token alone");
+    add_mfu(diagnosis, claimed, "6NT", 6 * parameters * diagnosis->tokens / diagnosis->flop,
+            "6 operations for each parameter and token: attention is not counted, embeddings are");
+    add_mfu(diagnosis, claimed, "hfu",
+            ar_layout_hardware_flop(layout) / diagnosis->flop *
+                ((layout->recompute.modules & AR_AGAIN_LAYER) != 0 ? 1 : 4.0 / 3),
+            "what is recomputed in full is counted (HFU)");
+    add_mfu(diagnosis, claimed, "sparse", 0.5, "the peak is that with sparsity, twice the dense");
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_input *input;
+        struct ar_error ignored;
+        for (enum ar_precision p = AR_FP16; p < AR_PRECISIONS_COUNT; p++) {
+            if (ar_inputs_find(options->inputs, RESOURCE_COST, "", names[i], &input, &ignored) ==
+                    AR_OK &&
+                ar_device_cost_has_group(input->cost, p, AR_COST_OF_PRODUCTS)) {
+                double peak = diagnosis->scenario->gpus * ar_device_peak_flops(input->cost, p);
+                bool is_own = fabs(peak / diagnosis->peak - 1) < 1e-6;
+                add_mfu(diagnosis, claimed, "other-peak", is_own ? -1 : diagnosis->peak / peak,
+                        ar_arena_format(options->arena, "the peak is that of %s in %s", names[i],
+                                        ar_precision_names[p]));
+            }
+        }
+    }
+    if (diagnosis->count == before) {
+        add_finding(diagnosis, "mfu", "unknown", diagnosis->measured_s,
+                    "no peak or count that is known here gives the MFU of --mfu");
+    }
+    return AR_OK;
+}
+
+/* Time of a step from a rate of tokens, or as it was given. */
+static enum ar_status read_measured(const struct options *options, struct diagnosis *diagnosis,
+                                    struct ar_error *err)
+{
+    if ((options->tokens_per_s == NULL) == (options->step_s == NULL)) {
+        return ar_error_set(err, AR_USAGE,
+                            "diagnose: found %s; expected one of --tokens-per-s and --step-s",
+                            options->step_s == NULL ? "neither" : "both");
+    }
+    if (options->step_s != NULL) {
+        return ar_error_as_usage(
+            ar_parse_number("--step-s", options->step_s, 1e-6, 1e9, &diagnosis->measured_s, err),
+            err);
+    }
+    double rate;
+    AR_TRY(ar_error_as_usage(
+        ar_parse_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &rate, err), err));
+    diagnosis->measured_s = diagnosis->tokens / rate;
+    return AR_OK;
+}
+
+static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
+{
+    const struct ar_scenario *scenario = diagnosis->scenario;
+    const struct finding *measured = &diagnosis->list[0];
+    ar_note(notes,
+            "mfu: operations of the model over %.4g Tflop/s a GPU, the dense peak of cost table %s "
+            "in %s; recomputed ones are not counted",
+            diagnosis->peak / scenario->gpus / 1e12, scenario->cost->name,
+            ar_precision_names[scenario->layout.precision]);
+    if (measured->mfu_causal_frac > 1) {
+        ar_note(notes, "an mfu of %.0f %% cannot be: the number is of something else%s",
+                100 * measured->mfu_causal_frac,
+                diagnosis->readings_count > 0 ? "" : ", or the model, batch or GPUs are others");
+    }
+    ar_note(notes, "%s",
+            diagnosis->readings_count > 0
+                ? "the number fits the prediction if it is read as below; causes are looked for "
+                  "where it is given so"
+            : distance(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
+                ? "the step is as long as predicted, within 3 %: nothing has to be explained"
+                : "one number cannot tell causes apart that give the same step: check the first "
+                  "ones, or measure a step without communication, and compare");
+}
+
+enum ar_status command_diagnose(const struct options *options, struct ar_error *err)
+{
+    struct ar_view view;
+    struct ar_scenario scenario;
+    struct ar_row row;
+    struct diagnosis *diagnosis = ar_arena_alloc(options->arena, 1, sizeof *diagnosis);
+    AR_TRY(option_view(options, AR_COLUMNS(finding_columns), &view, err));
+    AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
+    AR_TRY(options_load(options, &scenario, err));
+    if (scenario.layout.model == NULL) {
+        return ar_scenario_refuse(&scenario, AR_KEY_WORKLOAD, err,
+                                  "found a step whose operations are not known; expected a "
+                                  "transformer");
+    }
+    const struct ar_layout *layout = &scenario.layout;
+    diagnosis->scenario = &scenario;
+    diagnosis->tokens = (double)layout->global_batch * layout->model->seq;
+    diagnosis->flop = ar_layout_model_flop(layout);
+    diagnosis->causal_flop =
+        diagnosis->flop - 1.5 * layout->global_batch * ar_transformer_attention_flop(layout->model);
+    diagnosis->peak = scenario.gpus * ar_device_peak_flops(scenario.cost, layout->precision);
+    AR_TRY(read_measured(options, diagnosis, err));
+    ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
+    AR_TRY(ar_run(&scenario, &row, err));
+    diagnosis->predicted_s = row.iteration_s;
+    add_finding(diagnosis, "measured", "", diagnosis->measured_s, "as it was given");
+    add_finding(diagnosis, "predicted", "", diagnosis->predicted_s, "with nothing wrong");
+    if (options->mfu != NULL) {
+        AR_TRY(explain_mfu(diagnosis, options, err));
+    }
+    add_readings(diagnosis);
+    if (diagnosis->readings_count == 0 && diagnosis->list[0].mfu_causal_frac <= 1) {
+        add_causes(diagnosis, options->inputs);
+    }
+    note_diagnosis(option_notes(options), diagnosis);
+    ar_note_flush(option_notes(options));
+    ar_records_write(stdout, &view, AR_COLUMNS(finding_columns), diagnosis->list, diagnosis->count,
+                     sizeof *diagnosis->list);
+    return AR_OK;
+}

@@ -1,0 +1,93 @@
+/* A measured step beside the predicted one. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "test_cli.h"
+
+#define STEP                                                                                       \
+    "diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 --global-batch "  \
+    "128 --precision bf16 --recompute full --quiet "
+
+TestSuite(cli_diagnose, .init = cli_enter, .fini = cli_leave);
+
+/* The first row with a name; 0: there is none. */
+static size_t row_of(const struct cli_table *table, const char *name)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, "name"), name) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+Test(cli_diagnose, mfu_is_of_the_dense_peak_with_and_without_the_pairs_behind_a_token)
+{
+    struct cli_table *table = cli_rows(STEP "--tokens-per-s 400000");
+    double tokens = 128 * 8192, peak = 64 * 989.4e12;
+    double weights = 8.03e9 - 128256.0 * 4096; /* the embedding is no product */
+    double attention = 3 * 4 * 32 * 4096.0 * 8192;
+    double rate = 400000 / peak;
+    CLI_CELL(table, 1, "kind", "measured");
+    cr_expect_float_eq(cli_number(table, 1, "iteration_s"), tokens / 400000, 1e-6);
+    cr_expect_float_eq(cli_number(table, 1, "mfu_frac"), (6 * weights + attention) * rate, 2e-4);
+    cr_expect_float_eq(cli_number(table, 1, "mfu_causal_frac"),
+                       (6 * weights + attention / 2) * rate, 2e-4);
+    struct cli_table *step =
+        cli_rows("predict --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 "
+                 "--global-batch 128 --precision bf16 --recompute full --quiet");
+    CLI_CELL(table, 2, "iteration_s", cli_cell(step, 1, "iteration_s"));
+    CLI_CELL(table, 2, "mfu_frac", cli_cell(step, 1, "mfu_frac"));
+}
+
+Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
+{
+    struct cli_table *table = cli_rows(STEP "--tokens-per-s 7000");
+    cr_expect_neq(row_of(table, "of-one-gpu"), 0);
+    cr_expect_eq(row_of(table, "hca-tenth"), 0, "no causes of what is another unit");
+    table = cli_rows(STEP "--step-s 1.0 --mfu 2");
+    cr_expect_neq(row_of(table, "micro-batch"), 0);
+    struct cli_run run = cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 "
+                                  "--strategy zero3 --global-batch 64 --tokens-per-s 3e6");
+    CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
+}
+
+/* What was predicted with a cause is explained by it first. */
+Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named)
+{
+    static const struct {
+        const char *name, *options;
+    } causes[] = {
+        {"slow-hca", "--slow-link node-0.hca-0:4"},
+        {"straggler", "--straggler 0:1.2"},
+        {"prefetch-off", "--prefetch 0"},
+        {"unfused", "--attention unfused"},
+    };
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        struct cli_table *step =
+            cli_rows("predict --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 "
+                     "--global-batch 128 --precision bf16 --recompute full --quiet %s",
+                     causes[i].options);
+        struct cli_table *table = cli_rows(STEP "--step-s %s", cli_cell(step, 1, "iteration_s"));
+        CLI_CELL(table, 3, "name", causes[i].name);
+        cr_expect_float_eq(cli_number(table, 3, "ratio"), 1, 1e-6);
+    }
+}
+
+Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
+{
+    double mfu = cli_number(cli_rows(STEP "--tokens-per-s 400000"), 1, "mfu_frac");
+    cr_expect_neq(row_of(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu), "agrees"), 0);
+    cr_expect_neq(row_of(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu / 2), "sparse"), 0);
+    struct cli_table *table = cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu * 989.4 / 312);
+    CLI_CELL(table, row_of(table, "other-peak"), "text",
+             "the peak is that of a100-40gb-sxm in fp16");
+    cr_expect_neq(row_of(cli_rows(STEP "--tokens-per-s 400000 --mfu 0.9"), "unknown"), 0);
+}
+
+Test(cli_diagnose, one_measured_number_is_needed)
+{
+    cli_fails(64, "diagnose: found neither; expected one of", "$AR " STEP);
+    cli_fails(64, "diagnose: found both", "$AR " STEP "--step-s 1 --tokens-per-s 2");
+    cli_fails(64, "--step-s: found \"0\"", "$AR " STEP "--step-s 0");
+}

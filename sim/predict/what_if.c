@@ -1,0 +1,115 @@
+#include "ar_what_if.h"
+
+#include <string.h>
+
+#include "ar_kind.h"
+#include "ar_text.h"
+#include "ar_units.h"
+
+/* Links outside NVLink: a faster network needs faster PCIe links, too. */
+#define NETWORK "hca. pcie. rack. tree. torus. dragonfly."
+
+const struct ar_what_if ar_what_if_plans[AR_WHAT_IF_PLANS] = {
+    {"network-x2", "twice the rate of HCAs, of their PCIe links and of switches", AR_KEY_SET,
+     .links = NETWORK, .factor = 2},
+    {"slow-hca", "one HCA at a quarter of its rate", AR_KEY_SLOW_LINK, .value = "node-0.hca-0:4"},
+    {"straggler", "one GPU that computes 1.2 times as long", AR_KEY_STRAGGLER, .value = "0:1.2"},
+    {"next-gpu", "GPUs of the next generation with the memory and links of these", AR_KEY_SET,
+     .value = NULL},
+};
+
+const struct ar_what_if ar_what_if_causes[] = {
+    {"overlap-off", "gradients are summed behind the backward pass, not beside it", AR_KEY_OVERLAP,
+     .value = "no"},
+    {"overlap-tensor-off", "collectives of tensor parallelism do not run beside their products",
+     AR_KEY_OVERLAP_TENSOR, .value = "no"},
+    {"prefetch-off", "parameters are gathered when they are needed, not ahead", AR_KEY_PREFETCH,
+     .value = "0"},
+    {"unfused", "attention is not fused", AR_KEY_ATTENTION, .value = "unfused"},
+    {"flash1", "attention is FlashAttention of 2022", AR_KEY_ATTENTION, .value = "flash1"},
+    {"recompute-full", "all activations are computed again", AR_KEY_RECOMPUTE, .value = "full"},
+    {"recompute-none", "no activations are computed again", AR_KEY_RECOMPUTE, .value = "none"},
+    {"fp32", "products run in fp32", AR_KEY_PRECISION, .value = "fp32"},
+    {"bf16", "products run in bf16", AR_KEY_PRECISION, .value = "bf16"},
+    {"fp8", "products run in fp8", AR_KEY_PRECISION, .value = "fp8"},
+    {"hca-half", "half of the HCAs' rate: some are unused, or GPUDirect RDMA is off", AR_KEY_SET,
+     .links = "hca.", .factor = 0.5},
+    {"hca-tenth", "a tenth of the HCAs' rate: sockets in place of RDMA", AR_KEY_SET,
+     .links = "hca.", .factor = 0.1},
+    {"slow-hca", "one HCA or cable at a quarter of its rate", AR_KEY_SLOW_LINK,
+     .value = "node-0.hca-0:4"},
+    {"network-x2", "the network is twice as fast as the cluster file says", AR_KEY_SET,
+     .links = NETWORK, .factor = 2},
+    {"nvlink-off", "GPUs of a node do not use NVLink", AR_KEY_SET, .value = "nvlink.pairs=none"},
+    {"straggler", "one GPU computes 1.2 times as long: throttled, or shared", AR_KEY_STRAGGLER,
+     .value = "0:1.2"},
+    {"host", "the host launches kernels no faster than that of Megatron-DeepSpeed",
+     AR_KEY_FRAMEWORK, .value = "megatron-deepspeed"},
+};
+const size_t ar_what_if_causes_count = sizeof ar_what_if_causes / sizeof ar_what_if_causes[0];
+
+const char *ar_what_if_next_gpu(const char *cost_table)
+{
+    static const char *const generations[][2] = {{"v100-sxm2", "a100-80gb-sxm"},
+                                                 {"a100-40gb-sxm", "h100-sxm"},
+                                                 {"a100-80gb-sxm", "h100-sxm"},
+                                                 {"h100-sxm", "b200"},
+                                                 {"h200-sxm", "b200"},
+                                                 {"b200", "b300"},
+                                                 {"gb200", "gb300"}};
+    for (size_t i = 0; i < sizeof generations / sizeof generations[0]; i++) {
+        if (strcmp(generations[i][0], cost_table) == 0) {
+            return generations[i][1];
+        }
+    }
+    return NULL;
+}
+
+/* Multiplies all rates of the cluster whose key begins with one of the words; AR_USAGE if it has
+ * none. */
+static enum ar_status scale_rates(struct ar_scenario *scenario, const struct ar_what_if *change,
+                                  const struct ar_origin *origin, struct ar_error *err)
+{
+    const struct ar_cluster *cluster = scenario->cluster;
+    size_t count = 0;
+    char word[AR_WORD_SIZE];
+    struct ar_error ignored;
+    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
+        const struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
+        const char *words = change->links;
+        double rate_Bps;
+        bool is_meant = false;
+        while (ar_next_word(&words, word)) {
+            is_meant = is_meant || strncmp(parameter.key, word, strlen(word)) == 0;
+        }
+        if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, &ignored) == AR_OK) {
+            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, origin,
+                                       ar_arena_format(scenario->arena, "%s=%.17gB/s",
+                                                       parameter.key, rate_Bps * change->factor),
+                                       err));
+            count++;
+        }
+    }
+    return count > 0 ? AR_OK
+                     : ar_error_set(err, AR_USAGE, "%s: the cluster has no rate of %s",
+                                    origin->where, change->links);
+}
+
+enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct ar_what_if *change,
+                              struct ar_inputs *inputs, struct ar_row *row, struct ar_error *err)
+{
+    const struct ar_origin origin = {.where = change->name, .status = AR_USAGE};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_scenario changed = *scenario;
+    changed.arena = &arena;
+    if (change->value == NULL) {
+        AR_TRY(scale_rates(&changed, change, &origin, err));
+    } else if (change->key == AR_KEY_SET) {
+        AR_TRY(ar_scenario_replace(&changed, AR_KEY_SET, &origin, change->value, err));
+    } else {
+        AR_TRY(ar_scenario_set(&changed, change->key, &origin, change->value, err));
+    }
+    changed.cluster = NULL;
+    AR_TRY(ar_scenario_load(&changed, inputs, err));
+    return ar_run(&changed, row, err);
+}
