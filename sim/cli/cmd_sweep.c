@@ -256,6 +256,12 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
+    return command_sweep_for(options, NULL, NULL, err);
+}
+
+enum ar_status command_sweep_for(const struct options *options, sweep_taker take, void *taker,
+                                 struct ar_error *err)
+{
     struct sweep_command *sweep = ar_arena_alloc(options->arena, 1, sizeof *sweep);
     const struct launcher launcher = launcher_find();
     const char *mesh = option_key(options, AR_KEY_MESH);
@@ -280,7 +286,9 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
                                .is_best = options->best,
                                .launcher = launcher,
                                .sign = sign_sweep,
-                               .context = sweep};
+                               .context = sweep,
+                               .take = take,
+                               .taker = taker};
     enum ar_status status = prepare_sweep(sweep, err);
     status = sweep_run(&sweep->request, &sweep->space, status, err);
     space_destroy(&sweep->space);

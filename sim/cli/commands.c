@@ -116,6 +116,17 @@ static const struct command commands[] = {
              "resnet50-v1.5\n"
              "  allreckon explain --cluster abci-v100 --operation allgather --mesh dp=16,tp=4 "
              "--along dp --payload 64MiB"},
+    {COMMAND(advise), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
+     .keys_less = KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE),
+     .summary = "which layout, how long, what it costs, and what changes that",
+     .text = "Finds the fastest layout of a transformer, as 'allreckon sweep --mesh all --best' "
+             "does with the same options, and says what a step takes and loses, how long a "
+             "training lasts (--tokens) and costs (--price, --power), also with failures (--mtbf "
+             "and --checkpoint); and what half the GPUs, a network twice as fast, a slow HCA, a "
+             "straggler and the next GPUs change, each predicted alone.\n\n"
+             "example:\n"
+             "  allreckon advise --cluster dgx-h100 --workload llama3-70b --gpus 512 "
+             "--global-batch 1024 --precision bf16 --tokens 1T --price 2.5"},
     {COMMAND(diagnose), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
      .summary = "why is my training step as slow as it is?",
      .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, or "

@@ -63,7 +63,7 @@ static const struct option_row own_rows[] = {
     SHOWN("format", "F",
           OF(collective) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
               OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(list) |
-              OF(diagnose),
+              OF(diagnose) | OF(advise),
           AT(format), "table", "of stdout: table, csv or json"),
     SHOWN(
         "columns", "LIST",
@@ -78,6 +78,8 @@ static const struct option_row own_rows[] = {
     SHOWN("out", "DIR", OF(sweep), AT(out), NULL,
           "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
           "DIR'"),
+    SHOWN("out", "DIR", OF(advise), AT(out), NULL,
+          "also write DIR/advice.csv, and DIR/layouts.csv for 'allreckon plot' and 'report'"),
     SHOWN("out", "DIR", OF(train), AT(out), NULL, "also write DIR/train.csv"),
     SHOWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,
           "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
@@ -127,7 +129,7 @@ static const struct option_row own_rows[] = {
         "sets more. GPU counts, if rows of our own algorithms are of one node count"),
     OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
-    SHOWN("jobs", "J", OF(sweep) | OF(reproduce), AT(jobs), NULL,
+    SHOWN("jobs", "J", OF(sweep) | OF(reproduce) | OF(advise), AT(jobs), NULL,
           "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
           "machine"),
     SHOWN("where", "KEY=VALUE", OF(plot) | OF(report), AT(where), NULL,
@@ -136,6 +138,17 @@ static const struct option_row own_rows[] = {
           .is_joined = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
+    OWN("gpus", "LIST", OF(advise), AT(gpus_list), NULL,
+        "GPU counts: 512, or 64:512:x2; default: all of the cluster"),
+    OWN("tokens", "T", OF(advise), AT(tokens), NULL,
+        "tokens of the whole training: 300B, 15T, 1e12 (10^9, 10^12)"),
+    OWN("price", "P", OF(advise), AT(price), NULL, "money for a GPU and hour, in any currency"),
+    OWN("power", "W", OF(advise), AT(power), NULL,
+        "watts of a GPU with its part of node, network and cooling"),
+    OWN("mtbf", "H", OF(advise), AT(mtbf), NULL,
+        "hours between failures of the largest number of GPUs; of fewer ones as much longer"),
+    OWN("checkpoint", "S", OF(advise), AT(checkpoint), NULL,
+        "seconds to write a checkpoint, and to read it again"),
     OWN("tokens-per-s", "X", OF(diagnose), AT(tokens_per_s), NULL,
         "measured tokens per second of all GPUs together"),
     OWN("step-s", "S", OF(diagnose), AT(step_s), NULL, "measured seconds of a step"),

@@ -41,6 +41,7 @@ struct options {
     struct option_values keys[AR_KEYS_COUNT];
     const char *algorithm, *algorithms, *batch, *columns, *draws_seed, *engine, *fabric, *format;
     const char *gpus_list, *hold_out, *jobs, *nodes, *operation, *out, *payloads, *precision;
+    const char *checkpoint, *mtbf, *power, *price, *tokens;
     const char *mfu, *require, *rows, *samples, *shapes, *step_s, *times, *tokens_per_s;
     const char *to_gpus, *top;
     const char *where; /**< several are joined by commas */

@@ -308,6 +308,20 @@ static void rows_print(struct sweep *sweep, const struct row_list *list)
     ar_records_end(&printer->records);
 }
 
+static enum ar_status rows_hand_over(struct sweep *sweep, const struct row_list *list,
+                                     struct ar_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct ar_scenario scenario;
+        struct ar_row row;
+        uint32_t point = list->rows[i].point;
+        journal_read_row(&sweep->journal, point, &row);
+        AR_TRY(space_scenario(sweep->space, &sweep->space->points[point], &scenario, err));
+        AR_TRY(sweep->request->take(sweep->request->taker, &row, &scenario, err));
+    }
+    return AR_OK;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static enum ar_status failures_report(const struct sweep *sweep, struct ar_error *err)
@@ -362,6 +376,9 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
     if (failed == AR_OK) {
         AR_TRY(request->sign(request->context, err));
         journal_close(&sweep->journal, true);
+    }
+    if (request->take != NULL) {
+        return rows_hand_over(sweep, shown, err);
     }
     rows_print(sweep, shown);
     if (is_table(sweep) && !request->is_best && !kind_of(sweep)->is_ranked &&

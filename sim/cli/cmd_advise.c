@@ -1,0 +1,366 @@
+/* advise: the fastest layout of a model, what a training with it takes, and what changes that. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_failures.h"
+#include "ar_note.h"
+#include "ar_units.h"
+#include "ar_what_if.h"
+#include "commands.h"
+#include "lists.h"
+
+enum { LOSSES_SHOWN = 3, DAY_S = 86400, HOUR_S = 3600 };
+
+/* A plan, a loss of its step, or what a change makes of it. */
+struct advice {
+    const char *kind, *name, *mesh;
+    uint64_t gpus;
+    double iteration_s, tokens_per_s, mfu_frac;
+    double useful_frac, days, cost, energy_kWh;
+    const char *text;
+};
+
+#define ADVICE(kind_, field, help, ...)                                                            \
+    AR_COLUMN(kind_, struct advice, field, #field, help, __VA_ARGS__)
+static const struct ar_column advice_columns[] = {
+    ADVICE(string, kind, "plan, loss or change", .heading = ""),
+    ADVICE(string, name, "of the loss or change", .heading = ""),
+    ADVICE(count, gpus, "GPUs", .heading = "gpus"),
+    ADVICE(string, mesh, "layout", .heading = "mesh"),
+    ADVICE(number, iteration_s, "time of a step; of a loss its part", .heading = "step\n(s)",
+           .decimals = 3),
+    ADVICE(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s"),
+    ADVICE(number, mfu_frac, "operations of the model over the dense peak", .heading = "mfu\n(%)",
+           .factor = 100, .decimals = 1),
+    ADVICE(number, useful_frac, "share of the time that failures leave", .heading = "useful\n(%)",
+           .factor = 100, .decimals = 1, .is_rare = true),
+    ADVICE(number, days, "of the training, failures included", .heading = "days", .decimals = 1,
+           .is_rare = true),
+    ADVICE(number, cost, "GPU hours times --price", .heading = "cost", .is_rare = true),
+    ADVICE(number, energy_kWh, "GPU hours times --power", .heading = "kWh", .is_rare = true),
+    ADVICE(string, text, "in words"),
+};
+
+/* What was asked for; NAN: it was not. */
+struct adviser {
+    const struct options *options;
+    struct ar_arena *arena;
+    double tokens, price, power_W, mtbf_s, checkpoint_s;
+    uint64_t gpus_max;  /* of these the changes are shown */
+    uint64_t gpus_half; /* added for that; 0: none */
+    struct advice half; /* of which the plan comes first */
+    struct advice *list;
+    size_t count;
+};
+
+static void add_advice(struct adviser *adviser, const struct advice *advice)
+{
+    adviser->list =
+        ar_arena_grow(adviser->arena, adviser->list, adviser->count, 1, sizeof *adviser->list);
+    adviser->list[adviser->count++] = *advice;
+}
+
+/* More GPUs fail more often. */
+static double find_mtbf_s(const struct adviser *adviser, uint64_t gpus)
+{
+    return adviser->mtbf_s * (double)adviser->gpus_max / (double)gpus;
+}
+
+/* A step as a training: its time, failures and cost. */
+static struct advice find_training(struct adviser *adviser, const char *kind, const char *name,
+                                   const struct ar_row *row)
+{
+    struct advice advice = {.kind = kind,
+                            .name = name,
+                            .mesh = ar_arena_text(adviser->arena, row->mesh),
+                            .gpus = row->gpus,
+                            .iteration_s = row->iteration_s,
+                            .tokens_per_s = row->tokens_per_s,
+                            .mfu_frac = row->mfu_frac};
+    double mtbf_s = find_mtbf_s(adviser, row->gpus);
+    advice.useful_frac = ar_useful_frac(mtbf_s, adviser->checkpoint_s,
+                                        ar_daly_interval_s(mtbf_s, adviser->checkpoint_s));
+    double useful = isnan(advice.useful_frac) ? 1 : advice.useful_frac;
+    double time_s = adviser->tokens / row->tokens_per_s / useful;
+    double gpu_hours = (double)row->gpus * time_s / HOUR_S;
+    advice.days = time_s / DAY_S;
+    advice.cost = gpu_hours * adviser->price;
+    advice.energy_kWh = gpu_hours * adviser->power_W / 1000;
+    return advice;
+}
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+/* Figures that are arithmetic name the option that they come from. */
+static const char *say_plan(struct adviser *adviser, const struct advice *plan,
+                            const struct ar_row *row)
+{
+    char step[AR_UNIT_TEXT], young[AR_UNIT_TEXT], daly[AR_UNIT_TEXT];
+    struct ar_arena *arena = adviser->arena;
+    bool has_stages = strstr(row->mesh, "pp=") != NULL;
+    char *text = ar_arena_format(
+        arena,
+        "%s on %" PRIu64 " GPUs of %s: %s a step, %.0f tokens/s, by %s, %s, micro-batch %" PRIu64
+        ", recompute %s%s%s.",
+        row->trace, row->gpus, row->cluster, ar_format_seconds(row->iteration_s, step),
+        row->tokens_per_s, row->mesh, row->strategy, row->micro_batch, row->recompute,
+        has_stages ? ", " : "", has_stages ? row->schedule : "");
+    if (!isnan(plan->days)) {
+        text = ar_arena_format(arena, "%s %s tokens (--tokens) take %.3g days%s.", text,
+                               adviser->options->tokens, plan->days,
+                               isnan(plan->useful_frac) ? "" : ", failures included");
+    }
+    if (!isnan(plan->useful_frac)) {
+        double mtbf_s = find_mtbf_s(adviser, row->gpus);
+        text = ar_arena_format(
+            arena,
+            "%s %.3g %% of the time is useful, with a failure every %.3g h (--mtbf) and a "
+            "checkpoint of %s s (--checkpoint) every %s (Daly; Young: %s).",
+            text, 100 * plan->useful_frac, mtbf_s / HOUR_S, adviser->options->checkpoint,
+            ar_format_duration(ar_daly_interval_s(mtbf_s, adviser->checkpoint_s), daly),
+            ar_format_duration(ar_young_interval_s(mtbf_s, adviser->checkpoint_s), young));
+    }
+    if (!isnan(plan->cost)) {
+        text = ar_arena_format(arena, "%s %.0f GPU hours at %s (--price) cost %.0f.", text,
+                               plan->cost / adviser->price, adviser->options->price, plan->cost);
+    }
+    return isnan(plan->energy_kWh)
+               ? text
+               : ar_arena_format(arena, "%s %s W a GPU (--power) are %.0f kWh.", text,
+                                 adviser->options->power, plan->energy_kWh);
+}
+
+static const char *say_change(struct adviser *adviser, const char *what, const struct advice *plan,
+                              const struct advice *changed)
+{
+    double percent = 100 * (changed->tokens_per_s / plan->tokens_per_s - 1);
+    bool is_same = fabs(percent) < 0.5;
+    const char *text = ar_arena_format(adviser->arena, "%s: %.0f tokens/s, %s%.3g %%%s", what,
+                                       changed->tokens_per_s, is_same ? "the same within " : "",
+                                       is_same ? 0.5 : fabs(percent),
+                                       is_same       ? ""
+                                       : percent > 0 ? " more"
+                                                     : " less");
+    return isnan(changed->days) ? text
+                                : ar_arena_format(adviser->arena, "%s, %+.1f days", text,
+                                                  changed->days - plan->days);
+}
+
+/* --- losses and changes ----------------------------------------------------------------------- */
+
+struct loss {
+    const char *name, *text;
+    double time_s;
+};
+
+static int compare_losses(const void *a, const void *b)
+{
+    double one = ((const struct loss *)a)->time_s, other = ((const struct loss *)b)->time_s;
+    return (one < other) - (one > other);
+}
+
+/* Adds the largest parts of a step beside the model's operations at the peak. */
+static void add_losses(struct adviser *adviser, const struct ar_row *row,
+                       const struct ar_layout *layout)
+{
+    double useful_s = row->mfu_frac * row->iteration_s;
+    double flop = ar_layout_model_flop(layout);
+    double again_s = 3 * row->forward_s * (ar_layout_hardware_flop(layout) / flop - 1);
+    struct loss losses[] = {
+        {"kernels", "kernels that run below the dense peak",
+         row->compute_s - row->optimizer_s - again_s - useful_s},
+        {"recompute", "activations that are computed again", again_s},
+        {"optimizer", "the optimizer", row->optimizer_s},
+        {"exposed-dp", "gradients and parameters of replicas that nothing hides",
+         row->exposed_dp_s},
+        {"exposed-tp", "tensor parallelism that nothing hides", row->exposed_tp_s},
+        {"exposed-pp", "messages between stages that nothing hides", row->exposed_pp_s},
+        {"exposed-ep", "tokens on their way to experts", row->exposed_ep_s},
+        {"exposed-cp", "keys and values of other tokens", row->exposed_cp_s},
+        {"bubble", "stages that wait for others", row->bubble_s - fmax(row->slowest_s, 0)},
+        {"slowest", "GPUs that wait for the slowest one", row->slowest_s},
+    };
+    size_t count = sizeof losses / sizeof losses[0];
+    for (size_t i = 0; i < count; i++) {
+        losses[i].time_s = losses[i].time_s > 0 ? losses[i].time_s : 0; /* also NAN */
+    }
+    qsort(losses, count, sizeof *losses, compare_losses);
+    for (size_t i = 0; i < LOSSES_SHOWN && losses[i].time_s > 0; i++) {
+        char time[AR_UNIT_TEXT];
+        const char *text = ar_arena_format(
+            adviser->arena, "%s: %s, %.3g %% of a step", losses[i].text,
+            ar_format_seconds(losses[i].time_s, time), 100 * losses[i].time_s / row->iteration_s);
+        add_advice(adviser, &(struct advice){.kind = "loss",
+                                             .name = losses[i].name,
+                                             .gpus = AR_NO_COUNT,
+                                             .iteration_s = losses[i].time_s,
+                                             .tokens_per_s = NAN,
+                                             .mfu_frac = NAN,
+                                             .useful_frac = NAN,
+                                             .days = NAN,
+                                             .cost = NAN,
+                                             .energy_kWh = NAN,
+                                             .text = text});
+    }
+}
+
+/* Adds what the changes make of a plan with its layout. */
+static enum ar_status add_changes(struct adviser *adviser, const struct ar_scenario *scenario,
+                                  const struct advice *plan, struct ar_error *err)
+{
+    for (size_t i = 0; i < AR_WHAT_IF_PLANS; i++) {
+        struct ar_what_if change = ar_what_if_plans[i];
+        struct ar_row row;
+        if (i == AR_WHAT_IF_NEXT_GPU) {
+            const char *next = ar_what_if_next_gpu(scenario->cost->name);
+            if (next == NULL) {
+                continue;
+            }
+            change.value = ar_arena_format(adviser->arena, "gpu.cost_table=%s", next);
+            change.text = ar_arena_format(adviser->arena, "%s (%s)", change.text, next);
+        }
+        enum ar_status status =
+            ar_what_if_run(scenario, &change, adviser->options->inputs, &row, err);
+        if (status != AR_OK) { /* such as a slow HCA where nodes have none */
+            ar_note(option_notes(adviser->options), "%s is left out: %s", change.name, err->text);
+            continue;
+        }
+        struct advice changed = find_training(adviser, "change", change.name, &row);
+        changed.text = say_change(adviser, change.text, plan, &changed);
+        add_advice(adviser, &changed);
+    }
+    if (adviser->half.kind != NULL) {
+        adviser->half.text =
+            say_change(adviser, "half the GPUs, with their own layout", plan, &adviser->half);
+        add_advice(adviser, &adviser->half);
+    } else if (adviser->gpus_max % 2 == 0) {
+        ar_note(option_notes(adviser->options), "half the GPUs is left out: no layout fits there");
+    }
+    return AR_OK;
+}
+
+/* Takes the fastest layout of a number of GPUs. */
+static enum ar_status take_best(void *taker, const struct ar_row *row,
+                                const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct adviser *adviser = taker;
+    if (row->gpus * 2 == adviser->gpus_max) {
+        adviser->half = find_training(adviser, "change", "half-gpus", row);
+    }
+    if (row->gpus == adviser->gpus_half) {
+        return AR_OK;
+    }
+    struct advice plan = find_training(adviser, "plan", "", row);
+    plan.text = say_plan(adviser, &plan, row);
+    add_advice(adviser, &plan);
+    if (row->gpus < adviser->gpus_max) {
+        return AR_OK;
+    }
+    add_losses(adviser, row, &scenario->layout);
+    return add_changes(adviser, scenario, &plan, err);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* A number above 0 of an option, which may end with B or T where `units` says so; NAN: not given.
+ */
+static enum ar_status read_number(const char *where, const char *text, bool has_units,
+                                  double *number, struct ar_error *err)
+{
+    *number = NAN;
+    if (text == NULL) {
+        return AR_OK;
+    }
+    char digits[40];
+    size_t length = strlen(text);
+    const char *unit = length > 0 && has_units ? strchr("MBT", text[length - 1]) : NULL;
+    snprintf(digits, sizeof digits, "%.*s", (int)(unit != NULL ? length - 1 : length), text);
+    AR_TRY(ar_error_as_usage(ar_parse_number(where, digits, 1e-9, 1e18, number, err), err));
+    *number *= unit == NULL ? 1 : *unit == 'M' ? 1e6 : *unit == 'B' ? 1e9 : 1e12;
+    return AR_OK;
+}
+
+static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err)
+{
+    const struct options *options = adviser->options;
+    AR_TRY(read_number("--tokens", options->tokens, true, &adviser->tokens, err));
+    AR_TRY(read_number("--price", options->price, false, &adviser->price, err));
+    AR_TRY(read_number("--power", options->power, false, &adviser->power_W, err));
+    AR_TRY(read_number("--mtbf", options->mtbf, false, &adviser->mtbf_s, err));
+    AR_TRY(read_number("--checkpoint", options->checkpoint, false, &adviser->checkpoint_s, err));
+    adviser->mtbf_s *= HOUR_S;
+    if (isnan(adviser->mtbf_s) != isnan(adviser->checkpoint_s)) {
+        return ar_error_set(err, AR_USAGE,
+                            "advise: found %s alone; expected --mtbf and --checkpoint together",
+                            isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
+    }
+    return isnan(adviser->tokens) && (options->price != NULL || options->power != NULL)
+               ? ar_error_set(err, AR_USAGE,
+                              "advise: found --price or --power without --tokens; expected the "
+                              "tokens of the training")
+               : AR_OK;
+}
+
+/* The numbers of GPUs as a list, with half of the largest one. */
+static enum ar_status read_gpus(struct adviser *adviser, struct options *options,
+                                struct ar_error *err)
+{
+    const char *list = options->gpus_list;
+    uint64_t *gpus;
+    size_t count;
+    bool has_half = false;
+    if (list == NULL) {
+        struct ar_scenario scenario = ar_scenario_begin(options->arena);
+        key_set others = ~(KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET));
+        AR_TRY(options_scenario(options, others, &scenario, err));
+        AR_TRY(ar_scenario_load_cluster(&scenario, options->inputs, err));
+        list = ar_arena_format(options->arena, "%" PRIu64,
+                               (uint64_t)ar_cluster_gpus_count(scenario.cluster));
+        ar_note(option_notes(options), "--gpus: all %s of the cluster", list);
+    }
+    AR_TRY(list_counts(options->arena, "--gpus", list, UINT32_MAX, &gpus, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        adviser->gpus_max = gpus[i] > adviser->gpus_max ? gpus[i] : adviser->gpus_max;
+    }
+    for (size_t i = 0; i < count; i++) {
+        has_half = has_half || gpus[i] * 2 == adviser->gpus_max;
+    }
+    if (!has_half && adviser->gpus_max % 2 == 0) {
+        adviser->gpus_half = adviser->gpus_max / 2;
+        list = ar_arena_format(options->arena, "%s,%" PRIu64, list, adviser->gpus_half);
+    }
+    options->gpus_list = list;
+    return AR_OK;
+}
+
+enum ar_status command_advise(const struct options *options, struct ar_error *err)
+{
+    static const char *const all[] = {"all"};
+    struct adviser adviser = {.options = options, .arena = options->arena};
+    struct options sweep = *options;
+    struct ar_view view;
+    AR_TRY(option_view(options, AR_COLUMNS(advice_columns), &view, err));
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
+    AR_TRY(read_numbers(&adviser, err));
+    AR_TRY(read_gpus(&adviser, &sweep, err));
+    if (option_key(options, AR_KEY_MESH) == NULL) {
+        sweep.keys[AR_KEY_MESH] = (struct option_values){(const char **)all, 1};
+    }
+    sweep.algorithms = sweep.shapes = "all";
+    sweep.best = true;
+    AR_TRY(command_sweep_for(&sweep, take_best, &adviser, err));
+    if (options->out != NULL) {
+        AR_TRY(ar_records_save(options->out, "advice.csv", AR_COLUMNS(advice_columns), adviser.list,
+                               adviser.count, sizeof *adviser.list, err));
+    }
+    ar_note_flush(option_notes(options));
+    ar_records_write(stdout, &view, AR_COLUMNS(advice_columns), adviser.list, adviser.count,
+                     sizeof *adviser.list);
+    for (size_t i = 0; view.format == AR_FORMAT_TABLE && i < adviser.count; i++) {
+        printf("%s%s\n", i == 0 ? "\n" : "", adviser.list[i].text);
+    }
+    return AR_OK;
+}

@@ -1,0 +1,119 @@
+/* Plans: the fastest layout, what a training takes, what changes it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "test_cli.h"
+
+#define JOB                                                                                        \
+    "--cluster dgx-h100 --workload llama3-8b --global-batch 256 --precision bf16 --micro-batch "   \
+    "1,2 --quiet "
+
+TestSuite(cli_advise, .init = cli_enter, .fini = cli_leave);
+
+static size_t row_of(const struct cli_table *table, const char *name)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, "name"), name) == 0) {
+            return i;
+        }
+    }
+    cr_assert_fail("no row \"%s\"", name);
+    return 0;
+}
+
+Test(cli_advise, the_plan_is_the_best_of_the_sweep_and_costs_what_its_options_say)
+{
+    struct cli_table *plan = cli_rows(
+        "advise " JOB "--gpus 64 --tokens 2B --price 3 --power 1000 --mtbf 10 --checkpoint 30");
+    struct cli_table *best = cli_rows("sweep " JOB "--gpus 64,32 --mesh all --best");
+    CLI_CELL(plan, 1, "kind", "plan");
+    CLI_CELL(plan, 1, "mesh", cli_cell(best, 2, "mesh"));
+    CLI_CELL(plan, 1, "iteration_s", cli_cell(best, 2, "iteration_s"));
+    size_t half = row_of(plan, "half-gpus");
+    CLI_CELL(plan, half, "iteration_s", cli_cell(best, 1, "iteration_s"));
+    double useful = cli_number(plan, 1, "useful_frac");
+    double time_s = 2e9 / cli_number(plan, 1, "tokens_per_s") / useful;
+    cr_expect_float_eq(cli_number(plan, 1, "days"), time_s / 86400, 1e-6 * time_s);
+    cr_expect_float_eq(cli_number(plan, 1, "cost"), 64 * time_s / 3600 * 3, 1e-5 * time_s);
+    cr_expect_float_eq(cli_number(plan, 1, "energy_kWh"), 64 * time_s / 3600, 1e-5 * time_s);
+    /* 30 s every sqrt(2 30 36000) s, and half of that again lost in each failure */
+    cr_expect_float_eq(useful, 1 - sqrt(2 * 30 / 36000.0), 0.002);
+    cr_expect_float_eq(cli_number(plan, half, "useful_frac"), 1 - sqrt(2 * 30 / 72000.0), 0.002,
+                       "half the GPUs fail half as often");
+}
+
+/* Each change is the prediction of the same layout with that one thing changed. */
+Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
+{
+    static const char layout[] = "--mesh pp=1,dp=16,ep=1,tp=1 --strategy zero3 --micro-batch 1";
+    struct cli_table *plan =
+        cli_rows("advise --cluster dgx-h100 --workload llama3-8b --global-batch 256 --precision "
+                 "bf16 --gpus 16 --strategy zero3 --mesh all --quiet");
+    CLI_CELL(plan, 1, "mesh", "dp=16");
+    static const struct {
+        const char *name, *options;
+    } changes[] = {
+        {"network-x2", "--set hca.bandwidth=98.64GB/s --set pcie.bandwidth=126.03GB/s"},
+        {"slow-hca", "--slow-link node-0.hca-0:4"},
+        {"straggler", "--straggler 0:1.2"},
+        {"next-gpu", "--set gpu.cost_table=b200"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct cli_table *row =
+            cli_rows("predict --cluster dgx-h100 --workload llama3-8b --global-batch 256 "
+                     "--precision bf16 --quiet %s %s",
+                     layout, changes[i].options);
+        CLI_CELL(plan, row_of(plan, changes[i].name), "iteration_s",
+                 cli_cell(row, 1, "iteration_s"));
+    }
+    double step_s = cli_number(plan, 1, "iteration_s"), lost_s = 0;
+    for (size_t i = 2; i <= 4; i++) {
+        CLI_CELL(plan, i, "kind", "loss");
+        lost_s += cli_number(plan, i, "iteration_s");
+        cr_expect(i == 2 ||
+                  cli_number(plan, i, "iteration_s") <= cli_number(plan, i - 1, "iteration_s"));
+    }
+    double useful_s = cli_number(plan, 1, "mfu_frac") * step_s;
+    cr_expect(lost_s <= (step_s - useful_s) * 1.0001 && lost_s > 0.9 * (step_s - useful_s),
+              "%g of %g s", lost_s, step_s - useful_s);
+}
+
+Test(cli_advise, counts_of_gpus_have_a_plan_each_and_files_a_report)
+{
+    struct cli_run run = cli_good("$AR advise " JOB "--gpus 16:64:x2 --out plan");
+    CLI_LINES(run.out, "plan  ", 3);
+    CLI_LINES(run.out, "half-gpus", 1);
+    CLI_LINES(run.out, "llama3-8b on ", 3);
+    CLI_LINES(cli_read("plan/advice.csv"), "plan,", 3);
+    CLI_HAS(cli_good("$AR report plan").out, "a step of llama3-8b");
+}
+
+Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
+{
+    static const struct cli_case cases[] = {
+        {"", 64, "option --workload is missing"},
+        {"--workload llama3-8b --gpus 16 --global-batch 16 --price 2", 64,
+         "found --price or --power without --tokens"},
+        {"--workload llama3-8b --gpus 16 --global-batch 16 --mtbf 2", 64,
+         "found --mtbf alone; expected --mtbf and --checkpoint together"},
+        {"--workload llama3-8b --gpus 16 --global-batch 16 --tokens 1G", 64,
+         "--tokens: found \"1G\"; expected a number"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cli_fails(cases[i].code, cases[i].fragment, "$AR advise --cluster dgx-h100 %s",
+                  cases[i].line);
+    }
+}
+
+/* The block of the README behind the command prints what the command prints. If a prediction was
+ * meant to change, put the new output there. */
+Test(cli_advise, the_readme_shows_what_it_prints)
+{
+    struct cli_run run =
+        cli_good("readme=" AR_TEST_SOURCE_DIR "/README.md; "
+                 "awk '/^```sh advise/ {on = 1; next} /^```/ {on = 0} on' $readme | "
+                 "sed \"s|build/release/allreckon|$AR|\" > command; "
+                 "awk '/^```text/ {on = 1; next} /^```/ {on = 0} on' $readme > shown; "
+                 "test -s shown && sh command > printed && diff shown printed");
+    cr_expect_str_empty(run.out, "%s", run.out);
+}
