@@ -283,16 +283,20 @@ struct listed_item {
 
 #define ITEM(field, help) AR_COLUMN(string, struct listed_item, field, #field, help)
 static const struct ar_column item_columns[] = {
-    ITEM(topic, "of the list"),
-    ITEM(of, "what the item belongs to"),
-    ITEM(name, "as options take it"),
-    ITEM(text, "what it is"),
-};
+    ITEM(topic, "of the list"), ITEM(of, "what the item belongs to"),
+    ITEM(name, "as options take it"), ITEM(text, "what it is")};
 
 struct items {
+    const char *pattern; /* in their name or text, in any case of letters; NULL: all */
     struct listed_item *list;
     size_t count;
 };
+
+static bool is_asked_for(const struct items *items, const struct listed_item *item)
+{
+    return items->pattern == NULL || fnmatch(items->pattern, item->name, FNM_CASEFOLD) == 0 ||
+           fnmatch(items->pattern, item->text, FNM_CASEFOLD) == 0;
+}
 
 /* Adds the items of a topic. Lines of a blank or two are items under a heading, deeper ones go on
  * with the item before them. */
@@ -305,48 +309,27 @@ static void add_items(struct ar_arena *arena, const struct topic *topic, struct 
     show_topic(&(const struct lister){.out = file}, topic);
     fclose(file);
     char *rest = ar_arena_text(arena, text), *line;
-    const char *of = NULL;
+    struct listed_item item = {.topic = topic->name};
     free(text);
     while ((line = strsep(&rest, "\n")) != NULL) {
         size_t indent = strspn(line, " "), next = rest != NULL ? strspn(rest, " ") : 0;
         char *name = line + indent, *end = name + strcspn(name, " ");
-        bool is_heading = indent == 0 && next > 0 && next < DEEP;
-        of = is_heading ? line : indent == 0 ? NULL : of;
-        if (is_heading || *name == '\0') {
-            continue;
-        }
         if (indent >= DEEP) {
-            struct listed_item *last = &items->list[items->count - 1];
-            last->text = ar_arena_format(arena, "%s; %s", last->text, name);
-            continue;
+            item.text = ar_arena_format(arena, "%s; %s", item.text, name);
+        } else if (indent == 0 && next > 0 && next < DEEP) {
+            item.of = line;
+        } else {
+            item.of = indent == 0 ? NULL : item.of;
+            item.name = name;
+            item.text = end + strspn(end, " ");
+            *end = '\0';
         }
-        const char *what = end + strspn(end, " ");
-        *end = '\0';
-        items->list = ar_arena_grow(arena, items->list, items->count, 1, sizeof *items->list);
-        items->list[items->count++] = (struct listed_item){topic->name, of, name, what};
-    }
-}
-
-/* Keeps the items that have the pattern in their name or text, in any case of letters. */
-static enum ar_status choose_items(const char *topic, const char *pattern, struct items *items,
-                                   struct ar_error *err)
-{
-    size_t kept = 0;
-    char inside[200];
-    snprintf(inside, sizeof inside, "*%.190s*", pattern);
-    for (size_t i = 0; i < items->count; i++) {
-        const struct listed_item *item = &items->list[i];
-        if (fnmatch(inside, item->name, FNM_CASEFOLD) == 0 ||
-            fnmatch(inside, item->text, FNM_CASEFOLD) == 0) {
-            items->list[kept++] = *item;
+        bool is_whole = next < DEEP && item.name == name && *name != '\0';
+        if ((is_whole || (indent >= DEEP && next < DEEP)) && is_asked_for(items, &item)) {
+            items->list = ar_arena_grow(arena, items->list, items->count, 1, sizeof item);
+            items->list[items->count++] = item;
         }
     }
-    items->count = kept;
-    return kept > 0 ? AR_OK
-                    : ar_error_set(err, AR_USAGE,
-                                   "list: found none of %s with \"%.60s\"; expected a part of a "
-                                   "name or of what 'allreckon list %s' says, * and ? among it",
-                                   topic, pattern, topic);
 }
 
 enum ar_status command_list(const struct options *options, struct ar_error *err)
@@ -354,7 +337,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
     enum { TOPICS = sizeof topics / sizeof topics[0] };
     const char *names[TOPICS + 1] = {NULL};
     unsigned first = 0, end = TOPICS - 1; /* the last one, columns, only if it is asked for */
-    struct items items = {.count = 0};
+    struct items items = {.pattern = NULL};
     struct ar_view view;
     AR_TRY(option_view(options, AR_COLUMNS(item_columns), &view, err));
     for (size_t i = 0; i < TOPICS; i++) {
@@ -365,7 +348,10 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
                                  err));
         end = first + 1;
     }
-    bool is_whole = view.format == AR_FORMAT_TABLE && options->arguments_count < 2;
+    if (options->arguments_count == 2) {
+        items.pattern = ar_arena_format(options->arena, "*%s*", options->arguments[1]);
+    }
+    bool is_whole = view.format == AR_FORMAT_TABLE && items.pattern == NULL;
     for (unsigned i = first; i < end; i++) {
         if (!is_whole) {
             add_items(options->arena, &topics[i], &items);
@@ -376,16 +362,19 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         }
         show_topic(&(const struct lister){.out = stdout, .is_whole = true}, &topics[i]);
     }
-    if (options->arguments_count == 2) {
-        AR_TRY(choose_items(topics[first].name, options->arguments[1], &items, err));
+    if (items.pattern != NULL && items.count == 0) {
+        return ar_error_set(
+            err, AR_USAGE,
+            "list: found none of %s with \"%.60s\"; expected a part of a name or of "
+            "what 'allreckon list %s' says, * and ? among it",
+            topics[first].name, options->arguments[1], topics[first].name);
+    }
+    for (size_t i = 0; view.format == AR_FORMAT_TABLE && i < items.count; i++) {
+        printf("%-18s %s\n", items.list[i].name, items.list[i].text);
     }
     if (view.format != AR_FORMAT_TABLE) {
         ar_records_write(stdout, &view, AR_COLUMNS(item_columns), items.list, items.count,
                          sizeof *items.list);
-        return AR_OK;
-    }
-    for (size_t i = 0; i < items.count; i++) {
-        printf("%-18s %s\n", items.list[i].name, items.list[i].text);
     }
     return AR_OK;
 }

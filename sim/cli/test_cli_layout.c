@@ -77,7 +77,9 @@ Test(cli_layout, the_config_json_of_a_model_is_its_shape)
     struct cli_run run = cli_good("$AR predict %s", options);
     CLI_LINES(run.err, "sequences of 8192 tokens, the longest of config.json", 1);
     CLI_LINES(run.err, "config.json: left out, since its cost is not known here: new_key", 1);
-    cli_fails(65, "config.json: key \"num_hidden_layers\": found none; expected a count above 0",
+    cli_fails(65,
+              "config.json: key \"num_hidden_layers n_layer n_layers\": found none; expected a "
+              "count above 0",
               "echo '{\"model_type\": \"llama\"}' > config.json; $AR predict %s", options);
     cli_fails(66, "none.json", "$AR predict --workload ./none.json %s", mesh);
 }
@@ -92,6 +94,14 @@ Test(cli_layout, deepseek_is_laid_out_with_what_is_sent_to_its_experts)
     CLI_LINES(run.out, "  ffn in  ", 9);          /* one and two products of three networks */
     CLI_LINES(run.out, ", in 3 of 61 layers", 8); /* products and activations of the dense ones */
     CLI_LINES(run.out, "all-to-all", 1);
+    struct cli_table *row = predict_row(
+        "--cluster dgx-h100 --workload " AR_TEST_SOURCE_DIR
+        "/traces/workloads/deepseek-v3.json --seq 4096 --mesh pp=16,ep=64 --global-batch 1024 "
+        "--precision bf16 --recompute full");
+    /* 37 billion parameters of a token, and attention of heads of 192 and 128 */
+    double token = 6 * 37e9 + 3 * 2 * 61 * 128 * (192.0 + 128) * 4096;
+    double model = token * 4096 / cli_number(row, 1, "iteration_s") / 1e12;
+    cr_expect_float_eq(cli_number(row, 1, "tflops_per_gpu"), model * 4 / 3, 0.03 * model);
     cli_fails(64, "latent attention or unlike layers; expected another one",
               "$AR predict --cluster dgx-h100 --workload " AR_TEST_SOURCE_DIR
               "/traces/workloads/deepseek-v3.json --seq 4096 --mesh pp=16,ep=64 --global-batch "

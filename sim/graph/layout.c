@@ -336,7 +336,7 @@ double ar_layout_model_flop(const struct ar_layout *layout)
 double ar_layout_hardware_flop(const struct ar_layout *layout)
 {
     struct ar_transformer head = *layout->model;
-    head.layers = 0;
+    head.layers = head.dense_layers = head.window = 0;
     double layers = 0, again = 0;
     for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
         layers += ar_layout_again_layers(layout, i);

@@ -37,6 +37,10 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
         }
     }
     model->imbalance = keys->imbalance;
+    if (row->window_layers > 0) {
+        model->window_layers =
+            (uint32_t)((uint64_t)row->window_layers * model->layers / row->layers);
+    }
     AR_TRY(ar_error_blame(
         ar_transformer_settle(ar_scenario_where(scenario, AR_KEY_WORKLOAD), model, err),
         scenario->origins[AR_KEY_WORKLOAD].status, err));

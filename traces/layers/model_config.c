@@ -14,56 +14,43 @@ enum { CONFIG_BYTES_MAX = 4 << 20, LEFT_OUT_TEXT = 400, VALUE_TEXT = 60 };
 
 /* --- types of models -------------------------------------------------------------------------- */
 
-/* The layers in which attention sees a window, where no `layer_types` says. */
-enum windows { WINDOWS_NONE, WINDOWS_ALL, WINDOWS_FROM_KEY, WINDOWS_BUT_EVERY };
-
-#define GATED .is_gated = true, .biases = AR_BIASES_NONE
-#define GPT   .biases = AR_BIASES_ALL, .has_positions = true
 /* What a type of model has where no key says otherwise. */
+enum {
+    GATED = 1,       /* three matrices in a feed-forward network */
+    TIED = 2,        /* the output has no matrix of its own */
+    POSITIONS = 4,   /* learned ones */
+    PARALLEL = 8,    /* attention and network */
+    HEAD_NORMS = 16, /* of queries and keys */
+    ASKED = 32       /* windows of attention only with use_sliding_window, from a layer on */
+};
+enum { NO_LAYER = 0, EVERY_LAYER = 1 << 30 };
+
 static const struct model_type {
     const char *name;
-    bool is_gated;
-    bool is_tied; /* the output has no matrix of its own */
     enum ar_biases biases;
-    uint32_t norms; /* of a layer; 0: 2 */
-    bool has_positions;
-    uint32_t positions_extra; /* rows of their embedding that no token has */
-    bool has_head_norms;
-    bool is_parallel;
-    enum windows windows;
-    uint32_t window_period; /* of WINDOWS_BUT_EVERY: each of so many layers sees all tokens */
+    unsigned traits;
+    uint32_t norms;  /* of a layer */
+    uint32_t extra;  /* rows of the embedding of positions that no token has */
+    uint32_t period; /* layers among which one sees all tokens, the others a window */
 } model_types[] = {
-    /* clang-format off: a line for each type */
-    {.name = "llama", GATED},
-    {.name = "mistral", GATED, .windows = WINDOWS_ALL},
-    {.name = "mixtral", GATED, .windows = WINDOWS_ALL},
-    {.name = "qwen2", .is_gated = true, .biases = AR_BIASES_QKV, .windows = WINDOWS_FROM_KEY},
-    {.name = "qwen2_moe", .is_gated = true, .biases = AR_BIASES_QKV, .windows = WINDOWS_FROM_KEY},
-    {.name = "qwen3", GATED, .has_head_norms = true, .windows = WINDOWS_FROM_KEY},
-    {.name = "qwen3_moe", GATED, .has_head_norms = true, .windows = WINDOWS_FROM_KEY},
-    {.name = "deepseek_v2", GATED},
-    {.name = "deepseek_v3", GATED},
-    {.name = "gpt2", GPT, .is_tied = true},
-    {.name = "gpt_neox", .biases = AR_BIASES_ALL, .is_parallel = true},
-    {.name = "opt", GPT, .is_tied = true, .positions_extra = 2},
-    {.name = "mpt", .biases = AR_BIASES_NONE, .is_tied = true, .has_positions = true},
-    {.name = "gemma", GATED, .is_tied = true},
-    {.name = "gemma2",
-     GATED,
-     .is_tied = true,
-     .norms = 4,
-     .windows = WINDOWS_BUT_EVERY,
-     .window_period = 2},
-    {.name = "gemma3_text",
-     GATED,
-     .is_tied = true,
-     .norms = 4,
-     .has_head_norms = true,
-     .windows = WINDOWS_BUT_EVERY,
-     .window_period = 6},
-    {.name = "phi", .biases = AR_BIASES_ALL, .norms = 1, .is_parallel = true},
-    {.name = "phi3", GATED, .windows = WINDOWS_ALL},
-    /* clang-format on */
+    {"llama", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"mistral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER},
+    {"mixtral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER},
+    {"qwen2", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER},
+    {"qwen2_moe", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER},
+    {"qwen3", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER},
+    {"qwen3_moe", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER},
+    {"deepseek_v2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"deepseek_v3", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"gpt2", AR_BIASES_ALL, TIED | POSITIONS, 2, 0, NO_LAYER},
+    {"gpt_neox", AR_BIASES_ALL, PARALLEL, 2, 0, NO_LAYER},
+    {"opt", AR_BIASES_ALL, TIED | POSITIONS, 2, 2, NO_LAYER},
+    {"mpt", AR_BIASES_NONE, TIED | POSITIONS, 2, 0, NO_LAYER},
+    {"gemma", AR_BIASES_NONE, GATED | TIED, 2, 0, NO_LAYER},
+    {"gemma2", AR_BIASES_NONE, GATED | TIED, 4, 0, 2},
+    {"gemma3_text", AR_BIASES_NONE, GATED | TIED | HEAD_NORMS, 4, 0, 6},
+    {"phi", AR_BIASES_ALL, PARALLEL, 1, 0, NO_LAYER},
+    {"phi3", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER},
 };
 
 /* --- keys ------------------------------------------------------------------------------------- */
@@ -87,96 +74,54 @@ struct config {
 };
 
 #define TO(place) offsetof(struct config, place)
-#define KEY_SIZE(key, place)                                                                       \
-    {                                                                                              \
-        .name = key, .meaning = MEANS_SIZE, .field = TO(place)                                     \
-    }
-#define KEY_FLAG(key, place)                                                                       \
-    {                                                                                              \
-        .name = key, .meaning = MEANS_FLAG, .field = TO(place)                                     \
-    }
-#define KEY_ONLY(key, json)                                                                        \
-    {                                                                                              \
-        .name = key, .meaning = MEANS_ONLY, .expected = json                                       \
-    }
-#define KEY(key, what)                                                                             \
-    {                                                                                              \
-        .name = key, .meaning = what                                                               \
-    }
-/* The first row of a field names it where it is missing. */
 static const struct config_key {
-    const char *name;
+    const char *names; /* words; the first one names the field where it is missing */
     enum meaning meaning;
     size_t field;
     const char *expected; /* JSON, a list of values */
 } config_keys[] = {
-    KEY_SIZE("num_hidden_layers", model.layers),
-    KEY_SIZE("n_layer", model.layers),
-    KEY_SIZE("n_layers", model.layers),
-    KEY_SIZE("hidden_size", model.hidden),
-    KEY_SIZE("n_embd", model.hidden),
-    KEY_SIZE("d_model", model.hidden),
-    KEY_SIZE("num_attention_heads", model.heads),
-    KEY_SIZE("n_head", model.heads),
-    KEY_SIZE("n_heads", model.heads),
-    KEY_SIZE("vocab_size", model.vocab),
-    KEY_SIZE("max_position_embeddings", model.seq),
-    KEY_SIZE("n_positions", model.seq),
-    KEY_SIZE("max_seq_len", model.seq),
-    KEY_SIZE("num_key_value_heads", model.kv_heads),
-    KEY_SIZE("kv_n_heads", model.kv_heads),
-    KEY_SIZE("head_dim", model.head_dim),
-    KEY_SIZE("intermediate_size", model.ffn),
-    KEY_SIZE("n_inner", model.ffn),
-    KEY_SIZE("ffn_dim", model.ffn),
-    KEY_SIZE("expansion_ratio", expansion),
-    KEY_SIZE("word_embed_proj_dim", embedded),
-    KEY_SIZE("num_local_experts", model.experts),
-    KEY_SIZE("num_experts", model.experts),
-    KEY_SIZE("n_routed_experts", model.experts),
-    KEY_SIZE("num_experts_per_tok", model.top_k),
-    KEY_SIZE("moe_intermediate_size", expert_ffn),
-    KEY_SIZE("n_shared_experts", shared_experts),
-    KEY_SIZE("shared_expert_intermediate_size", model.shared_ffn),
-    KEY_SIZE("first_k_dense_replace", model.dense_layers),
-    KEY_SIZE("q_lora_rank", model.query_latent),
-    KEY_SIZE("kv_lora_rank", model.key_latent),
-    KEY_SIZE("qk_nope_head_dim", nope_dim),
-    KEY_SIZE("qk_rope_head_dim", model.rope_dim),
-    KEY_SIZE("v_head_dim", model.value_dim),
-    KEY_SIZE("sliding_window", model.window),
-    KEY_FLAG("use_sliding_window", is_windowed),
-    KEY_SIZE("max_window_layers", window_first),
-    KEY("layer_types", MEANS_LAYERS),
-    KEY_ONLY("sliding_window_pattern", "[6]"),
-    KEY_FLAG("tie_word_embeddings", is_tied),
-    KEY_FLAG("attention_bias", has_qkv_bias),
-    KEY_FLAG("qkv_bias", has_qkv_bias),
-    KEY_FLAG("no_bias", has_no_biases),
-    KEY_ONLY("enable_bias", "[true]"),
-    KEY_ONLY("mlp_bias", "[false]"),
-    KEY_FLAG("use_parallel_residual", model.is_parallel),
-    KEY_FLAG("learned_pos_emb", has_positions),
-    KEY_FLAG("alibi", has_alibi),
-    KEY("attn_config", MEANS_KEYS),
-    KEY_ONLY("attn_type", "[\"multihead_attention\", \"grouped_query_attention\"]"),
-    KEY_ONLY("qk_ln", "[false]"),
-    KEY_ONLY("qk_layernorm", "[false]"),
-    KEY_ONLY("add_cross_attention", "[false]"),
-    KEY_ONLY("decoder_sparse_step", "[1]"),
-    KEY_ONLY("moe_layer_freq", "[1]"),
-    KEY_ONLY("mlp_only_layers", "[[]]"),
-    KEY("attn_pdrop", MEANS_DROP),
-    KEY("resid_pdrop", MEANS_DROP),
-    KEY("embd_pdrop", MEANS_DROP),
-    KEY("emb_pdrop", MEANS_DROP),
-    KEY("dropout", MEANS_DROP),
-    KEY("attention_dropout", MEANS_DROP),
-    KEY("hidden_dropout", MEANS_DROP),
-    KEY("num_nextn_predict_layers", MEANS_LEFT),
-    KEY("attn_logit_softcapping", MEANS_LEFT),
-    KEY("final_logit_softcapping", MEANS_LEFT),
-    KEY("layerdrop", MEANS_LEFT),
+    {"num_hidden_layers n_layer n_layers", MEANS_SIZE, TO(model.layers), NULL},
+    {"hidden_size n_embd d_model", MEANS_SIZE, TO(model.hidden), NULL},
+    {"num_attention_heads n_head n_heads", MEANS_SIZE, TO(model.heads), NULL},
+    {"vocab_size", MEANS_SIZE, TO(model.vocab), NULL},
+    {"max_position_embeddings n_positions max_seq_len", MEANS_SIZE, TO(model.seq), NULL},
+    {"num_key_value_heads kv_n_heads", MEANS_SIZE, TO(model.kv_heads), NULL},
+    {"head_dim", MEANS_SIZE, TO(model.head_dim), NULL},
+    {"intermediate_size n_inner ffn_dim", MEANS_SIZE, TO(model.ffn), NULL},
+    {"expansion_ratio", MEANS_SIZE, TO(expansion), NULL},
+    {"word_embed_proj_dim", MEANS_SIZE, TO(embedded), NULL},
+    {"num_local_experts num_experts n_routed_experts", MEANS_SIZE, TO(model.experts), NULL},
+    {"num_experts_per_tok", MEANS_SIZE, TO(model.top_k), NULL},
+    {"moe_intermediate_size", MEANS_SIZE, TO(expert_ffn), NULL},
+    {"n_shared_experts", MEANS_SIZE, TO(shared_experts), NULL},
+    {"shared_expert_intermediate_size", MEANS_SIZE, TO(model.shared_ffn), NULL},
+    {"first_k_dense_replace", MEANS_SIZE, TO(model.dense_layers), NULL},
+    {"q_lora_rank", MEANS_SIZE, TO(model.query_latent), NULL},
+    {"kv_lora_rank", MEANS_SIZE, TO(model.key_latent), NULL},
+    {"qk_nope_head_dim", MEANS_SIZE, TO(nope_dim), NULL},
+    {"qk_rope_head_dim", MEANS_SIZE, TO(model.rope_dim), NULL},
+    {"v_head_dim", MEANS_SIZE, TO(model.value_dim), NULL},
+    {"sliding_window", MEANS_SIZE, TO(model.window), NULL},
+    {"use_sliding_window", MEANS_FLAG, TO(is_windowed), NULL},
+    {"max_window_layers", MEANS_SIZE, TO(window_first), NULL},
+    {"layer_types", MEANS_LAYERS, 0, NULL},
+    {"sliding_window_pattern", MEANS_ONLY, 0, "[6]"},
+    {"tie_word_embeddings", MEANS_FLAG, TO(is_tied), NULL},
+    {"attention_bias qkv_bias", MEANS_FLAG, TO(has_qkv_bias), NULL},
+    {"no_bias", MEANS_FLAG, TO(has_no_biases), NULL},
+    {"enable_bias", MEANS_ONLY, 0, "[true]"},
+    {"mlp_bias qk_ln qk_layernorm add_cross_attention", MEANS_ONLY, 0, "[false]"},
+    {"use_parallel_residual", MEANS_FLAG, TO(model.is_parallel), NULL},
+    {"learned_pos_emb", MEANS_FLAG, TO(has_positions), NULL},
+    {"alibi", MEANS_FLAG, TO(has_alibi), NULL},
+    {"attn_config", MEANS_KEYS, 0, NULL},
+    {"attn_type", MEANS_ONLY, 0, "[\"multihead_attention\", \"grouped_query_attention\"]"},
+    {"decoder_sparse_step moe_layer_freq", MEANS_ONLY, 0, "[1]"},
+    {"mlp_only_layers", MEANS_ONLY, 0, "[[]]"},
+    {"attn_pdrop resid_pdrop embd_pdrop emb_pdrop dropout attention_dropout hidden_dropout",
+     MEANS_DROP, 0, NULL},
+    {"num_nextn_predict_layers attn_logit_softcapping final_logit_softcapping layerdrop",
+     MEANS_LEFT, 0, NULL},
 };
 
 /* Keys that cost nothing; those that begin with _ or end with _token_id do not, either. */
@@ -227,29 +172,11 @@ static void leave_out(struct config_reader *reader, const char *key, const json_
     }
 }
 
-/* Counts layers by the name of their attention. */
-static enum ar_status take_layers(struct config_reader *reader, const char *key,
-                                  const json_t *value)
+/* One of the values of a list. */
+static enum ar_status check_value(const struct config_reader *reader, const char *expected,
+                                  const char *key, const json_t *value)
 {
-    size_t i;
-    json_t *layer;
-    reader->config.is_given_layers = json_is_array(value);
-    json_array_foreach(value, i, layer)
-    {
-        const char *name = json_string_value(layer);
-        bool is_window = name != NULL && strcmp(name, "sliding_attention") == 0;
-        if (!is_window && (name == NULL || strcmp(name, "full_attention") != 0)) {
-            return refuse_value(reader, key, layer, "\"full_attention\" or \"sliding_attention\"");
-        }
-        reader->config.model.window_layers += is_window;
-    }
-    return AR_OK;
-}
-
-static enum ar_status check_value(const struct config_reader *reader, const struct config_key *row,
-                                  const json_t *value)
-{
-    json_t *list = json_loads(row->expected, 0, NULL), *one;
+    json_t *list = json_loads(expected, 0, NULL), *one;
     size_t i;
     bool is_there = false;
     json_array_foreach(list, i, one)
@@ -257,42 +184,56 @@ static enum ar_status check_value(const struct config_reader *reader, const stru
         is_there = is_there || json_equal(one, value);
     }
     json_decref(list);
-    return is_there ? AR_OK : refuse_value(reader, row->name, value, row->expected);
+    return is_there ? AR_OK : refuse_value(reader, key, value, expected);
+}
+
+/* Counts layers by the name of their attention. */
+static enum ar_status take_layers(struct config_reader *reader, const char *key,
+                                  const json_t *value)
+{
+    size_t i;
+    json_t *layer;
+    json_array_foreach(value, i, layer)
+    {
+        AR_TRY(check_value(reader, "[\"full_attention\", \"sliding_attention\"]", key, layer));
+        reader->config.model.window_layers += json_string_value(layer)[0] == 's';
+    }
+    reader->config.is_given_layers = true;
+    return AR_OK;
 }
 
 static enum ar_status take_keys(struct config_reader *reader, const json_t *object);
 
 static enum ar_status take_value(struct config_reader *reader, const struct config_key *row,
-                                 const json_t *value)
+                                 const char *key, const json_t *value)
 {
     void *field = (char *)&reader->config + row->field;
     switch (row->meaning) {
     case MEANS_SIZE:
         if (!json_is_integer(value) || json_integer_value(value) < 0 ||
             json_integer_value(value) > 100000000) {
-            return refuse_value(reader, row->name, value, "a count up to 100000000");
+            return refuse_value(reader, key, value, "a count up to 100000000");
         }
         *(uint32_t *)field = (uint32_t)json_integer_value(value);
         return AR_OK;
     case MEANS_FLAG:
         *(bool *)field = json_is_true(value);
-        return json_is_boolean(value) ? AR_OK
-                                      : refuse_value(reader, row->name, value, "true or false");
+        return json_is_boolean(value) ? AR_OK : refuse_value(reader, key, value, "true or false");
     case MEANS_DROP:
         reader->config.model.has_dropout |= json_number_value(value) > 0;
         return json_is_number(value) ? AR_OK
-                                     : refuse_value(reader, row->name, value, "a rate of dropout");
+                                     : refuse_value(reader, key, value, "a rate of dropout");
     case MEANS_ONLY:
-        return check_value(reader, row, value);
+        return check_value(reader, row->expected, key, value);
     case MEANS_LAYERS:
-        return take_layers(reader, row->name, value);
+        return take_layers(reader, key, value);
     case MEANS_KEYS:
         return json_is_object(value) ? take_keys(reader, value)
-                                     : refuse_value(reader, row->name, value, "an object");
+                                     : refuse_value(reader, key, value, "an object");
     case MEANS_LEFT:
         break;
     }
-    leave_out(reader, row->name, value);
+    leave_out(reader, key, value);
     return AR_OK;
 }
 
@@ -312,11 +253,11 @@ static enum ar_status take_keys(struct config_reader *reader, const json_t *obje
     json_object_foreach((json_t *)object, key, value)
     {
         size_t row = 0;
-        while (row < rows_count && strcmp(config_keys[row].name, key) != 0) {
+        while (row < rows_count && !ar_text_has_word(config_keys[row].names, key)) {
             row++;
         }
         if (row < rows_count && !json_is_null(value)) { /* null is what a missing key is */
-            AR_TRY(take_value(reader, &config_keys[row], value));
+            AR_TRY(take_value(reader, &config_keys[row], key, value));
         } else if (row == rows_count && !is_free(key)) {
             leave_out(reader, key, value);
         }
@@ -326,37 +267,15 @@ static enum ar_status take_keys(struct config_reader *reader, const json_t *obje
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-/* Layers whose attention sees a window alone. */
-static uint32_t count_windows(const struct config *config, const struct model_type *type)
-{
-    uint32_t layers = config->model.layers, first = config->window_first;
-    switch (type->windows) {
-    case WINDOWS_ALL:
-        return layers;
-    case WINDOWS_FROM_KEY:
-        return config->is_windowed && first < layers ? layers - first : 0;
-    case WINDOWS_BUT_EVERY:
-        return layers - layers / type->window_period;
-    case WINDOWS_NONE:
-        break;
-    }
-    return 0;
-}
-
 /* Refuses what is missing, and makes one field of several keys. */
 static enum ar_status finish_config(struct config_reader *reader, const struct model_type *type)
 {
     struct config *config = &reader->config;
     struct ar_transformer *model = &config->model;
-    static const size_t required[] = {TO(model.layers), TO(model.hidden), TO(model.heads),
-                                      TO(model.vocab)};
+    const uint32_t required[] = {model->layers, model->hidden, model->heads, model->vocab};
     for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
-        const struct config_key *row = config_keys;
-        while (row->field != required[i]) {
-            row++;
-        }
-        if (*(uint32_t *)((char *)config + required[i]) == 0) {
-            return refuse_value(reader, row->name, NULL, "a count above 0");
+        if (required[i] == 0) { /* the first rows, in this order */
+            return refuse_value(reader, config_keys[i].names, NULL, "a count above 0");
         }
     }
     if (config->embedded > 0 && config->embedded != model->hidden) {
@@ -366,7 +285,7 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     }
     model->is_untied = !config->is_tied;
     model->has_positions = config->has_positions && !config->has_alibi;
-    model->position_rows = model->has_positions ? model->seq + type->positions_extra : 0;
+    model->position_rows = model->has_positions ? model->seq + type->extra : 0;
     if (config->has_no_biases) {
         model->biases = AR_BIASES_NONE;
     } else if (model->biases == AR_BIASES_NONE && config->has_qkv_bias) {
@@ -386,14 +305,13 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     if (config->shared_experts > 0) {
         model->shared_ffn = config->shared_experts * model->ffn;
     }
-    if (model->dense_layers > model->layers) {
-        return ar_error_set(reader->err, AR_BAD_DATA,
-                            "%s: key \"first_k_dense_replace\": found %u; expected at most %u, "
-                            "the layers",
-                            reader->path, model->dense_layers, model->layers);
-    }
-    if (!config->is_given_layers) {
-        model->window_layers = count_windows(config, type);
+    bool is_asked = (type->traits & ASKED) != 0;
+    uint32_t without = is_asked           ? config->window_first
+                       : type->period > 0 ? model->layers / type->period
+                                          : model->layers;
+    bool has_windows = model->window > 0 && without < model->layers;
+    if (!config->is_given_layers && has_windows && (!is_asked || config->is_windowed)) {
+        model->window_layers = model->layers - without;
     }
     return AR_OK;
 }
@@ -420,13 +338,13 @@ static enum ar_status read_config(struct config_reader *reader, const json_t *ro
 {
     const struct model_type *type = NULL;
     AR_TRY(find_type(reader, root, &type));
-    reader->config = (struct config){.model = {.is_gated = type->is_gated,
+    reader->config = (struct config){.model = {.is_gated = (type->traits & GATED) != 0,
                                                .biases = type->biases,
                                                .norms = type->norms,
-                                               .has_head_norms = type->has_head_norms,
-                                               .is_parallel = type->is_parallel},
-                                     .is_tied = type->is_tied,
-                                     .has_positions = type->has_positions};
+                                               .has_head_norms = (type->traits & HEAD_NORMS) != 0,
+                                               .is_parallel = (type->traits & PARALLEL) != 0},
+                                     .is_tied = (type->traits & TIED) != 0,
+                                     .has_positions = (type->traits & POSITIONS) != 0};
     AR_TRY(take_keys(reader, root));
     return finish_config(reader, type);
 }

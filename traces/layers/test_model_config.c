@@ -154,7 +154,7 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
     } wrong[] = {
         {"{\"model_type\": \"mamba\"}", "key \"model_type\": found \"mamba\"; expected llama"},
         {"{\"model_type\": \"llama\", \"hidden_size\": 64}",
-         "key \"num_hidden_layers\": found none; expected a count above 0"},
+         "key \"num_hidden_layers n_layer n_layers\": found none; expected a count above 0"},
         {"{\"model_type\": \"llama\", \"hidden_size\": \"64\"}",
          "key \"hidden_size\": found \"64\"; expected a count"},
         {"{\"model_type\": \"llama\", \"mlp_bias\": true}",

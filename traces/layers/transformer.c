@@ -49,6 +49,11 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                             "positions",
                             where, model->seq, model->position_rows);
     }
+    if (model->dense_layers > model->layers) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u layers; expected at least %u, those without experts",
+                            where, model->layers, model->dense_layers);
+    }
     if (model->key_latent > 0 && model->lora > 0) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found adapters of rank %u on latent attention; expected none",
@@ -448,7 +453,9 @@ static void add_networks(const struct ar_transformer *model, const struct sizes 
 
 double ar_transformer_mixture_frac(const struct ar_transformer *model)
 {
-    return model->experts > 0 ? 1 - (double)model->dense_layers / model->layers : 0;
+    return model->experts == 0        ? 0
+           : model->dense_layers == 0 ? 1
+                                      : 1 - (double)model->dense_layers / model->layers;
 }
 
 /* Each GPU has experts / ep networks, and of the tokens of all ep GPUs those that they take. */
