@@ -187,7 +187,7 @@ static void add_losses(struct adviser *adviser, const struct ar_row *row,
         losses[i].time_s = losses[i].time_s > 0 ? losses[i].time_s : 0; /* also NAN */
     }
     qsort(losses, count, sizeof *losses, compare_losses);
-    for (size_t i = 0; i < LOSSES_SHOWN && losses[i].time_s > 0; i++) {
+    for (size_t i = 0; i < LOSSES_SHOWN && losses[i].time_s > 1e-3 * row->iteration_s; i++) {
         char time[AR_UNIT_TEXT];
         const char *text = ar_arena_format(
             adviser->arena, "%s: %s, %.3g %% of a step", losses[i].text,
@@ -246,6 +246,11 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
                                 const struct ar_scenario *scenario, struct ar_error *err)
 {
     struct adviser *adviser = taker;
+    if (scenario->layout.model == NULL) {
+        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                  "found a step whose operations are not known; expected a "
+                                  "transformer");
+    }
     if (row->gpus * 2 == adviser->gpus_max) {
         adviser->half = find_training(adviser, "change", "half-gpus", row);
     }

@@ -122,7 +122,7 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
         struct ar_error ignored; /* it has no meaning here, such as a precision of another GPU */
         if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], inputs, &row, &ignored) ==
                 AR_OK &&
-            distance(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
+            row.fits != 0 && distance(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
             add_finding(diagnosis, "cause", ar_what_if_causes[i].name, row.iteration_s,
                         ar_what_if_causes[i].text);
         }

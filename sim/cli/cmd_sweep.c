@@ -263,7 +263,8 @@ enum ar_status command_sweep_for(const struct options *options, sweep_taker take
                                  struct ar_error *err)
 {
     struct sweep_command *sweep = ar_arena_alloc(options->arena, 1, sizeof *sweep);
-    const struct launcher launcher = launcher_find();
+    /* Under mpirun all ranks run a sweep, but other commands on rank 0 alone. */
+    const struct launcher launcher = take == NULL ? launcher_find() : (struct launcher){.ranks = 1};
     const char *mesh = option_key(options, AR_KEY_MESH);
     static const char all_with_cp[] = "all,cp=";
     sweep->options = options;

@@ -50,7 +50,7 @@ Test(cli_view, help_fits_80_characters)
             .out;
     const char *wide = too_wide(all);
     cr_expect_null(wide, "%.100s", wide);
-    CLI_LINES(all, "usage: allreckon ", 28);
+    CLI_LINES(all, "usage: allreckon ", 30);
 }
 
 Test(cli_view, a_wide_terminal_shows_more)
