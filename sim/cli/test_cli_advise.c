@@ -67,7 +67,9 @@ Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
                  cli_cell(row, 1, "iteration_s"));
     }
     double step_s = cli_number(plan, 1, "iteration_s"), lost_s = 0;
-    for (size_t i = 2; i <= 4; i++) {
+    size_t end = row_of(plan, "network-x2");
+    cr_expect(end >= 4 && end <= 5, "two losses of this step are above a thousandth of it");
+    for (size_t i = 2; i < end; i++) {
         CLI_CELL(plan, i, "kind", "loss");
         lost_s += cli_number(plan, i, "iteration_s");
         cr_expect(i == 2 ||
