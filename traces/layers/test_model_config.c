@@ -93,6 +93,27 @@ static const struct published_model {
      "\"head_dim\": 128, \"vocab_size\": 151936, \"max_position_embeddings\": 40960, "
      "\"decoder_sparse_step\": 1, \"mlp_only_layers\": [], \"tie_word_embeddings\": false}",
      30.532e9, 1e-4},
+    {"DeepSeek-V2", /* arXiv:2405.04434 */
+     "{\"model_type\": \"deepseek_v2\", \"num_hidden_layers\": 60, \"hidden_size\": 5120, "
+     "\"intermediate_size\": 12288, \"moe_intermediate_size\": 1536, \"n_routed_experts\": 160, "
+     "\"n_shared_experts\": 2, \"num_experts_per_tok\": 6, \"first_k_dense_replace\": 1, "
+     "\"num_attention_heads\": 128, \"num_key_value_heads\": 128, \"q_lora_rank\": 1536, "
+     "\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, "
+     "\"v_head_dim\": 128, \"vocab_size\": 102400, \"max_position_embeddings\": 163840}",
+     235.74e9, 1e-4},
+    {"Qwen1.5-MoE-A2.7B",
+     "{\"model_type\": \"qwen2_moe\", \"num_hidden_layers\": 24, \"hidden_size\": 2048, "
+     "\"intermediate_size\": 5632, \"moe_intermediate_size\": 1408, \"num_experts\": 60, "
+     "\"shared_expert_intermediate_size\": 5632, \"num_experts_per_tok\": 4, "
+     "\"num_attention_heads\": 16, \"num_key_value_heads\": 16, \"vocab_size\": 151936, "
+     "\"max_position_embeddings\": 8192, \"decoder_sparse_step\": 1}",
+     14.316e9, 1e-4},
+    {"Gemma 3 1B",
+     "{\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 26, \"hidden_size\": 1152, "
+     "\"intermediate_size\": 6912, \"num_attention_heads\": 4, \"num_key_value_heads\": 1, "
+     "\"head_dim\": 256, \"vocab_size\": 262144, \"max_position_embeddings\": 32768, "
+     "\"sliding_window\": 512, \"sliding_window_pattern\": 6}",
+     999.886e6, 1e-4},
     {"Mistral 7B",
      "{\"model_type\": \"mistral\", \"num_hidden_layers\": 32, \"hidden_size\": 4096, "
      "\"intermediate_size\": 14336, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, "
