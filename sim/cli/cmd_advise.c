@@ -43,7 +43,7 @@ static const struct ar_column advice_columns[] = {
     ADVICE(string, text, "in words"),
 };
 
-/* What was asked for; NAN: it was not. */
+/* The options as numbers (NAN: not given), and the rows so far. */
 struct adviser {
     const struct options *options;
     struct ar_arena *arena;

@@ -14,7 +14,7 @@
 /* A reading of the number is offered if it makes the step so near to the predicted one. */
 #define NEAR_FACTOR 1.5
 
-/* What the number says, read in one way. */
+/* A step, as it was measured, read in another unit, or predicted with a cause. */
 struct finding {
     const char *kind; /* measured, predicted, reading, cause, mfu */
     const char *name;
@@ -141,7 +141,7 @@ static void add_mfu(struct diagnosis *diagnosis, double claimed, const char *nam
     }
 }
 
-/* What was counted, or divided by, where another MFU was reported for this step. */
+/* Finds the count and the peak by which the MFU that was reported comes out. */
 static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct options *options,
                                   struct ar_error *err)
 {

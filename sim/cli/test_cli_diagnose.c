@@ -52,7 +52,7 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
     CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
 }
 
-/* What was predicted with a cause is explained by it first. */
+/* A step that was predicted with a cause is explained by it first. */
 Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /** \file ar_failures.h
- * What failures take of a run that writes checkpoints.
+ * Time that failures take of a run that writes checkpoints.
  *
  * A run on GPUs that fail every M seconds in the mean, at random, writes a checkpoint of d seconds
  * after each t seconds of work, and reads one in d seconds when it starts again. Of Young (CACM 17,

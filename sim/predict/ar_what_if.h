@@ -23,7 +23,7 @@ struct ar_what_if {
 enum { AR_WHAT_IF_NEXT_GPU = 3, AR_WHAT_IF_PLANS = 4 };
 extern const struct ar_what_if ar_what_if_plans[AR_WHAT_IF_PLANS];
 
-/** What else a measured step may have been: causes of a step that is longer or shorter. */
+/** Causes of a step that is longer or shorter than the one that was meant. */
 extern const struct ar_what_if ar_what_if_causes[];
 extern const size_t ar_what_if_causes_count;
 

@@ -14,7 +14,7 @@ enum { CONFIG_BYTES_MAX = 4 << 20, LEFT_OUT_TEXT = 400, VALUE_TEXT = 60 };
 
 /* --- types of models -------------------------------------------------------------------------- */
 
-/* What a type of model has where no key says otherwise. */
+/* Traits that a type of model has where no key says otherwise. */
 enum {
     GATED = 1,       /* three matrices in a feed-forward network */
     TIED = 2,        /* the output has no matrix of its own */
