@@ -144,6 +144,12 @@ enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], stru
 struct ar_inputs {
     struct ar_arena *arena;
     struct ar_input *files; /* a handful: they are looked through */
+    struct found_name {     /* shipped names that were found: sweeps ask for them again and again */
+        struct found_name *next;
+        enum resource kind;
+        const char *name;
+        const struct ar_input *input;
+    } * names;
 };
 
 struct ar_inputs *ar_inputs_create(struct ar_arena *arena)
@@ -204,8 +210,21 @@ enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, cons
                               const char *name, const struct ar_input **input, struct ar_error *err)
 {
     char path[RESOURCE_PATH];
+    for (const struct found_name *found = inputs->names; found != NULL; found = found->next) {
+        if (found->kind == kind && strcmp(found->name, name) == 0) {
+            *input = found->input;
+            return AR_OK;
+        }
+    }
     AR_TRY(resource_find(kind, where, name, path, err));
-    return get_file(inputs, kind, path, input, err);
+    AR_TRY(get_file(inputs, kind, path, input, err));
+    struct found_name *found = ar_arena_alloc(inputs->arena, 1, sizeof *found);
+    *found = (struct found_name){.next = inputs->names,
+                                 .kind = kind,
+                                 .name = ar_arena_text(inputs->arena, name),
+                                 .input = *input};
+    inputs->names = found;
+    return AR_OK;
 }
 
 enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_name,

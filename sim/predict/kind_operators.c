@@ -259,9 +259,6 @@ static void operators_fill(const struct ar_scenario *scenario, const struct ar_t
 static void operators_note(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_placed *placed = scenario->layout.placed;
-    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    char bytes[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
-    double memory_bytes = find_fullest_bytes(placed);
     if (scenario->layout.strategy->takes_evoformer) {
         ar_note(notes,
                 "%s: the Evoformer stacks alone, kernels by cost table %s: templates, the "
@@ -272,11 +269,7 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario)
                 ar_engine_simulates(scenario->engine) ? ""
                                                       : "; links that GPUs share are not counted");
     }
-    if (facts->gpu_memory_bytes > 0 && memory_bytes > facts->gpu_memory_bytes) {
-        ar_note(notes, "does not fit: %s on the fullest GPU; expected at most %s, gpu.memory",
-                ar_format_bytes((uint64_t)memory_bytes, bytes),
-                ar_format_bytes((uint64_t)facts->gpu_memory_bytes, room));
-    }
+    note_memory(notes, scenario, find_fullest_bytes(placed), 0);
 }
 
 static double operators_cost_s(const struct ar_scenario *scenario)

@@ -494,8 +494,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     char recompute[AR_RECOMPUTE_TEXT];
-    char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],
-        room[AR_UNIT_TEXT];
+    char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
     snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
     if (layout->model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
         ar_note(notes,
@@ -512,16 +511,11 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
         (has_windows && model->window_layers > 0 && model->window_layers < model->layers)) {
         ar_note(notes, "its layers differ: each counts as the mean of all");
     }
-    bool has_host = ar_framework_is_on(scenario->framework, AR_TERM_HOST_KERNEL) ||
-                    ar_framework_is_on(scenario->framework, AR_TERM_HOST_BATCH) ||
-                    ar_framework_is_on(scenario->framework, AR_TERM_HOST_COLLECTIVE);
-    bool has_tensor = ar_framework_is_on(scenario->framework, AR_TERM_HOST_TENSOR);
-    ar_note(notes, "%s: %s billion parameters; kernels by cost table %s%s", scenario->workload_name,
-            parameters, scenario->cost->name,
-            has_host && has_tensor ? ""
-            : has_host             ? ": what the host does in the optimizer is left out"
-            : has_tensor           ? ": what the host does but in the optimizer is left out"
-                                   : ": what a framework adds between them is left out");
+    const char *left_out = ar_note_left_out(scenario);
+    ar_note(notes, "%s: %s billion parameters; kernels by cost table %s%s%s%s",
+            scenario->workload_name, parameters, scenario->cost->name,
+            left_out != NULL ? ": what " : "", left_out != NULL ? left_out : "",
+            left_out != NULL ? " is left out" : "");
     if (scenario->rate.batch > 0) {
         ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
                 scenario->compute_factor);
@@ -574,14 +568,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 RESERVED_RATIO, ar_format_bytes((uint64_t)needed, states),
                 ar_format_bytes((uint64_t)there, room));
     }
-    if (there > 0 && needed > there) {
-        ar_note(notes,
-                "does not fit: %s of parameters, gradients and optimizer and %s of activations on "
-                "the fullest GPU; expected at most %s, gpu.memory",
-                ar_format_bytes((uint64_t)memory.states_bytes, states),
-                ar_format_bytes((uint64_t)memory.activations_bytes, activations),
-                ar_format_bytes((uint64_t)there, room));
-    }
+    note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
     ar_note_choice(notes, scenario);
     ar_note_framework(notes, scenario);
     note_end_of_run(notes, scenario);

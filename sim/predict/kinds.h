@@ -66,6 +66,10 @@ void trace_note(FILE *notes, const struct ar_scenario *scenario);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
 
+/** Says that what the fullest GPU holds does not fit, or that nobody knows. */
+void note_memory(FILE *notes, const struct ar_scenario *scenario, double states_bytes,
+                 double activations_bytes);
+
 double collective_cost_s(const struct ar_scenario *scenario);
 double trace_cost_s(const struct ar_scenario *scenario);
 

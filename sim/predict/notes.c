@@ -88,6 +88,41 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
+const char *ar_note_left_out(const struct ar_scenario *scenario)
+{
+    const struct ar_framework *framework = scenario->framework;
+    bool has_host = ar_framework_is_on(framework, AR_TERM_HOST_KERNEL) ||
+                    ar_framework_is_on(framework, AR_TERM_HOST_BATCH) ||
+                    ar_framework_is_on(framework, AR_TERM_HOST_COLLECTIVE);
+    bool has_tensor = ar_framework_is_on(framework, AR_TERM_HOST_TENSOR);
+    return has_host && has_tensor           ? NULL
+           : has_host                       ? "the host does in the optimizer"
+           : has_tensor                     ? "the host does but in the optimizer"
+           : ar_scenario_is_ideal(scenario) ? "a framework adds between them"
+                                            : "the host takes to launch them (host terms)";
+}
+
+void note_memory(FILE *notes, const struct ar_scenario *scenario, double states_bytes,
+                 double activations_bytes)
+{
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    double needed = states_bytes + activations_bytes;
+    char all[AR_UNIT_TEXT], activations[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+    ar_format_bytes((uint64_t)needed, all);
+    ar_format_bytes((uint64_t)activations_bytes, activations);
+    if (needed > 0 && there <= 0) {
+        ar_note(notes,
+                "nobody knows whether the %s of the fullest GPU fit: the cluster has no gpu.memory "
+                "(--set gpu.memory=80GB)",
+                all);
+    } else if (needed > there) {
+        ar_note(notes,
+                "does not fit: %s on the fullest GPU, %s of them activations; expected at most %s, "
+                "gpu.memory",
+                all, activations, ar_format_bytes((uint64_t)there, room));
+    }
+}
+
 /* Values that the cluster file marks as assumed. */
 void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
 {
