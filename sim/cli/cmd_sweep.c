@@ -92,6 +92,12 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     if (sweep->tries_strategies) {
         request->lists[AR_KEY_STRATEGY] = STRATEGIES;
     }
+    const struct planned_key *planned = planned_keys;
+    for (; request->is_planned && planned->values != NULL; planned++) {
+        if (request->lists[planned->key] == NULL) {
+            request->lists[planned->key] = planned->values;
+        }
+    }
     AR_TRY(options_scenario(options, axes, &request->base, err));
     if (sweep->kind->is_ranked) {
         AR_TRY(ar_scenario_load_cluster(&request->base, request->inputs, err));
@@ -147,26 +153,60 @@ static void note_collectives(FILE *notes, const struct space *space)
     }
 }
 
-static void note_layouts(FILE *notes, const struct sweep_command *sweep)
+/* What a plan varied, and what it held. */
+static void note_plan(FILE *notes, const struct sweep_command *sweep)
 {
-    const struct space *space = &sweep->space;
+    const struct variants *variants = &sweep->space.variants;
+    char *varied = "", *held = "";
+    for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
+        size_t i = 0;
+        while (i < variants->axes_count && variants->axes[i].key != *key) {
+            i++;
+        }
+        bool is_varied = i < variants->axes_count && variants->axes[i].count > 1;
+        const char *text = is_varied ? sweep->points.lists[*key] : option_key(sweep->options, *key);
+        text = text != NULL ? text : ar_keys[*key].standard;
+        if (text != NULL && ar_key_is(*key, AR_KEY_OF_LAYOUT)) {
+            char **list = is_varied ? &varied : &held;
+            *list = ar_arena_format(sweep->options->arena, "%s%s%s %s", *list,
+                                    **list != '\0' ? "; " : "", ar_key_name(*key), text);
+        }
+    }
+    ar_note(
+        notes,
+        "varied: %s: one layout of each mesh, all schedules of the fastest meshes, all overlaps "
+        "of the fastest of those, each with the least recomputation that fits; held: %s",
+        varied, held);
+}
+
+static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, struct ar_error *err)
+{
+    struct space *space = &sweep->space;
     const struct unfit *unfit = &space->unfit;
-    char fit[160];
+    const struct ar_scenario *scenario;
+    char fit[160] = "and are placed where there is room";
+    size_t count = space->points_count + unfit->count;
     if (unfit->room_bytes > 0) {
         snprintf(fit, sizeof fit, "%zu of them do not fit into the memory of a GPU", unfit->count);
-    } else {
+    } else if (unfit->is_asked) {
         snprintf(fit, sizeof fit,
                  "and nobody knows which of them fit: the cluster has no gpu.memory (--set "
                  "gpu.memory=80GB)");
     }
-    ar_note(notes,
-            "%zu layouts divide the model, %s; %sthe fastest first, without the time that a "
-            "framework adds between kernels",
-            space->points_count + unfit->count, fit,
-            space->gpus_count > 1 ? "by number of GPUs, " : "");
-    if (sweep->tries_strategies) {
-        ar_note(notes, "strategies that were tried: " STRATEGIES " (--strategy)");
+    AR_TRY(variants_scenario(&space->variants, space->points[0].variant, &scenario, err));
+    if (sweep->points.is_planned) {
+        count = sweep->request.planned_count + unfit->count;
     }
+    ar_note(notes, "%zu %s divide the model, %s; %sthe fastest first; kernels: what %s is left out",
+            count, sweep->points.is_planned ? "meshes with strategies" : "layouts", fit,
+            space->gpus_count > 1 ? "by number of GPUs, " : "", ar_note_left_out(scenario));
+    if (sweep->points.is_planned) {
+        note_plan(notes, sweep);
+    } else if (sweep->tries_strategies) {
+        ar_note(notes, "strategies that were tried: " STRATEGIES
+                       " (--strategy); --best varies schedule, recomputation and overlaps, too");
+    }
+    return AR_OK;
 }
 
 static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *err)
@@ -175,8 +215,7 @@ static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *e
     struct space *space = &sweep->space;
     const struct ar_scenario *scenario;
     if (sweep->kind->is_ranked) {
-        note_layouts(notes, sweep);
-        return AR_OK;
+        return note_layouts(notes, sweep, err);
     }
     if (space->has_steps) {
         AR_TRY(note_steps(notes, space, err));
@@ -248,6 +287,9 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
     }
     AR_TRY(read_space(sweep, err));
     AR_TRY(space_create(&sweep->points, &sweep->space, err));
+    if (sweep->points.is_planned) {
+        AR_TRY(sweep_plan(request, &sweep->points, &sweep->space, options->arena, err));
+    }
     if (options->out != NULL && request->launcher.rank == 0) {
         AR_TRY(check_directory(sweep, err));
     }
@@ -290,6 +332,8 @@ enum ar_status command_sweep_for(const struct options *options, sweep_taker take
                                .context = sweep,
                                .take = take,
                                .taker = taker};
+    sweep->points.is_planned =
+        options->best && sweep->cp > 0 && option_key(options, AR_KEY_WORKLOAD) != NULL;
     enum ar_status status = prepare_sweep(sweep, err);
     status = sweep_run(&sweep->request, &sweep->space, status, err);
     space_destroy(&sweep->space);

@@ -161,7 +161,8 @@ static const struct option_row own_rows[] = {
     SHOWN(
         "best", NULL, OF(sweep), AT(best), NULL,
         "print only the fastest row of each GPU count (of collectives: and operation and payload), "
-        "per cluster setting, batch, precision, gradient scale, engine, jitter and seed"),
+        "per cluster setting, batch, precision, gradient scale, engine, jitter and seed; with "
+        "--mesh all also try schedules, sequence parallelism, overlaps and recomputation"),
     SHOWN("resume", NULL, OF(sweep), AT(resume), NULL,
           "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"),
     SHOWN("force", NULL,

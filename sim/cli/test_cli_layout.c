@@ -264,6 +264,9 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
     static const char *const cases[][2] = {
         {"--gpus 8 --mesh all --global-batch 8", "--mesh: no layout fits: "},
         {"--gpus 8 --mesh dp=8 --global-batch 7", "found global-batch 7"},
+        {"--gpus 20 --mesh all --global-batch 7",
+         "layouts can be; 30 of them as this one: --mesh: found heads"},
+        {"--gpus 8 --mesh pp=8 --global-batch 8", "try --mesh all with --best, more stages, or"},
         {"--gpus 8 --mesh all --global-batch 8 --payload 1MB", "--payload: found with --workload"},
         {"--mesh all --global-batch 8", "option --gpus is missing"},
         {"--gpus 8 --mesh all,cp=3 --global-batch 8", "found all,cp=3 with 8 GPUs; expected a"},
@@ -273,19 +276,63 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
     };
     CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
     cli_stops(64,
-              "of which the smallest (tp=8, zero3) takes 110.4 GB on the fullest GPU; expected "
+              "of which the smallest (tp=8, zero3, recompute none) takes 110.4 GB on the fullest "
+              "GPU; expected "
               "at most 84.94 GB, gpu.memory: try --recompute full, with which 20 of them fit",
               "$AR sweep --cluster dgx-h100 --workload mpt-7b --gpus 8 --mesh all --global-batch "
               "256 --micro-batch 32");
 }
 
-Test(cli_layout, without_the_memory_of_a_gpu_a_sweep_does_not_know_what_fits)
+#define SMALL                                                                                      \
+    "--cluster flat --set gpu.cost_table=h100-sxm --workload gpt --layers 8 --hidden 1024 "        \
+    "--heads 16 --seq 512 --vocab 50000 --global-batch 64 "
+
+Test(cli_layout, without_the_memory_of_a_gpu_nobody_knows_what_fits)
 {
-    struct cli_run run = cli_good("$AR sweep --cluster flat --set gpu.cost_table=h100-sxm "
-                                  "--workload gpt --layers 8 --hidden 1024 --heads 16 --seq 512 "
-                                  "--vocab 50000 --gpus 8 --mesh all --global-batch 64");
+    struct cli_run run = cli_good("$AR predict " SMALL "--mesh dp=8");
+    CLI_LINES(run.err, "of the fullest GPU fit: the cluster has no gpu.memory (--set", 1);
+    run = cli_good("$AR sweep " SMALL "--gpus 8 --mesh all");
     CLI_LINES(run.err, "and nobody knows which of them fit: the cluster has no gpu.memory", 1);
     CLI_LINES(run.err, "do not fit into the memory of a GPU", 0);
+}
+
+#define CHOICES                                                                                    \
+    "$AR sweep --cluster dgx-h100 --workload gpt3-175b --gpus 64 --mesh pp=4,dp=2,tp=8 "           \
+    "--global-batch 64 --strategy zero1 --recompute none,selective,full --sequence-parallel "      \
+    "yes,no --overlap-tensor yes,no "
+
+Test(cli_layout, rows_of_a_table_differ_in_what_it_shows)
+{
+    const char *text = cli_good(CHOICES).out;
+    CLI_HAS(text, "none, selective"); /* fused attention has no scores to recompute */
+    CLI_LINES(text, "pp=4,dp=2,tp=8", 5);
+    CLI_HAS(text, "parallel  tensor");
+    struct cli_table *all = cli_table(cli_good(CHOICES "--format csv").out);
+    cr_expect_gt(all->rows_count, 6, "files have every name");
+    text = cli_good(CHOICES "--columns mesh,iteration_s --overlap no").out;
+    CLI_LINES(text, "pp=4,dp=2,tp=8", 5);
+}
+
+/* Exhaustive enumeration is the truth that the rounds of a plan are held against. */
+Test(cli_layout, a_plan_finds_what_a_sweep_of_everything_finds)
+{
+    static const char line[] =
+        "sweep --cluster dgx-a100 --workload mpt-13b --gpus 16 --mesh all --global-batch 64 "
+        "--strategy zero1 --overlap-gather yes --columns iteration_s%s";
+    struct cli_table *all = cli_rows(
+        line, " --schedule 1f1b,interleaved:2 --sequence-parallel yes,no --overlap-tensor yes,no "
+              "--recompute none,full");
+    struct cli_table *best = cli_rows(line, " --best --schedule 1f1b,interleaved:2");
+    cr_assert_eq(best->rows_count, 2);
+    double best_s = cli_number(best, 1, "iteration_s"), least_s = HUGE_VAL;
+    for (size_t i = 1; i < all->rows_count; i++) {
+        least_s = fmin(least_s, cli_number(all, i, "iteration_s"));
+    }
+    cr_expect_float_eq(best_s, least_s, 1e-9 * least_s, "%g and %g s", best_s, least_s);
+    struct cli_run run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16 "
+                                  "--mesh all --global-batch 64 --schedule 1f1b --best");
+    CLI_HAS(run.err, "; recompute none,selective,full: one layout of each mesh");
+    CLI_HAS(run.err, "; held: micro-batch 1; attention flash2; overlap yes; schedule 1f1b");
 }
 
 Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)

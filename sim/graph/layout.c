@@ -1,5 +1,6 @@
 #include "ar_layout.h"
 
+#include "ar_numbers.h"
 #include "ar_strategy.h"
 
 const char *const ar_offload_names[] = {
@@ -181,6 +182,49 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
                : AR_OK;
 }
 
+/* --- what decides a step ---------------------------------------------------------------------- */
+
+#define ADD(value) ar_hash_bytes(hash, &(value), sizeof(value))
+
+void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
+{
+    const struct ar_strategy *strategy = layout->strategy;
+    bool is_alone = ar_layout_replicas(layout) == 1;
+    bool is_fused = layout->attention != AR_ATTENTION_UNFUSED;
+    struct ar_recompute recompute = layout->recompute;
+    if (is_fused && (recompute.modules & AR_AGAIN_LAYER) == 0) {
+        recompute.modules &= ~(unsigned)AR_AGAIN_CORE_ATTN;
+    }
+    recompute.layers = recompute.modules != 0 ? recompute.layers : 0;
+    bool is_zero1 = strategy->shards_optimizer && !strategy->shards_gradients;
+    strategy = is_alone && is_zero1 ? &ar_strategy_data : strategy;
+    bool overlaps = layout->overlaps && !is_alone;
+    bool overlaps_gather =
+        layout->overlaps_gather && !is_alone && strategy->shards_optimizer && !strategy->shards_all;
+    bool overlaps_pipeline = layout->overlaps_pipeline && layout->sizes[AR_AXIS_PP] > 1;
+    ADD(layout->sizes);
+    ADD(layout->global_batch);
+    ADD(layout->micro_batch);
+    ADD(layout->schedule);
+    ADD(layout->chunks);
+    ADD(recompute.modules);
+    ADD(recompute.layers);
+    ADD(strategy);
+    ADD(layout->is_sequence_parallel);
+    ADD(layout->overlaps_tensor);
+    ADD(layout->attention);
+    ADD(overlaps);
+    ADD(overlaps_gather);
+    ADD(overlaps_pipeline);
+    ADD(layout->prefetch);
+    ADD(layout->precision);
+    ADD(layout->gradients);
+    ADD(layout->offload);
+    ADD(layout->sparse_frac);
+    ADD(layout->placed);
+    ADD(layout->recorded);
+}
+
 /* --- what it takes ---------------------------------------------------------------------------- */
 
 /* Parameters that a GPU of a stage holds, or those that are trained, those of experts among them;
@@ -277,9 +321,9 @@ static double chunk_bytes(const struct ar_layout *layout, uint32_t stage)
            kept_bytes(layout, 0) * (layers - again);
 }
 
-/* Activations that are computed again are there for one layer at a time: all of it, or those of some
- * modules but the scores of attention, which arXiv:2205.05198 leaves out. Logits are there as they
- * were computed and in fp32, in place of which exponentials and the gradient come (Megatron-LM
+/* Activations that are computed again are there for one layer at a time: all of it, or those of
+ * some modules but the scores of attention, which arXiv:2205.05198 leaves out. Logits are there as
+ * they were computed and in fp32, in place of which exponentials and the gradient come (Megatron-LM
  * v2.6, megatron/mpu/cross_entropy.py). */
 static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
 {

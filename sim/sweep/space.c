@@ -33,8 +33,8 @@ enum ar_status space_scenario(struct space *space, const struct point *point,
     return AR_OK;
 }
 
-static enum ar_status point_append(struct space *space, struct points *points,
-                                   const struct point *point, struct ar_error *err)
+enum ar_status point_append(struct space *space, struct points *points, const struct point *point,
+                            struct ar_error *err)
 {
     points->list =
         ar_arena_grow(&space->variants.arena, points->list, points->count, 1, sizeof *points->list);
@@ -359,181 +359,6 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     return AR_OK;
 }
 
-/* --- layouts of a workload, or of operators --------------------------------------------------- */
-
-/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it with cp. */
-static void append_meshes(struct ar_arena *arena, uint32_t gpus, uint32_t cp, struct axis *axis)
-{
-    const char *part = cp > 1 ? ar_arena_format(arena, "cp=%u,", cp) : "";
-    gpus /= cp;
-    for (uint32_t tp = 1; tp <= gpus; tp++) {
-        for (uint32_t ep = 1; gpus % tp == 0 && ep <= gpus / tp; ep++) {
-            uint32_t rest = gpus / tp / ep;
-            for (uint32_t pp = 1; rest * ep * tp == gpus && pp <= rest; pp++) {
-                if (rest % pp == 0) {
-                    axis_append(arena, axis,
-                                ar_arena_format(arena, "pp=%u,dp=%u,ep=%u,%stp=%u", pp, rest / pp,
-                                                ep, part, tp));
-                }
-            }
-        }
-    }
-}
-
-enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
-                                 struct axis *first, struct ar_error *err)
-{
-    struct ar_arena *arena = request->base.arena;
-    uint64_t *gpus;
-    size_t count;
-    *first =
-        (struct axis){.name = cp > 0 ? "mesh" : "gpus", .key = cp > 0 ? AR_KEY_MESH : AR_KEY_GPUS};
-    AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        if (cp > 0 && gpus[i] % cp != 0) {
-            return ar_error_set(err, AR_USAGE,
-                                "--mesh: found all,cp=%" PRIu32 " with %" PRIu64
-                                " GPUs; expected a divisor of them",
-                                cp, gpus[i]);
-        }
-        if (cp > 0) {
-            append_meshes(arena, (uint32_t)gpus[i], cp, first);
-        } else {
-            axis_append(arena, first, ar_arena_format(arena, "%" PRIu64, gpus[i]));
-        }
-    }
-    return AR_OK;
-}
-
-/* A value that is wrong by itself is wrong in all layouts that have it. */
-static enum ar_status check_values(const struct variants *variants, struct ar_error *err)
-{
-    for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
-        const struct axis *axis = &variants->axes[i];
-        for (size_t j = 0; j < axis->count; j++) {
-            struct ar_scenario scratch = variants->request->base;
-            AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
-            if (axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout) {
-                return ar_error_set(err, AR_USAGE,
-                                    "--strategy: found %s beside strategies that put parts of a "
-                                    "model on GPUs; expected a sweep for each",
-                                    axis->values[j]);
-            }
-        }
-    }
-    return AR_OK;
-}
-
-static double needed_bytes(const struct ar_layout *layout)
-{
-    struct ar_layout_memory memory = ar_layout_memory(layout);
-    return memory.states_bytes + memory.activations_bytes;
-}
-
-/* Refuses a layout that does not fit, and remembers the smallest of them, and how many would fit if
- * all activations were recomputed. Operators are placed where there is room. */
-static enum ar_status check_memory(struct space *space, const struct ar_scenario *scenario,
-                                   struct ar_error *err)
-{
-    if (scenario->layout.placed != NULL) {
-        return AR_OK;
-    }
-    struct unfit *unfit = &space->unfit;
-    struct ar_layout full = scenario->layout;
-    double bytes = needed_bytes(&scenario->layout);
-    unfit->room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
-    if (unfit->room_bytes <= 0 || bytes <= unfit->room_bytes) {
-        return AR_OK;
-    }
-    full.recompute = AR_RECOMPUTE_FULL;
-    unfit->count++;
-    unfit->fit_recomputed += needed_bytes(&full) <= unfit->room_bytes ? 1 : 0;
-    if (unfit->count == 1 || bytes < unfit->least_bytes) {
-        struct ar_mesh mesh = ar_layout_mesh(&scenario->layout, 0);
-        unfit->least_bytes = bytes;
-        ar_mesh_format(&mesh, unfit->least_mesh);
-        unfit->least_strategy = scenario->layout.strategy->name;
-    }
-    return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
-}
-
-/* Only usual meshes are tried: stages of as many layers each, and no pipeline
- * whose micro-batches gather all parameters again. Others are asked for by name. */
-static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
-                                  struct ar_error *err)
-{
-    const struct axis *first = &space->request->first;
-    uint32_t stages = layout->sizes[AR_AXIS_PP];
-    if (first->count == 0 || first->key != AR_KEY_MESH || layout->model == NULL) {
-        return AR_OK;
-    }
-    if (layout->model->layers % (stages * layout->chunks) != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "--mesh: found layers %" PRIu32 "; expected a multiple of %" PRIu32
-                            ", stages times chunks, with --mesh all",
-                            layout->model->layers, stages * layout->chunks);
-    }
-    return !layout->strategy->shards_all || stages == 1
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--mesh: found strategy %s with pp=%" PRIu32
-                              "; expected pp=1 with --mesh all",
-                              layout->strategy->name, stages);
-}
-
-static enum ar_status add_layout(struct space *space, uint32_t number, struct ar_error *err)
-{
-    const struct ar_scenario *scenario;
-    AR_TRY(variants_scenario(&space->variants, number, &scenario, err));
-    AR_TRY(check_usual(space, &scenario->layout, err));
-    const struct point point = {.shape = {.x = scenario->gpus, .y = 1},
-                                .variant = number,
-                                .cost_s = (float)AR_POOL_CHEAP_S,
-                                .same_as = (uint32_t)space->steps.count};
-    AR_TRY(check_memory(space, scenario, err));
-    ar_hash_text(&space->fingerprint, scenario->cluster_name);
-    ar_hash_text(&space->fingerprint, scenario->engine->name);
-    ar_hash_text(&space->fingerprint, ar_algorithm_name(scenario->algorithm));
-    ar_scenario_hash(scenario, &space->fingerprint);
-    if (space->steps.count == 0 && scenario->layout.recorded != NULL) {
-        ar_note_before(space->request->notes, scenario, 0);
-    }
-    return point_append(space, &space->steps, &point, err);
-}
-
-/* Adds the layouts that divide and fit, as a variant each; an error if none does. */
-static enum ar_status add_layouts(struct space *space, struct ar_error *err)
-{
-    space->has_steps = true;
-    AR_TRY(check_values(&space->variants, err));
-    if (space->request->gpus != NULL) {
-        AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
-                           &space->gpus_count, err));
-    }
-    for (uint32_t i = 0; i < space->variants.count; i++) {
-        enum ar_status status = add_layout(space, i, err);
-        if (status != AR_OK && status != AR_USAGE) {
-            return status;
-        }
-    }
-    space->steps_count = space->steps.count;
-    const struct unfit *unfit = &space->unfit;
-    if (space->steps.count > 0 || unfit->count == 0) {
-        return space->steps.count > 0 ? AR_OK : err->status;
-    }
-    char least[AR_UNIT_TEXT], room[AR_UNIT_TEXT], hint[120] = "more GPUs, stages or sharding";
-    if (unfit->fit_recomputed > 0) {
-        snprintf(hint, sizeof hint, "--recompute full, with which %zu of them fit",
-                 unfit->fit_recomputed);
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--mesh: no layout fits: %zu divide the model, of which the smallest (%s, "
-                        "%s) takes %s on the fullest GPU; expected at most %s, gpu.memory: try %s",
-                        unfit->count, unfit->least_mesh, unfit->least_strategy,
-                        ar_format_bytes((uint64_t)unfit->least_bytes, least),
-                        ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
-}
-
 /* --- the space -------------------------------------------------------------------------------- */
 
 /* The keys that are axes of points, after the settings; those of the trace come first. */
@@ -544,36 +369,11 @@ static const enum ar_key point_axes[] = {
     AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
     AR_KEYS_COUNT};
 
-/* The keys that are axes of layouts. */
-static const enum ar_key layout_axes[] = {AR_KEY_MICRO_BATCH,
-                                          AR_KEY_STRATEGY,
-                                          AR_KEY_SCHEDULE,
-                                          AR_KEY_RECOMPUTE,
-                                          AR_KEY_OFFLOAD,
-                                          AR_KEY_SEQUENCE_PARALLEL,
-                                          AR_KEY_ATTENTION,
-                                          AR_KEY_OVERLAP,
-                                          AR_KEY_OVERLAP_TENSOR,
-                                          AR_KEY_OVERLAP_GATHER,
-                                          AR_KEY_OVERLAP_PIPELINE,
-                                          AR_KEY_GRADIENTS,
-                                          AR_KEY_SPARSE,
-                                          AR_KEY_PLACEMENT,
-                                          AR_KEY_DEPTH,
-                                          AR_KEY_ROUNDS,
-                                          AR_KEYS_COUNT};
-
 const struct sweep_kind sweep_of_points = {.items_name = "points",
                                            .file = "sweep.csv",
                                            .axes = point_axes,
                                            .has_setting_axes = true,
                                            .add_points = add_points};
-
-const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
-                                            .file = "layouts.csv",
-                                            .axes = layout_axes,
-                                            .is_ranked = true,
-                                            .add_points = add_layouts};
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err)

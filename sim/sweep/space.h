@@ -29,12 +29,15 @@ struct points {
 
 /** Layouts that divide the model and do not fit into the memory of a GPU. */
 struct unfit {
-    size_t count;
-    size_t fit_recomputed; /**< of those: would fit if all activations were recomputed */
+    size_t count;          /**< of a plan: meshes of which no layout fits */
+    size_t fit_recomputed; /**< of those: would fit if all activations were recomputed, */
+    size_t fit_sharded;    /**< and if replicas sharded what they hold, too */
+    bool is_asked;         /**< there are layouts of which that is asked */
     double room_bytes;     /**< of a GPU; 0: the cluster does not say */
-    double least_bytes;    /**< of the smallest, whose mesh and strategy follow */
+    double least_bytes;    /**< of the smallest, which is described below */
     char least_mesh[AR_MESH_TEXT];
     const char *least_strategy;
+    char least_recompute[AR_RECOMPUTE_TEXT];
 };
 
 struct space {
@@ -71,6 +74,19 @@ void space_destroy(struct space *space);
  * those of a sequence; or (0) those numbers. AR_USAGE where `cp` does not divide one. */
 enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
                                  struct axis *first, struct ar_error *err);
+
+/** Appends a point; AR_USAGE where there are too many. */
+enum ar_status point_append(struct space *space, struct points *points, const struct point *point,
+                            struct ar_error *err);
+
+/** Adds the layouts that divide and fit; an error if there is none. */
+enum ar_status layouts_add(struct space *space, struct ar_error *err);
+
+/** The range in which a plan looks next for something faster than this variant: in the first of
+ * PLAN_ROUNDS at all schedules, in the second at all overlaps of its schedule; always with as
+ * little recomputation as fits. */
+enum { PLAN_ROUNDS = 2 };
+struct refined layouts_refine(const struct space *space, uint32_t variant, unsigned round);
 
 /** The scenario of a point; valid until that of another variant is asked for. */
 enum ar_status space_scenario(struct space *space, const struct point *point,

@@ -96,13 +96,18 @@ static void sweep_announce(const struct sweep *sweep, uint32_t processes)
     }
 }
 
-/* Queues the points that have no row or failed, but not those that have the times of another. */
-static void points_queue(struct sweep *sweep)
+/* Queues the points that have no row or failed, but not those that have the times of another. Rows
+ * that an earlier round computed are there. */
+static enum ar_status points_queue(struct sweep *sweep, struct ar_error *err)
 {
     struct space *space = sweep->space;
     uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
     size_t count = 0;
     for (uint32_t i = 0; i < space->points_count; i++) {
+        const char *known = sweep->request->known != NULL ? sweep->request->known[i] : NULL;
+        if (sweep->journal.statuses[i] != AR_OK && known != NULL) {
+            AR_TRY(journal_add(&sweep->journal, i, known, AR_OK, err));
+        }
         bool is_missing = sweep->journal.statuses[i] != AR_OK;
         sweep->missing_count += is_missing;
         if (is_missing && space->points[i].same_as == i) {
@@ -110,6 +115,7 @@ static void points_queue(struct sweep *sweep)
         }
     }
     sweep->queue = ar_pool_queue_create(&sweep->arena, &sweep->work, missing, count);
+    return AR_OK;
 }
 
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err)
@@ -126,7 +132,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                                             .resumes = request->resumes,
                                             .forces = request->forces};
     AR_TRY(journal_open(&journal, &sweep->arena, &sweep->journal, err));
-    points_queue(sweep);
+    AR_TRY(points_queue(sweep, err));
     sweep_announce(sweep, processes);
     ar_note_flush(request->notes);
     return AR_OK;
@@ -138,26 +144,29 @@ void sweep_close(struct sweep *sweep, bool is_finished)
     ar_arena_end(&sweep->arena);
 }
 
-enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
+/* Makes a sweep whose points are those of the space; `names_items`: errors may name them. */
+static void sweep_make(const struct sweep_request *request, struct space *space, bool names_items,
+                       struct sweep *sweep)
 {
-    const struct journal *journal = &sweep->journal;
-    size_t rows = journal_rows(journal);
-    bool is_kept = journal->file != NULL && rows > 0;
-    return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s%s%.300s%s", rows,
-                        journal->points_count, sweep->work.items_name, is_kept ? "; " : "",
-                        is_kept ? journal->path : "", is_kept ? " keeps them for --resume" : "");
+    *sweep =
+        (struct sweep){.request = request,
+                       .space = space,
+                       .work = {.context = sweep,
+                                .items_name = names_items ? space->request->kind->items_name : NULL,
+                                .bytes_max = JOURNAL_LINE_MAX + 1,
+                                .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
+                                .compute = point_compute,
+                                .take = row_take,
+                                .cost_s = point_cost_s}};
 }
 
-static enum ar_status sweep_run_alone(struct sweep *sweep, struct ar_error *err)
+enum ar_status sweep_compute(const struct sweep_request *request, struct space *space,
+                             struct sweep *sweep, struct ar_error *err)
 {
-    uint32_t jobs = sweep->request->jobs;
-    AR_TRY(sweep_open(sweep, jobs, err));
-    enum ar_status status = ar_pool_run(&sweep->work, jobs, &sweep->queue, err);
-    if (status == AR_INTERRUPTED) {
-        return sweep_report_interrupt(sweep, err);
-    }
-    AR_TRY(status);
-    return sweep_finish(sweep, err);
+    sweep_make(request, space, true, sweep);
+    AR_TRY(sweep_open(sweep, request->jobs, err));
+    enum ar_status status = ar_pool_run(&sweep->work, request->jobs, &sweep->queue, err);
+    return status == AR_INTERRUPTED ? sweep_report_interrupt(sweep, err) : status;
 }
 
 enum ar_status sweep_run(const struct sweep_request *request, struct space *space,
@@ -165,20 +174,12 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct sweep *sweep = ar_arena_alloc(&arena, 1, sizeof *sweep);
-    sweep->request = request;
-    sweep->space = space;
-    sweep->work = (struct ar_pool_work){
-        .context = sweep,
-        .items_name = status == AR_OK ? space->request->kind->items_name : NULL,
-        .bytes_max = JOURNAL_LINE_MAX + 1,
-        .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
-        .compute = point_compute,
-        .take = row_take,
-        .cost_s = point_cost_s};
     if (request->launcher.ranks > 1) {
+        sweep_make(request, space, status == AR_OK, sweep);
         status = ranks_run(sweep, status, err);
     } else if (status == AR_OK) {
-        status = sweep_run_alone(sweep, err);
+        status = sweep_compute(request, space, sweep, err);
+        status = status == AR_OK ? sweep_finish(sweep, err) : status;
         sweep_close(sweep, status == AR_OK);
     }
     ar_flows_destroy(sweep->kept);

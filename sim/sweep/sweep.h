@@ -19,6 +19,9 @@ struct sweep_request {
     bool is_complete;      /**< all rows are in the files: there is nothing to do */
     bool is_best;          /**< stdout gets the best rows only */
     struct ar_view view;   /**< of stdout */
+    const char **known;    /**< [point]: a row that an earlier round computed, or NULL; NULL: there
+                                was none */
+    size_t planned_count;  /**< layouts of the first round of a plan */
     uint32_t jobs;         /**< worker processes of this process */
     struct launcher launcher;
     /** Adds to the files, when they are there and before rows are printed. */
@@ -53,12 +56,24 @@ struct sweep {
 enum ar_status sweep_run(const struct sweep_request *request, struct space *space,
                          enum ar_status status, struct ar_error *err);
 
+/** Computes the rows of a space in this process and its workers, and keeps them in the sweep's
+ * journal. Freed with sweep_close(), also after a failure. */
+enum ar_status sweep_compute(const struct sweep_request *request, struct space *space,
+                             struct sweep *sweep, struct ar_error *err);
+
+/** Computes the rounds of a plan but the last: the space has a layout of each mesh, and is made
+ * anew with more of those that are fast. What is known then goes to the request; its memory is the
+ * arena's. */
+enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
+                          struct space *space, struct ar_arena *arena, struct ar_error *err);
+
 /** Opens the journal, finds out which points are missing, and says how long they will take on so
  * many processes. Freed with sweep_close(), also after a failure. */
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err);
 
-/** Reports that the sweep was interrupted, and what is left of it. */
-enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err);
+/** Prints the rows that are there of a sweep that was interrupted, and reports what is left of it.
+ */
+enum ar_status sweep_report_interrupt(struct sweep *sweep, struct ar_error *err);
 
 /** Writes files and output when all points have their row; fails if a point failed. Steps go to
  * DIR/sweep.csv and bare collectives beside them to DIR/payload.csv, in the order of the points;

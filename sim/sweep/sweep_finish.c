@@ -40,6 +40,21 @@ static const struct sweep_kind *kind_of(const struct sweep *sweep)
 
 /* --- which rows, in which order --------------------------------------------------------------- */
 
+/* Gives a row the names of another layout with the same step. */
+static enum ar_status layout_rename(struct sweep *sweep, const struct point *point,
+                                    struct ar_row *row, struct ar_error *err)
+{
+    struct ar_row own;
+    struct ar_scenario scenario;
+    AR_TRY(space_scenario(sweep->space, point, &scenario, err));
+    ar_run_describe(&scenario, &own);
+    ar_copy_text(row->recompute, sizeof row->recompute, own.recompute);
+    ar_copy_text(row->strategy, sizeof row->strategy, own.strategy);
+    ar_copy_text(row->settings, sizeof row->settings, own.settings);
+    row->overlap = own.overlap;
+    return AR_OK;
+}
+
 /* Adds the rows of points that have the same times as another one. */
 static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
 {
@@ -48,13 +63,18 @@ static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
     struct journal *journal = &sweep->journal;
     for (uint32_t i = 0; i < sweep->space->points_count; i++) {
         const struct point *point = &sweep->space->points[i];
-        if (point->same_as != i && journal->statuses[i] != AR_OK) {
-            journal_read_row(journal, point->same_as, &row);
+        if (point->same_as == i || journal->statuses[i] == AR_OK) {
+            continue;
+        }
+        journal_read_row(journal, point->same_as, &row);
+        if (point->operation == NULL) {
+            AR_TRY(layout_rename(sweep, point, &row, err));
+        } else {
             ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
             ar_shape_format(&point->shape, row.shape);
-            journal_format(&row, line);
-            AR_TRY(journal_add(journal, i, line, journal->statuses[point->same_as], err));
         }
+        journal_format(&row, line);
+        AR_TRY(journal_add(journal, i, line, journal->statuses[point->same_as], err));
     }
     return AR_OK;
 }
@@ -74,16 +94,19 @@ static int compare_layouts(const void *a, const void *b)
     return order != 0 ? order : (one->point > other->point) - (one->point < other->point);
 }
 
-/* Reads all rows: layouts sorted, others in the order of their points. */
+/* Reads all rows that are there: layouts sorted, others in the order of their points. */
 static struct row_list rows_summarize(struct sweep *sweep)
 {
     const struct space *space = sweep->space;
     size_t count = space->points_count;
-    struct row_list all = {ar_arena_alloc(&sweep->arena, count, sizeof *all.rows), count};
+    struct row_list all = {ar_arena_alloc(&sweep->arena, count, sizeof *all.rows), 0};
     struct ar_row row;
     for (uint32_t i = 0; i < count; i++) {
+        if (sweep->journal.rows[i] == NULL) {
+            continue; /* of a sweep that was interrupted */
+        }
         journal_read_row(&sweep->journal, i, &row);
-        all.rows[i] = (struct row_summary){
+        all.rows[all.count++] = (struct row_summary){
             .point = i,
             .is_ok = sweep->journal.statuses[i] == AR_OK,
             .is_estimate = row.exact == 0,
@@ -92,7 +115,7 @@ static struct row_list rows_summarize(struct sweep *sweep)
             .mesh = kind_of(sweep)->is_ranked ? ar_arena_text(&sweep->arena, row.mesh) : NULL};
     }
     if (kind_of(sweep)->is_ranked) {
-        qsort(all.rows, count, sizeof *all.rows, compare_layouts);
+        qsort(all.rows, all.count, sizeof *all.rows, compare_layouts);
     }
     return all;
 }
@@ -209,22 +232,108 @@ struct shown_row {
     struct ar_row row;
 };
 
+/* A plan has more axes than a table of 80 characters has room for. */
+enum { PLAN_WIDTH = 120 };
+
 enum { COLUMNS_MAX = 1 + AXES_MAX + AR_ROW_COLUMNS_MAX };
 
 /* Prints one row after the other, steps and bare collectives in a table each. */
 struct row_printer {
     const struct sweep *sweep;
+    struct ar_arena *arena; /* the sweep's */
     struct ar_records records;
     struct ar_column columns[COLUMNS_MAX];
     struct shown_row shown;
+    bool is_axis_shown[AXES_MAX]; /* of a table */
     bool has_begun;
     bool is_bare; /* of the table that was begun last */
 };
 
+/* Adds the columns of the axes that a table shows, with a heading of two lines where the name of an
+ * axis has two words; returns how many. */
+static size_t axes_add(const struct row_printer *printer, struct ar_column *columns)
+{
+    const struct variants *variants = &printer->sweep->space->variants;
+    size_t count = 0;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        if (!printer->is_axis_shown[i]) {
+            continue;
+        }
+        char *heading = ar_arena_text(printer->arena, axis->name);
+        char *dash = strchr(heading, '-');
+        if (dash != NULL && kind_of(printer->sweep)->is_ranked) {
+            *dash = '\n';
+        }
+        columns[count++] = (struct ar_column){.name = axis->name,
+                                              .kind = AR_COLUMN_string,
+                                              .offset = i * sizeof(const char *),
+                                              .size = sizeof(const char *),
+                                              .heading = heading};
+    }
+    return count;
+}
+
+/* Whether a column of rows is that of an axis which a table of layouts shows as it was given. */
+static bool is_axis_of_layouts(const struct row_printer *printer, const char *column)
+{
+    const struct variants *variants = &printer->sweep->space->variants;
+    bool is_it = false;
+    for (size_t i = 0; i < variants->axes_count && kind_of(printer->sweep)->is_ranked; i++) {
+        char name[AR_CELL_WORD];
+        snprintf(name, sizeof name, "%s", variants->axes[i].name);
+        for (char *dash = strchr(name, '-'); dash != NULL; dash = strchr(dash, '-')) {
+            *dash = '_';
+        }
+        is_it = is_it || (printer->is_axis_shown[i] && strcmp(name, column) == 0);
+    }
+    return is_it;
+}
+
+/* Finds the axes that decide between the rows of a list. A table has a column for each: of layouts
+ * if its values differ there, or if there is one row, which is the answer; of points for every axis
+ * with several values. The engine, the mesh and the number of GPUs have columns anyway. */
+static void axes_choose(struct row_printer *printer, const struct row_list *list)
+{
+    const struct space *space = printer->sweep->space;
+    const struct variants *variants = &space->variants;
+    for (size_t i = 0; i < variants->axes_count && is_table(printer->sweep); i++) {
+        const struct axis *axis = &variants->axes[i];
+        bool differs = !kind_of(printer->sweep)->is_ranked || printer->sweep->request->is_best;
+        for (size_t j = 1; j < list->count && !differs; j++) {
+            differs =
+                strcmp(variants_value(variants, i, space->points[list->rows[0].point].variant),
+                       variants_value(variants, i, space->points[list->rows[j].point].variant)) !=
+                0;
+        }
+        bool is_there = axis->key == AR_KEY_ENGINE || axis->key == AR_KEY_GPUS ||
+                        (axis->key == AR_KEY_MESH && kind_of(printer->sweep)->is_ranked);
+        printer->is_axis_shown[i] = axis->count > 1 && !is_there && differs;
+    }
+}
+
+/* The value of an axis in a row, and in the rows of other names that are the same step, once each:
+ * "none, selective". */
+static const char *axis_value(const struct row_printer *printer, size_t axis, uint32_t point)
+{
+    const struct space *space = printer->sweep->space;
+    const struct variants *variants = &space->variants;
+    const char *text = variants_value(variants, axis, space->points[point].variant);
+    if (!is_table(printer->sweep) || !kind_of(printer->sweep)->is_ranked) {
+        return text;
+    }
+    for (uint32_t i = point + 1; i < space->points_count; i++) {
+        const char *other = variants_value(variants, axis, space->points[i].variant);
+        if (space->points[i].same_as == point && strstr(text, other) == NULL) {
+            text = ar_arena_format(printer->arena, "%s, %s", text, other);
+        }
+    }
+    return text;
+}
+
 static void table_begin(struct row_printer *printer, bool is_bare)
 {
     const struct sweep *sweep = printer->sweep;
-    const struct variants *variants = &sweep->space->variants;
     enum ar_row_kind kind = kind_of(sweep)->is_ranked ? ar_row_kind_of(&printer->shown.row)
                             : is_bare                 ? AR_ROW_BARE
                                                       : AR_ROW_STEP;
@@ -241,28 +350,27 @@ static void table_begin(struct row_printer *printer, bool is_bare)
         printer->columns[count++] = (struct ar_column)AR_COLUMN(
             text, struct shown_row, row.operation, "operation", "", .heading = "operation");
     }
-    /* A table has a column in front for every axis with several values, but for the engine, which
-     * it has anyway. Layouts have these columns anyway. */
-    for (size_t i = 0; i < variants->axes_count; i++) {
-        const struct axis *axis = &variants->axes[i];
-        if (is_table(sweep) && axis->count > 1 && axis->key != AR_KEY_ENGINE &&
-            !kind_of(sweep)->is_ranked) {
-            printer->columns[count++] = (struct ar_column){.name = axis->name,
-                                                           .kind = AR_COLUMN_string,
-                                                           .offset = i * sizeof(const char *),
-                                                           .size = sizeof(const char *),
-                                                           .heading = axis->name};
-        }
+    if (!kind_of(sweep)->is_ranked) {
+        count += axes_add(printer, &printer->columns[count]);
     }
     struct ar_columns in_front = {printer->columns, count};
     size_t chosen_count = ar_view_choose(&view, of_row, chosen);
     for (size_t i = 0; i < chosen_count; i++) {
-        if (ar_column_find(in_front, chosen[i].name, strlen(chosen[i].name)) == NULL) {
-            chosen[i].offset += offsetof(struct shown_row, row);
-            printer->columns[count++] = chosen[i];
+        if (ar_column_find(in_front, chosen[i].name, strlen(chosen[i].name)) != NULL ||
+            is_axis_of_layouts(printer, chosen[i].name)) {
+            continue;
+        }
+        chosen[i].offset += offsetof(struct shown_row, row);
+        printer->columns[count++] = chosen[i];
+        bool is_mesh = chosen[i].heading != NULL && strcmp(chosen[i].name, "mesh") == 0;
+        if (kind_of(sweep)->is_ranked && is_mesh) {
+            count += axes_add(printer, &printer->columns[count]);
         }
     }
     view.width = view.columns == NULL ? view.width : 0;
+    if (sweep->space->request->is_planned && view.width > 0 && view.width < PLAN_WIDTH) {
+        view.width = PLAN_WIDTH;
+    }
     view.columns = NULL;
     ar_records_begin(&printer->records, stdout, &view,
                      (struct ar_columns){printer->columns, count});
@@ -286,7 +394,7 @@ static void row_print(struct row_printer *printer, uint32_t point)
     }
     for (size_t i = 0; i < space->variants.axes_count; i++) {
         const struct axis *axis = &space->variants.axes[i];
-        const char *value = variants_value(&space->variants, i, space->points[point].variant);
+        const char *value = axis_value(printer, i, point);
         bool is_unused = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP);
         const char *equals = strchr(value, '='); /* the head of the column has what is before it */
         bool has_key = equals != NULL && strncmp(value, axis->name, strlen(axis->name)) == 0;
@@ -299,8 +407,14 @@ static void rows_print(struct sweep *sweep, const struct row_list *list)
 {
     struct row_printer *printer = ar_arena_alloc(&sweep->arena, 1, sizeof *printer);
     printer->sweep = sweep;
+    printer->arena = &sweep->arena;
+    axes_choose(printer, list);
     for (size_t i = 0; !ferror(stdout) && i < list->count; i++) {
-        row_print(printer, list->rows[i].point);
+        uint32_t point = list->rows[i].point;
+        bool is_copy = kind_of(sweep)->is_ranked && sweep->space->points[point].same_as != point;
+        if (!is_copy || !is_table(sweep)) { /* a table has the names of a step in one row */
+            row_print(printer, point);
+        }
     }
     if (!printer->has_begun) {
         table_begin(printer, !sweep->space->has_steps); /* an empty list has a head too */
@@ -349,6 +463,22 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
                                               : "replicas",
                         ar_shape_ranks(&point->shape) * groups, row.status,
                         journal->file != NULL ? "; --resume tries them again" : "");
+}
+
+/* Rows are printed even so: of a long sweep they are worth reading. */
+enum ar_status sweep_report_interrupt(struct sweep *sweep, struct ar_error *err)
+{
+    const struct journal *journal = &sweep->journal;
+    size_t rows = journal_rows(journal);
+    bool is_kept = journal->file != NULL && rows > 0;
+    if (rows > 0) {
+        struct row_list all = rows_summarize(sweep);
+        struct row_list bests = rows_find_bests(sweep, &all);
+        rows_print(sweep, sweep->request->is_best ? &bests : &all);
+    }
+    return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s%s%.300s%s", rows,
+                        journal->points_count, sweep->work.items_name, is_kept ? "; " : "",
+                        is_kept ? journal->path : "", is_kept ? " keeps them for --resume" : "");
 }
 
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)

@@ -44,6 +44,14 @@ struct sweep_kind {
  * a variant each. */
 extern const struct sweep_kind sweep_of_points, sweep_of_layouts;
 
+/** A key of layouts that --mesh all with --best varies where it is not given, and its values, the
+ * likeliest to be fast first. NULL ends the list. */
+struct planned_key {
+    enum ar_key key;
+    const char *values;
+};
+extern const struct planned_key planned_keys[];
+
 /** A sweep as it was asked for; lists are texts as in lists.h. */
 struct space_request {
     const struct sweep_kind *kind;
@@ -59,7 +67,15 @@ struct space_request {
     const char *shapes;
     const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces
                                beside the steps; NULL: none */
-    FILE *notes;          /**< where points that are left out are said (ar_note.h) */
+    /** Planned keys are free: of variants that differ in them alone the first that fits counts; in
+     * ranges that are refined, of which the last one that holds a variant counts, the first of each
+     * `group`. */
+    bool is_planned;
+    struct refined {
+        uint32_t begin, end, group;
+    } * refined;
+    size_t refined_count;
+    FILE *notes; /**< where points that are left out are said (ar_note.h) */
 };
 
 /** A scenario that is in memory. */

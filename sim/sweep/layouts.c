@@ -1,0 +1,369 @@
+/* The layouts of a workload, or of operators: which of a sweep's variants are computed. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ar_kind.h"
+#include "ar_note.h"
+#include "ar_numbers.h"
+#include "ar_pool.h"
+#include "ar_units.h"
+#include "lists.h"
+#include "space.h"
+
+/* --- the axes --------------------------------------------------------------------------------- */
+
+/* The keys that are axes of layouts. Those of a plan are the last ones, so that variants which
+ * differ in nothing else follow each other, the fastest first where they fit. */
+static const enum ar_key layout_axes[] = {AR_KEY_MICRO_BATCH,
+                                          AR_KEY_STRATEGY,
+                                          AR_KEY_ATTENTION,
+                                          AR_KEY_OVERLAP,
+                                          AR_KEY_OVERLAP_PIPELINE,
+                                          AR_KEY_GRADIENTS,
+                                          AR_KEY_SPARSE,
+                                          AR_KEY_PLACEMENT,
+                                          AR_KEY_DEPTH,
+                                          AR_KEY_ROUNDS,
+                                          AR_KEY_SCHEDULE,
+                                          AR_KEY_SEQUENCE_PARALLEL,
+                                          AR_KEY_OVERLAP_TENSOR,
+                                          AR_KEY_OVERLAP_GATHER,
+                                          AR_KEY_RECOMPUTE,
+                                          AR_KEY_OFFLOAD,
+                                          AR_KEYS_COUNT};
+
+const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
+                                            .file = "layouts.csv",
+                                            .axes = layout_axes,
+                                            .is_ranked = true,
+                                            .add_points = layouts_add};
+
+const struct planned_key planned_keys[] = {
+    {AR_KEY_SCHEDULE, "1f1b,interleaved:2,interleaved:3,interleaved:4,interleaved:6"},
+    {AR_KEY_SEQUENCE_PARALLEL, "yes,no"},
+    {AR_KEY_OVERLAP_TENSOR, "yes,no"},
+    {AR_KEY_OVERLAP_GATHER, "yes,no"},
+    {AR_KEY_RECOMPUTE, "none,selective,full"},
+    {AR_KEYS_COUNT, NULL}};
+
+/* Variants in a row that differ in planned keys alone, from the one in this place of the list on.
+ */
+static uint32_t planned_count(const struct variants *variants, size_t first)
+{
+    uint32_t count = 1;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct planned_key *planned = &planned_keys[first];
+        while (planned->values != NULL && planned->key != variants->axes[i].key) {
+            planned++;
+        }
+        count *= planned->values != NULL ? (uint32_t)variants->axes[i].count : 1;
+    }
+    return count;
+}
+
+struct refined layouts_refine(const struct space *space, uint32_t variant, unsigned round)
+{
+    static const size_t range[] = {0, 1}, group[] = {1, 4}; /* places in planned_keys */
+    const struct variants *variants = &space->variants;
+    uint32_t count = planned_count(variants, range[round]);
+    uint32_t begin = variant / count * count;
+    return (struct refined){begin, begin + count, planned_count(variants, group[round])};
+}
+
+/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it with cp. */
+static void append_meshes(struct ar_arena *arena, uint32_t gpus, uint32_t cp, struct axis *axis)
+{
+    const char *part = cp > 1 ? ar_arena_format(arena, "cp=%u,", cp) : "";
+    gpus /= cp;
+    for (uint32_t tp = 1; tp <= gpus; tp++) {
+        for (uint32_t ep = 1; gpus % tp == 0 && ep <= gpus / tp; ep++) {
+            uint32_t rest = gpus / tp / ep;
+            for (uint32_t pp = 1; rest * ep * tp == gpus && pp <= rest; pp++) {
+                if (rest % pp == 0) {
+                    axis_append(arena, axis,
+                                ar_arena_format(arena, "pp=%u,dp=%u,ep=%u,%stp=%u", pp, rest / pp,
+                                                ep, part, tp));
+                }
+            }
+        }
+    }
+}
+
+enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
+                                 struct axis *first, struct ar_error *err)
+{
+    struct ar_arena *arena = request->base.arena;
+    uint64_t *gpus;
+    size_t count;
+    *first =
+        (struct axis){.name = cp > 0 ? "mesh" : "gpus", .key = cp > 0 ? AR_KEY_MESH : AR_KEY_GPUS};
+    AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        if (cp > 0 && gpus[i] % cp != 0) {
+            return ar_error_set(err, AR_USAGE,
+                                "--mesh: found all,cp=%" PRIu32 " with %" PRIu64
+                                " GPUs; expected a divisor of them",
+                                cp, gpus[i]);
+        }
+        if (cp > 0) {
+            append_meshes(arena, (uint32_t)gpus[i], cp, first);
+        } else {
+            axis_append(arena, first, ar_arena_format(arena, "%" PRIu64, gpus[i]));
+        }
+    }
+    return AR_OK;
+}
+
+/* A value that is wrong by itself is wrong in all layouts that have it. */
+static enum ar_status check_values(const struct variants *variants, struct ar_error *err)
+{
+    for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        for (size_t j = 0; j < axis->count; j++) {
+            struct ar_scenario scratch = variants->request->base;
+            AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
+            if (axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout) {
+                return ar_error_set(err, AR_USAGE,
+                                    "--strategy: found %s beside strategies that put parts of a "
+                                    "model on GPUs; expected a sweep for each",
+                                    axis->values[j]);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* --- which of them are computed --------------------------------------------------------------- */
+
+/* Why layouts cannot be, by the first words of their errors. */
+enum { REASONS_MAX = 16, REASON_WORDS = 24 };
+
+/* Layouts while they are added. */
+struct adding_layouts {
+    struct space *space;
+    struct refusal {
+        size_t count;
+        struct ar_error first;
+    } refusals[REASONS_MAX];
+    bool is_added;    /* one of the group was, */
+    bool is_full;     /* or one was refused for its memory alone */
+    uint64_t *hashes; /* [point]: what decides it */
+};
+
+static double needed_bytes(const struct ar_layout *layout)
+{
+    struct ar_layout_memory memory = ar_layout_memory(layout);
+    return memory.states_bytes + memory.activations_bytes;
+}
+
+/* Counts what would make a layout fit that does not, and remembers the smallest. */
+static void count_unfit(struct unfit *unfit, const struct ar_layout *layout)
+{
+    struct ar_layout full = *layout, sharded = *layout;
+    double bytes = needed_bytes(layout);
+    full.recompute = sharded.recompute = AR_RECOMPUTE_FULL;
+    sharded.strategy = layout->sizes[AR_AXIS_PP] == 1 ? &ar_strategy_zero3 : &ar_strategy_zero1;
+    unfit->fit_recomputed += needed_bytes(&full) <= unfit->room_bytes;
+    unfit->fit_sharded += needed_bytes(&sharded) <= unfit->room_bytes;
+    if (unfit->least_mesh[0] == '\0' || bytes < unfit->least_bytes) {
+        struct ar_mesh mesh = ar_layout_mesh(layout, 0);
+        unfit->least_bytes = bytes;
+        ar_mesh_format(&mesh, unfit->least_mesh);
+        unfit->least_strategy = layout->strategy->name;
+        ar_recompute_format(layout->recompute, unfit->least_recompute);
+    }
+}
+
+/* Refuses a layout that does not fit. Operators are placed where there is room, and of a recorded
+ * step nobody knows what it holds. */
+static enum ar_status check_memory(struct adding_layouts *adding,
+                                   const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct unfit *unfit = &adding->space->unfit;
+    if (scenario->layout.model == NULL) {
+        return AR_OK;
+    }
+    unfit->is_asked = true;
+    unfit->room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    if (unfit->room_bytes <= 0 || needed_bytes(&scenario->layout) <= unfit->room_bytes) {
+        return AR_OK;
+    }
+    adding->is_full = true;
+    count_unfit(unfit, &scenario->layout);
+    return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
+}
+
+/* Only usual meshes are tried: stages of as many layers each, and no pipeline
+ * whose micro-batches gather all parameters again. Others are asked for by name. */
+static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
+                                  struct ar_error *err)
+{
+    const struct axis *first = &space->request->first;
+    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    if (first->count == 0 || first->key != AR_KEY_MESH || layout->model == NULL) {
+        return AR_OK;
+    }
+    if (layout->model->layers % (stages * layout->chunks) != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--mesh: found layers %" PRIu32 "; expected a multiple of %" PRIu32
+                            ", stages times chunks, with --mesh all",
+                            layout->model->layers, stages * layout->chunks);
+    }
+    return !layout->strategy->shards_all || stages == 1
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--mesh: found strategy %s with pp=%" PRIu32
+                              "; expected pp=1 with --mesh all",
+                              layout->strategy->name, stages);
+}
+
+/* The point that is computed for this one, of the same mesh: another name of the same step. */
+static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenario *scenario,
+                          uint32_t number)
+{
+    const struct space *space = adding->space;
+    const struct variants *variants = &space->variants;
+    const struct points *steps = &space->steps;
+    size_t meshes = space->request->first.count > 0 ? space->request->first.count : 1;
+    uint32_t each = variants->count / (uint32_t)meshes;
+    uint64_t hash = AR_HASH_BEGIN;
+    ar_layout_hash(&scenario->layout, &hash);
+    adding->hashes = ar_arena_grow(&adding->space->variants.arena, adding->hashes, steps->count, 1,
+                                   sizeof *adding->hashes);
+    adding->hashes[steps->count] = hash;
+    for (size_t i = steps->count; i-- > 0 && steps->list[i].variant / each == number / each;) {
+        if (adding->hashes[i] == hash && steps->list[i].same_as == i) {
+            return (uint32_t)i;
+        }
+    }
+    return (uint32_t)steps->count;
+}
+
+static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
+                                 struct ar_error *err)
+{
+    struct space *space = adding->space;
+    const struct ar_scenario *scenario;
+    AR_TRY(variants_scenario(&space->variants, number, &scenario, err));
+    AR_TRY(check_usual(space, &scenario->layout, err));
+    AR_TRY(check_memory(adding, scenario, err));
+    const struct point point = {.shape = {.x = scenario->gpus, .y = 1},
+                                .variant = number,
+                                .cost_s = (float)AR_POOL_CHEAP_S,
+                                .same_as = find_same(adding, scenario, number)};
+    adding->is_added = true;
+    if (space->request->is_planned && point.same_as != space->steps.count) {
+        return AR_OK; /* who asks for the fastest wants it once */
+    }
+    ar_hash_text(&space->fingerprint, scenario->cluster_name);
+    ar_hash_text(&space->fingerprint, scenario->engine->name);
+    ar_hash_text(&space->fingerprint, ar_algorithm_name(scenario->algorithm));
+    ar_scenario_hash(scenario, &space->fingerprint);
+    if (space->steps.count == 0 && scenario->layout.recorded != NULL) {
+        ar_note_before(space->request->notes, scenario, 0);
+    }
+    return point_append(space, &space->steps, &point, err);
+}
+
+/* Counts a layout that cannot be, for the reason that its error begins with. */
+static void count_refusal(struct adding_layouts *adding, const struct ar_error *err)
+{
+    for (size_t i = 0; i < REASONS_MAX; i++) {
+        struct refusal *refusal = &adding->refusals[i];
+        if (refusal->count == 0) {
+            refusal->first = *err;
+        }
+        if (strncmp(refusal->first.text, err->text, REASON_WORDS) == 0) {
+            refusal->count++;
+            return;
+        }
+    }
+}
+
+/* No layout divides: the commonest reason. */
+static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_error *err)
+{
+    const struct refusal *most = &adding->refusals[0];
+    size_t all = 0;
+    for (size_t i = 0; i < REASONS_MAX; i++) {
+        all += adding->refusals[i].count;
+        most = adding->refusals[i].count > most->count ? &adding->refusals[i] : most;
+    }
+    struct ar_error first = most->first;
+    return all == 1 ? (*err = first).status
+                    : ar_error_set(err, first.status,
+                                   "--mesh: none of %zu layouts can be; %zu of them as this one: "
+                                   "%.300s",
+                                   all, most->count, first.text);
+}
+
+/* Layouts divide and none fits: the smallest, and what would make some fit. */
+static enum ar_status refuse_unfit(const struct space *space, struct ar_error *err)
+{
+    const struct unfit *unfit = &space->unfit;
+    char least[AR_UNIT_TEXT], room[AR_UNIT_TEXT], hint[120] = "more GPUs";
+    bool has_all = space->request->first.count > 0 && space->request->first.key == AR_KEY_MESH;
+    if (!space->request->is_planned && unfit->fit_recomputed > 0) {
+        snprintf(hint, sizeof hint, "--recompute full, with which %zu of them fit",
+                 unfit->fit_recomputed);
+    } else if (!space->request->is_planned && unfit->fit_sharded > 0) {
+        snprintf(hint, sizeof hint,
+                 "--recompute full with --strategy zero1 or zero3, with which %zu of them fit",
+                 unfit->fit_sharded);
+    } else if (!has_all) {
+        snprintf(hint, sizeof hint, "--mesh all with --best, more stages, or more GPUs");
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "--mesh: no layout fits: %zu divide the model, of which the smallest (%s, "
+                        "%s, recompute %s) takes %s on the fullest GPU; expected at most %s, "
+                        "gpu.memory: try %s",
+                        unfit->count, unfit->least_mesh, unfit->least_strategy,
+                        unfit->least_recompute,
+                        ar_format_bytes((uint64_t)unfit->least_bytes, least),
+                        ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
+}
+
+/* How many variants in a row from this one on are a group, of which the first that fits is added.
+ */
+static uint32_t group_size(const struct space *space, uint32_t variant)
+{
+    const struct space_request *request = space->request;
+    for (size_t i = request->refined_count; i-- > 0;) {
+        if (variant >= request->refined[i].begin && variant < request->refined[i].end) {
+            return request->refined[i].group;
+        }
+    }
+    return request->is_planned ? planned_count(&space->variants, 0) : 1;
+}
+
+/* Adds the layouts that divide and fit, as a variant each; an error if none does. */
+enum ar_status layouts_add(struct space *space, struct ar_error *err)
+{
+    struct adding_layouts adding = {.space = space};
+    space->has_steps = true;
+    AR_TRY(check_values(&space->variants, err));
+    if (space->request->gpus != NULL) {
+        AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
+                           &space->gpus_count, err));
+    }
+    for (uint32_t i = 0; i < space->variants.count;) {
+        uint32_t end = i + group_size(space, i);
+        adding.is_added = adding.is_full = false;
+        for (; i < end && !adding.is_added; i++) {
+            enum ar_status status = add_layout(&adding, i, err);
+            if (status != AR_OK && status != AR_USAGE) {
+                return status;
+            }
+            if (status != AR_OK) {
+                count_refusal(&adding, err);
+            }
+        }
+        space->unfit.count += adding.is_full && !adding.is_added;
+        i = end;
+    }
+    space->steps_count = space->steps.count;
+    if (space->steps.count > 0) {
+        return AR_OK;
+    }
+    return space->unfit.count > 0 ? refuse_unfit(space, err) : refuse_all(&adding, err);
+}

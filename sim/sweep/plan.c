@@ -1,0 +1,109 @@
+/* The rounds of --mesh all with --best: one layout of each mesh, all schedules of the best of them,
+ * all overlaps of the best of those. */
+#include <string.h>
+
+#include "sweep.h"
+
+/* So many rows of each number of GPUs are refined in a round. */
+static const size_t refined_max[PLAN_ROUNDS] = {4, 1};
+
+/* Time of a row as far as the next round cannot shorten it: other schedules leave out waiting. */
+static double row_time_s(const struct ar_row *row, unsigned round)
+{
+    return row->iteration_s - (round == 0 && row->bubble_s > 0 ? row->bubble_s : 0);
+}
+
+/* The rows that are worth a closer look, those of each number of GPUs, as ranges to be refined. */
+static void rows_choose(struct sweep *last, struct space_request *points, unsigned round,
+                        struct ar_arena *arena)
+{
+    struct best {
+        uint32_t variant;
+        uint64_t gpus;
+        double time_s;
+    } *best = ar_arena_alloc(arena, last->space->points_count + 1, sizeof *best);
+    size_t count = 0;
+    for (uint32_t i = 0; i < last->space->points_count; i++) {
+        struct ar_row row;
+        journal_read_row(&last->journal, i, &row);
+        const struct best own = {last->space->points[i].variant, row.gpus, row_time_s(&row, round)};
+        size_t of_same_gpus = 0, slowest = 0;
+        for (size_t j = 0; j < count; j++) {
+            if (best[j].gpus == own.gpus) {
+                bool is_slower = of_same_gpus == 0 || best[j].time_s > best[slowest].time_s;
+                slowest = is_slower ? j : slowest;
+                of_same_gpus++;
+            }
+        }
+        if (last->journal.statuses[i] == AR_OK && of_same_gpus < refined_max[round]) {
+            best[count++] = own;
+        } else if (last->journal.statuses[i] == AR_OK && own.time_s < best[slowest].time_s) {
+            best[slowest] = own;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        points->refined = ar_arena_grow(arena, points->refined, points->refined_count, 1,
+                                        sizeof *points->refined);
+        points->refined[points->refined_count++] =
+            layouts_refine(last->space, best[i].variant, round);
+    }
+}
+
+/* The rows that one round has of the points of the next one. Both are in the order of their
+ * variants. */
+static const char **rows_carry(const struct sweep *last, const uint32_t *variants,
+                               const struct space *next, struct ar_arena *arena)
+{
+    const char **known = ar_arena_alloc(arena, next->points_count, sizeof *known);
+    size_t at = 0;
+    for (size_t i = 0; i < next->points_count; i++) {
+        while (at < last->journal.points_count && variants[at] < next->points[i].variant) {
+            at++;
+        }
+        bool is_there = at < last->journal.points_count &&
+                        variants[at] == next->points[i].variant &&
+                        last->journal.statuses[at] == AR_OK;
+        known[i] = is_there ? ar_arena_text(arena, last->journal.rows[at]) : NULL;
+    }
+    return known;
+}
+
+static enum ar_status round_run(struct sweep_request *request, struct space_request *points,
+                                struct space *space, unsigned round, struct ar_arena *arena,
+                                struct ar_error *err)
+{
+    struct sweep_request own = *request;
+    struct sweep *last = ar_arena_alloc(arena, 1, sizeof *last);
+    size_t count = space->points_count;
+    uint32_t *variants = ar_arena_alloc(arena, count + 1, sizeof *variants);
+    own.notes = NULL;
+    own.directory = NULL;
+    own.resumes = false;
+    enum ar_status status = sweep_compute(&own, space, last, err);
+    if (status == AR_OK) {
+        for (size_t i = 0; i < count; i++) {
+            variants[i] = space->points[i].variant;
+        }
+        rows_choose(last, points, round, arena);
+        space_destroy(space);
+        status = space_create(points, space, err);
+    }
+    if (status == AR_OK) {
+        request->known = rows_carry(last, variants, space, arena);
+    }
+    ar_flows_destroy(last->kept);
+    sweep_close(last, true);
+    return status;
+}
+
+enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
+                          struct space *space, struct ar_arena *arena, struct ar_error *err)
+{
+    const struct unfit unfit = space->unfit; /* which counts meshes before any is refined */
+    request->planned_count = space->points_count;
+    for (unsigned round = 0; round < PLAN_ROUNDS; round++) {
+        AR_TRY(round_run(request, points, space, round, arena, err));
+    }
+    space->unfit = unfit;
+    return AR_OK;
+}
