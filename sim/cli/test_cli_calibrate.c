@@ -3,6 +3,7 @@
 
 #include "test_cli.h"
 
+#define LOGS        AR_TEST_SOURCE_DIR "/traces/logs/fixtures/"
 #define PUBLISHED   CLI_MEASURED
 #define BY_LIBRARY  "--algorithm auto --engine library"
 #define COLLECTIVES AR_TEST_SOURCE_DIR "/validate/data/collectives/"
@@ -90,6 +91,14 @@ Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
 }
 
 /* nccl-tests counts the elements of one part of those collectives whose ranks have parts. */
+Test(cli_calibrate, folds_of_one_node_count_are_none)
+{
+    struct cli_run run = cli_good("$AR calibrate " LOGS "nccl-13-reduce-scatter.txt " LOGS
+                                  "nccl-13-alltoall.txt --cluster abci-a100 --folds");
+    CLI_LINES(run.err, "--folds: no fit without the rows of 2 nodes: they are all there are", 1);
+    CLI_LINES(run.err, "names no collective; the numbers are those of all-gather, and of", 1);
+}
+
 Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
 {
     static const char *const runs[] = {"nccl-17-alltoall.txt",

@@ -270,8 +270,10 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
         enum ar_status status =
             fit_without(&request->rows, measured, &left_out, arena, &fold, &why);
         if (status != AR_OK) {
-            return ar_error_set(err, status, "--folds: without %" PRIu32 " %ss: %.400s",
-                                groups->counts[i], ar_measured_unit(measured), why.text);
+            ar_note(request->rows.notes, "--folds: no fit without the rows of %" PRIu32 " %ss: %s",
+                    groups->counts[i], ar_measured_unit(measured),
+                    groups->count == 1 ? "they are all there are" : why.text);
+            continue;
         }
         add_compared(calibration, fold, &groups->counts[i]);
     }

@@ -402,6 +402,12 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
                              operation != NULL ? operation->command : "no operation",
                              request->algorithm_name != NULL ? request->algorithm_name : "linear");
     }
+    if (run->is_inferred && run->collective == AR_LOG_ALL_GATHER && run->ranks > 1) {
+        ar_note(request->notes,
+                "%.200s:%llu: names no collective; the numbers are those of all-gather, and of "
+                "all-to-all, which looks alike",
+                run->path, (unsigned long long)run->first_line);
+    }
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }
