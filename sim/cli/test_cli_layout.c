@@ -313,6 +313,23 @@ Test(cli_layout, rows_of_a_table_differ_in_what_it_shows)
     CLI_LINES(text, "pp=4,dp=2,tp=8", 5);
 }
 
+/* All-reduces of tensors, 2 forward and 2 backward a layer and one of the loss, over NVLinks. */
+Test(cli_layout, a_row_says_how_busy_the_busiest_link_is)
+{
+    struct cli_table *row = predict_row("--cluster dgx-a100 --workload megatron-1.7b --mesh tp=8 "
+                                        "--global-batch 1");
+    struct cli_table *slow = predict_row("--cluster dgx-a100 --workload megatron-1.7b --mesh dp=16 "
+                                         "--global-batch 16 --set hca.bandwidth=1GB/s");
+    double tp_s = cli_number(row, 1, "exposed_tp_s"), step_s = cli_number(row, 1, "iteration_s");
+    double busy_s = cli_number(row, 1, "busiest_frac") * step_s;
+    cr_expect(busy_s > 0.5 * tp_s && busy_s < tp_s, "%g of %g s", busy_s, tp_s);
+    cr_expect_gt(cli_number(slow, 1, "busiest_frac"), 0.9, "the network decides");
+    struct cli_run run =
+        cli_good("$AR sweep --cluster dgx-a100 --workload llama2-70b --gpus 64 "
+                 "--mesh all --global-batch 128 --best --set hca.bandwidth=12GB/s");
+    CLI_LINES(run.err, "with HCAs 10 % slower pp=4,dp=4,tp=4 would be faster on 64 GPUs", 1);
+}
+
 /* Exhaustive enumeration is the truth that the rounds of a plan are held against. */
 Test(cli_layout, a_plan_finds_what_a_sweep_of_everything_finds)
 {

@@ -200,6 +200,10 @@ void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *
                "(--jitter 0 leaves it out); below all GPUs are alike\n",
                ar_format_seconds(timing->slowest_s, time), 100 * timing->job->spread_frac);
     }
+    if (timing->busiest_s > 0) {
+        printf("the busiest link is busy for %.1f %% of the step, hidden or not\n",
+               100 * timing->busiest_s / timing->iteration_s);
+    }
     explain_graph(timing, scenario->arena);
     write_layer_kernels(scenario, AR_PASS_FORWARD, "forward pass");
     write_layer_kernels(scenario, AR_PASS_BACKWARD, "backward pass");

@@ -485,6 +485,7 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     double peak = ar_device_peak_flops(scenario->cost, layout->precision);
     row->tokens_per_s = (double)layout->global_batch * layout->model->seq / timing->iteration_s;
     row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
+    row->busiest_frac = timing->busiest_s / timing->iteration_s;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
 }
 

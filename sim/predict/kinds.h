@@ -138,6 +138,10 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
  * AR_BAD_DATA if times do not settle. */
 enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err);
 
+/** How long the busiest link is busy in a step of works that were timed one by one, an estimate
+ * from above where stages differ; NAN by engines that know no links. */
+double timer_busiest_s(const struct timer *timer);
+
 /** Times a strategy with servers: an asynchronous run (ar_async.h) in place of a graph, all
  * iterations at once; fills in all but what the baseline decides. */
 enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing,

@@ -94,6 +94,7 @@ static const struct shown_column layout_table[] = {
     {.name = "exposed_ep_s", .is_rare = true, .priority = 9},
     {.name = "exposed_tp_s", .priority = 9},
     {.name = "exposed_cp_s", .is_rare = true, .priority = 9},
+    {.name = "busiest_frac", .is_rare = true, .priority = 7},
     {.name = "memory_bytes", .priority = 5},
     {.name = "fits", .is_rare = true},
     {.name = "status", .is_rare = true},

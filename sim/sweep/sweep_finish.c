@@ -1,6 +1,7 @@
 /* The end of a sweep: files, notes, and rows on stdout, all of them and the best. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_text.h"
+#include "ar_units.h"
 #include "sweep.h"
 
 /* A row as far as it decides its place in the output. Rows are many, so each is read once for it.
@@ -465,6 +467,80 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
                         journal->file != NULL ? "; --resume tries them again" : "");
 }
 
+/* --- what a slower network would change --------------------------------------------------------
+ */
+
+/* Time of a layout where HCAs are slower by SLOWER_FRAC; false where the cluster has none. */
+#define SLOWER_FRAC 0.1
+enum { RIVALS_MAX = 4 };
+
+static bool slower_time(const struct sweep *sweep, uint32_t point, double *time_s)
+{
+    static const char key[] = "hca.bandwidth";
+    struct space_request request = *sweep->space->request;
+    struct variants variants = {.request = NULL};
+    const struct ar_scenario *scenario = NULL;
+    const struct ar_setting *own = ar_settings_find(&request.base.settings, key);
+    struct ar_row row;
+    struct ar_error ignored;
+    double rate_Bps = 0;
+    const struct ar_cluster *cluster = request.base.cluster;
+    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
+        if (strcmp(parameter.key, key) == 0 &&
+            ar_parse_rate(key, parameter.text, &rate_Bps, &ignored) != AR_OK) {
+            return false;
+        }
+    }
+    size_t count = request.base.settings.count;
+    struct ar_setting *list = ar_arena_alloc(request.base.arena, count + 1, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = request.base.settings.list[i];
+    }
+    size_t place = own != NULL ? (size_t)(own - request.base.settings.list) : count;
+    list[place] = (struct ar_setting){.text = ar_arena_format(request.base.arena, "%s=%.9gB/s", key,
+                                                              (1 - SLOWER_FRAC) * rate_Bps),
+                                      .where = "--set",
+                                      .status = AR_USAGE};
+    request.base.settings =
+        (struct ar_settings){.list = list, .count = count + (place == count ? 1 : 0)};
+    bool is_known = rate_Bps > 0 && variants_create(&request, &variants, &ignored) == AR_OK &&
+                    variants_scenario(&variants, sweep->space->points[point].variant, &scenario,
+                                      &ignored) == AR_OK &&
+                    ar_run(scenario, &row, &ignored) == AR_OK;
+    variants_destroy(&variants);
+    *time_s = is_known ? row.iteration_s : INFINITY;
+    return is_known;
+}
+
+/* Notes where the fastest layout of a number of GPUs is so for the network alone: one of the next
+ * would be faster on a network that is a little slower. */
+static void rivals_note(const struct sweep *sweep, const struct row_list *all,
+                        const struct row_list *bests)
+{
+    for (size_t i = 0; i < bests->count; i++) {
+        const struct row_summary *best = &bests->rows[i];
+        double best_s, rival_s;
+        size_t rivals = 0;
+        if (!slower_time(sweep, best->point, &best_s)) {
+            return;
+        }
+        for (size_t j = 0; j < all->count && rivals < RIVALS_MAX; j++) {
+            const struct row_summary *rival = &all->rows[j];
+            bool is_rival = rival->gpus == best->gpus && rival->is_ok &&
+                            rival->point != best->point && rival->time_s < best_s;
+            rivals += is_rival;
+            if (is_rival && slower_time(sweep, rival->point, &rival_s) && rival_s < best_s) {
+                ar_note(sweep->request->notes,
+                        "with HCAs 10 %% slower %s would be faster on %" PRIu64
+                        " GPUs (%.4g s) than %s (%.4g s, %.4g s now)",
+                        rival->mesh, best->gpus, rival_s, best->mesh, best_s, best->time_s);
+                break;
+            }
+        }
+    }
+}
+
 /* Rows are printed even so: of a long sweep they are worth reading. */
 enum ar_status sweep_report_interrupt(struct sweep *sweep, struct ar_error *err)
 {
@@ -503,6 +579,9 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         estimates += shown->rows[i].is_estimate;
     }
     ar_note_estimates(request->notes, estimates, shown->count);
+    if (sweep->space->unfit.is_asked && request->notes != NULL && request->is_best) {
+        rivals_note(sweep, &all, &bests);
+    }
     if (failed == AR_OK) {
         AR_TRY(request->sign(request->context, err));
         journal_close(&sweep->journal, true);

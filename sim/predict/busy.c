@@ -1,0 +1,59 @@
+/* How long the busiest link of a step is busy: bytes over bandwidth, whatever hides them. */
+#include <math.h>
+
+#include "ar_link_load.h"
+#include "kinds.h"
+
+/* Whether flows that were made for one work are those of another, which may differ in its bytes. */
+static bool has_flows_of(const struct ar_work *known, const struct ar_work *work)
+{
+    return known->kind == work->kind && known->operation == work->operation &&
+           known->axes == work->axes && known->element_bytes == work->element_bytes &&
+           known->from == work->from && known->to == work->to;
+}
+
+/* How often a work is done: by the role that does it most, so that stages which differ count as the
+ * busiest of them. [work] */
+static double *count_works(const struct ar_graph *graph, struct ar_arena *arena)
+{
+    size_t roles = graph->roles_count;
+    double *most = ar_arena_alloc(arena, graph->works_count + 1, sizeof *most);
+    double *of_role = ar_arena_alloc(arena, graph->works_count * roles + 1, sizeof *of_role);
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        size_t work = task->work;
+        of_role[work * roles + task->role] += task->count;
+        most[work] = fmax(most[work], of_role[work * roles + task->role]);
+    }
+    return most;
+}
+
+double timer_busiest_s(const struct timer *timer)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct ar_graph *graph = timer->timing->graph;
+    const struct ar_cluster *cluster = timer->job->collective.cluster;
+    uint32_t links = ar_cluster_links_count(cluster);
+    double busiest_s = timer->flows_count > 0 ? 0 : NAN;
+    struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
+    const double *count = count_works(graph, &arena);
+    for (size_t i = 0; i < timer->flows_count; i++) {
+        double elements = 0;
+        for (uint32_t j = 0; j < graph->works_count; j++) {
+            const struct ar_work *work = &graph->works[j];
+            if (work->kind != AR_TASK_COMPUTE && has_flows_of(&timer->flows_known[i].work, work)) {
+                struct ar_collective collective =
+                    work_collective(timer->job, &timer->timing->layout, work);
+                elements += count[j] * (double)work_elements(work, &collective) /
+                            (work->every > 0 ? work->every : 1);
+            }
+        }
+        uint64_t all = (uint64_t)elements;
+        ar_link_load_add_flows(timer->flows_known[i].flows, &all, 1, loads);
+    }
+    for (uint32_t i = 0; i < links; i++) {
+        double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(cluster, i);
+        busiest_s = busy_s > busiest_s ? busy_s : busiest_s;
+    }
+    return busiest_s;
+}
