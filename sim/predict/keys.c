@@ -278,8 +278,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "node-3.hca-0.out:4; repeatable",
          CLUSTER | SETTING | REPEATS, TEXTS, FIELD(slow_links)},
     [AR_KEY_DOWN_LINK] = {"--down-link", "HCA", NULL,
-                          "an HCA that is down, node-3.hca-0: the next one of its node takes its "
-                          "messages; repeatable",
+                          "an HCA that is down, node-3.hca-0: the others of its node share its "
+                          "messages, as in a communicator made anew; repeatable",
                           CLUSTER | SETTING | REPEATS, TEXTS, FIELD(down_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
                           "what the collective achieves, see 'allreckon list operations'", BARE,

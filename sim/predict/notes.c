@@ -226,6 +226,36 @@ static void note_groups(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
+/* What HCAs that are down or slow mean: one that is slow may cost more than one that is down, where
+ * another one then carries twice as much. */
+static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
+{
+    static const double down_factor = 2;
+    const struct ar_cluster *cluster = scenario->cluster;
+    const struct ar_settings *slow = &scenario->slow_links;
+    bool has_down = false;
+    for (size_t i = 0; i < scenario->down_links.count; i++) {
+        has_down = has_down || ar_cluster_idle_link(cluster, slow->count + i, ranks) == NULL;
+    }
+    if (has_down) {
+        ar_note(notes, "--down-link: as in a communicator made anew, the other HCAs of the node "
+                       "share what those that are down would carry");
+    }
+    for (size_t i = 0; i < slow->count; i++) {
+        unsigned node, hca;
+        double factor = 0;
+        if (sscanf(slow->list[i].text, "node-%u.hca-%u:%lf", &node, &hca, &factor) == 3 &&
+            factor > down_factor && ar_cluster_facts(cluster)->hcas_per_node > 1 &&
+            ar_cluster_idle_link(cluster, i, ranks) == NULL) {
+            ar_note(notes,
+                    "--slow-link %s: all channels have equal parts, so the slowest HCA decides; "
+                    "down (--down-link node-%u.hca-%u) it would cost less, as another one then "
+                    "carries %g times as much",
+                    slow->list[i].text, node, hca, down_factor);
+        }
+    }
+}
+
 /* Links that were made slow or taken out, though no message takes them, and routes where nothing is
  * to choose.
  */
@@ -241,6 +271,7 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
                     idle->key, idle->text, ranks);
         }
     }
+    note_hcas(notes, scenario, ranks);
     const char *routes = ar_cluster_idle_routes(scenario->cluster, ranks);
     if (routes != NULL) {
         ar_note(notes,

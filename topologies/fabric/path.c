@@ -141,16 +141,31 @@ static bool is_up(const struct ar_cluster *cluster, uint32_t link)
     return ar_hca_in_use(cluster, link) == link;
 }
 
-/* The rail on which a message between nodes travels: that of its destination, if both its HCAs are
- * up, else the next one. */
+/* Whether two nodes have HCAs on a rail that are up, one to send and one to receive. */
+static bool rail_is_up(const struct ar_cluster *cluster, struct place from, struct place to,
+                       uint32_t rail)
+{
+    uint32_t out = cluster->node.hca[0] + 2 * rail;
+    return is_up(cluster, from.first + out) && is_up(cluster, to.first + out + 1);
+}
+
+/* The rail on which a message between nodes travels: that of its destination; if one of its HCAs is
+ * down the one that took its place, if both have that, else the next one that both have. */
 static uint32_t rail_of(const struct ar_cluster *cluster, struct place from, struct place to)
 {
     const struct ar_node_links *node = &cluster->node;
     uint32_t rails = cluster->facts.hcas_per_node;
-    uint32_t own = (node->hca[to.gpu] - node->hca[0]) / 2u;
-    for (uint32_t i = 0; i < rails; i++) {
-        uint32_t out = node->hca[0] + 2 * ((own + i) % rails);
-        if (is_up(cluster, from.first + out) && is_up(cluster, to.first + out + 1)) {
+    uint32_t own = (node->hca[to.gpu] - node->hca[0]) / 2u, out = node->hca[0] + 2 * own;
+    const uint32_t instead[] = {
+        own, (ar_hca_in_use(cluster, from.first + out) - from.first - node->hca[0]) / 2,
+        (ar_hca_in_use(cluster, to.first + out) - to.first - node->hca[0]) / 2};
+    for (size_t i = 0; i < sizeof instead / sizeof instead[0]; i++) {
+        if (rail_is_up(cluster, from, to, instead[i])) {
+            return instead[i];
+        }
+    }
+    for (uint32_t i = 1; i < rails; i++) {
+        if (rail_is_up(cluster, from, to, (own + i) % rails)) {
             return (own + i) % rails;
         }
     }
@@ -329,19 +344,30 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
     return AR_OK;
 }
 
-/* Lets the next HCAs of a node that are up carry what those that are down would; false if none is
- * up. `first`: its first link of HCAs. */
+/* Spreads what the HCAs of a node that are down would carry over those that are up, as a
+ * communicator that is made anew does: each goes to the next one of those that carry least. False
+ * if none is up. `first`: the node's first link of HCAs. */
 static bool replace_hcas(struct ar_cluster *cluster, uint32_t first)
 {
-    uint32_t ends = 2 * cluster->facts.hcas_per_node; /* out and in */
-    for (uint32_t end = 0; end < ends; end++) {
-        uint32_t *instead = &cluster->instead[first + end];
-        for (uint32_t step = 2; step < ends && *instead == UINT32_MAX; step += 2) {
-            uint32_t other = first + (end + step) % ends;
-            *instead = is_up(cluster, other) ? other : UINT32_MAX;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint32_t hcas = cluster->facts.hcas_per_node;
+    uint32_t *carried = ar_arena_alloc(&arena, hcas, sizeof *carried);
+    for (uint32_t hca = 0; hca < hcas; hca++) {
+        uint32_t best = UINT32_MAX;
+        if (cluster->instead[first + 2 * hca] != UINT32_MAX) {
+            continue; /* it is up */
         }
-        if (*instead == UINT32_MAX) {
+        for (uint32_t step = 1; step < hcas; step++) {
+            uint32_t other = (hca + step) % hcas;
+            bool is_less = best == UINT32_MAX || carried[other] < carried[best];
+            best = is_up(cluster, first + 2 * other) && is_less ? other : best;
+        }
+        if (best == UINT32_MAX) {
             return false;
+        }
+        carried[best]++;
+        for (uint32_t end = 0; end < 2; end++) { /* out and in */
+            cluster->instead[first + 2 * hca + end] = first + 2 * best + end;
         }
     }
     return true;

@@ -129,6 +129,37 @@ Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
     }
 }
 
+/* Four of the eight HCAs of a node: the others carry twice as much each. */
+Test(slow_links, messages_of_several_hcas_that_are_down_are_spread)
+{
+    static const char *const texts[] = {"node-0.hca-0", "node-0.hca-1", "node-0.hca-2",
+                                        "node-0.hca-3"};
+    char file[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_shipped_path("dgx-h100", file), NULL);
+    struct ar_setting list[TEXTS_MAX];
+    struct ar_error err = {.text = ""};
+    uint32_t used[8] = {0}, gpus = ar_cluster_facts(cluster)->gpus_per_node;
+    cr_assert_eq(
+        ar_cluster_down_links(cluster, ar_settings_of_option("--down-link", texts, 4, list), &err),
+        AR_OK, "%s", err.text);
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+        struct ar_path path;
+        ar_cluster_path(cluster, gpu, gpus + gpu, &path);
+        for (uint32_t link = 0; link < path.links_count; link++) {
+            char name[64];
+            unsigned hca;
+            int end = 0;
+            ar_cluster_link_name(cluster, path.links[link], name, sizeof name);
+            if (sscanf(name, "node-0.hca-%u.out%n", &hca, &end) == 1 && end > 0) {
+                used[hca]++;
+            }
+        }
+    }
+    for (uint32_t hca = 0; hca < 8; hca++) {
+        cr_expect_eq(used[hca], hca < 4 ? 0 : 2, "hca-%u has %u", hca, used[hca]);
+    }
+}
+
 /* --- platform --------------------------------------------------------------------------------- */
 
 Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
