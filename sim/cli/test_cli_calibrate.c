@@ -91,6 +91,27 @@ Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
 }
 
 /* nccl-tests counts the elements of one part of those collectives whose ranks have parts. */
+#define STEP                                                                                       \
+    "predict --cluster abci-v100-nccl2.8 --workload megatron-1.7b --attention unfused "            \
+    "--global-batch 32 --mesh pp=4,dp=2,tp=4 --columns engine,engine_options,exposed_tp_s"
+
+Test(cli_calibrate, a_fit_times_what_it_covers_of_a_step_on_a_mesh)
+{
+    struct cli_table *fitted = cli_rows(STEP " --engine library");
+    struct cli_table *links = cli_rows(STEP);
+    CLI_CELL(fitted, 1, "engine_options", "library: allreduce, allgather; recurrence: send");
+    CLI_CELL(links, 1, "engine_options", "");
+    cr_expect_neq(cli_number(fitted, 1, "exposed_tp_s"), cli_number(links, 1, "exposed_tp_s"));
+    struct cli_run run = cli_good("$AR " STEP);
+    CLI_LINES(run.err, "which engine recurrence does not use: --engine library does", 1);
+    /* four groups share the HCAs of each node: as long as a quarter of the rate makes it */
+    static const char call[] = "allreduce --cluster abci-v100-nccl2.8 --engine library --algorithm "
+                               "auto --payload 256MiB --columns allreduce_s %s";
+    double shared_s = cli_number(cli_rows(call, "--mesh dp=8,tp=4 --along dp"), 1, "allreduce_s");
+    double alone_s = cli_number(cli_rows(call, "--gpus 32"), 1, "allreduce_s");
+    cr_expect(shared_s > 3 * alone_s && shared_s < 4.5 * alone_s, "%g and %g s", shared_s, alone_s);
+}
+
 Test(cli_calibrate, folds_of_one_node_count_are_none)
 {
     struct cli_run run = cli_good("$AR calibrate " LOGS "nccl-13-reduce-scatter.txt " LOGS

@@ -215,8 +215,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
     static const char *const rows[][2] = {
         {"allreduce --cluster flat --gpus 4 --payload 1MB --root 0", "unknown option \"--root\""},
         {"allreduce --cluster abci-v100-nccl2.8 --mesh dp=8,tp=4 --along dp --engine library "
-         "--algorithm auto --payload 1MB",
-         "engine library: found 4 groups at once; expected one"},
+         "--algorithm torus2d --payload 1MB",
+         "engine library: found torus2d in 4 groups at once; expected auto, ring or tree there"},
         {"alltoall --cluster dgx2-v100 --gpus 4 --payload 1MB --engine nccl",
          "engine nccl: found all-to-all, which NCCL sends as messages"},
         {"predict --cluster flat --gpus 4 --algorithm ring --trace trace.csv --mesh dp=4",

@@ -17,7 +17,8 @@ static struct cli_table *predict_row(const char *options)
         "predict %s --quiet --columns "
         ""
         "gpus,iteration_s,compute_s,bubble_s,bubble_frac,exposed_s,exposed_pp_s,exposed_dp_s,"
-        "exposed_ep_s,exposed_tp_s,tokens_per_s,tflops_per_gpu,memory_bytes,fits,slowest_s,status",
+        "exposed_ep_s,exposed_tp_s,busiest_frac,tokens_per_s,tflops_per_gpu,memory_bytes,fits,"
+        "slowest_s,status",
         options);
 }
 
@@ -323,7 +324,7 @@ Test(cli_layout, a_row_says_how_busy_the_busiest_link_is)
     double tp_s = cli_number(row, 1, "exposed_tp_s"), step_s = cli_number(row, 1, "iteration_s");
     double busy_s = cli_number(row, 1, "busiest_frac") * step_s;
     cr_expect(busy_s > 0.5 * tp_s && busy_s < tp_s, "%g of %g s", busy_s, tp_s);
-    cr_expect_gt(cli_number(slow, 1, "busiest_frac"), 0.9, "the network decides");
+    cr_expect_gt(cli_number(slow, 1, "busiest_frac"), 0.8, "the network decides");
     struct cli_run run =
         cli_good("$AR sweep --cluster dgx-a100 --workload llama2-70b --gpus 64 "
                  "--mesh all --global-batch 128 --best --set hca.bandwidth=12GB/s");

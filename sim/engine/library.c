@@ -88,12 +88,22 @@ size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t 
 {
     enum ar_library_call call;
     const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
-    return ar_library_call_find(collective->operation, &call)
-               ? ar_library_calls(ar_algorithm_calls(collective->algorithm), call,
-                                  &collective->shape,
-                                  facts->gpus_per_node * facts->nvlink_domain_nodes,
-                                  (double)elements * collective->element_bytes, runs)
-               : 0;
+    uint32_t gpus = facts->gpus_per_node * facts->nvlink_domain_nodes;
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    double bytes = (double)elements * collective->element_bytes;
+    if (!ar_library_call_find(collective->operation, &call)) {
+        return 0;
+    }
+    if (ar_collective_groups(collective) == 1) {
+        return ar_library_calls(ar_algorithm_calls(collective->algorithm), call, &collective->shape,
+                                gpus, bytes, runs);
+    }
+    /* Groups side by side: those of a node share its HCAs, groups within a node disturb nobody. */
+    uint32_t members = ar_mesh_node_members(&collective->mesh, gpus);
+    runs[0] = (struct ar_library_run){
+        .nodes = (ranks + members - 1) / members, .ranks = ranks, .bytes = bytes, .call = call};
+    runs[0].sharers = runs[0].nodes > 1 ? gpus / members : 1;
+    return ranks > 1 ? 1 : 0;
 }
 
 struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
@@ -140,13 +150,6 @@ static enum ar_status library_check(const struct ar_engine *engine,
                             "of; expected --engine recurrence, simgrid or closed",
                             engine->name, collective->operation->name);
     }
-    if (ar_collective_groups(collective) > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found %" PRIu32 " groups at once; expected one, since it "
-                            "knows of no links that they share, or --engine recurrence, simgrid "
-                            "or closed",
-                            engine->name, ar_collective_groups(collective));
-    }
     if (library == NULL && engine->has_band) {
         return ar_error_set(err, AR_USAGE,
                             "engine library: cluster %s has no library.cost_table; expected a "
@@ -176,6 +179,14 @@ static enum ar_status library_check(const struct ar_engine *engine,
             err, AR_USAGE,
             "engine %s: found algorithm %s, which it has no formula for; expected one of %s",
             engine->name, ar_algorithm_name(collective->algorithm), names);
+    }
+    bool is_grid = calls == AR_CALLS_TORUS || calls == AR_CALLS_LEADERS;
+    if (is_grid && ar_collective_groups(collective) > 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found %s in %" PRIu32 " groups at once; expected auto, "
+                            "ring or tree there",
+                            engine->name, ar_algorithm_name(collective->algorithm),
+                            ar_collective_groups(collective));
     }
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {

@@ -68,7 +68,10 @@ static void write_messages(const struct ar_timing *timing)
     printf("\nwhat is sent, timed by %s%s%s\n  %-14s %-8s %12s %12s %12s "
            "%12s\n",
            has_places ? "the links of its path, alone" : "engine ",
-           has_places ? "" : timing->job->engine->name, has_places ? "" : ", in all groups at once",
+           has_places ? "" : timing->job->engine->name,
+           has_places                                   ? ""
+           : ar_engine_times_calls(timing->job->engine) ? ", what it has no calls for by recurrence"
+                                                        : ", in all groups at once",
            "operation", has_places ? "" : "along", "payload", "time",
            has_places ? "GPU 0" : "stage 0", has_places ? "all GPUs" : "all stages");
     for (uint32_t i = 0; i < graph->works_count; i++) {

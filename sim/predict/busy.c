@@ -34,7 +34,8 @@ double timer_busiest_s(const struct timer *timer)
     const struct ar_graph *graph = timer->timing->graph;
     const struct ar_cluster *cluster = timer->job->collective.cluster;
     uint32_t links = ar_cluster_links_count(cluster);
-    double busiest_s = timer->flows_count > 0 ? 0 : NAN;
+    bool knows_links = timer->flows_count > 0 && !ar_engine_times_calls(timer->job->engine);
+    double busiest_s = knows_links ? 0 : NAN;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
     const double *count = count_works(graph, &arena);
     for (size_t i = 0; i < timer->flows_count; i++) {

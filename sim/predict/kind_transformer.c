@@ -454,6 +454,34 @@ void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
     }
 }
 
+/* Says which engine timed which operations, where a library's model does not have all of them:
+ * "library: allreduce; recurrence: send". */
+static void describe_engines(const struct ar_timing *timing, struct ar_row *row)
+{
+    const struct ar_graph *graph = timing->graph;
+    const struct ar_engine *engines[] = {timing->job->engine, &ar_engine_recurrence};
+    char *text = row->engine_options;
+    size_t size = sizeof row->engine_options, used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
+        const char *before = ": ";
+        for (uint32_t j = 0; j < graph->works_count && used < size; j++) {
+            const struct ar_work *work = &graph->works[j];
+            bool is_again = false;
+            for (uint32_t k = 0; k < j; k++) {
+                is_again = is_again || graph->works[k].operation == work->operation;
+            }
+            if (work->kind != AR_TASK_COMPUTE && !is_again &&
+                work_engine(timing->job, work) == engines[i]) {
+                used += (size_t)snprintf(
+                    text + used, size - used, "%s%s%s%s", used > 0 && before[0] == ':' ? "; " : "",
+                    before[0] == ':' ? engines[i]->name : "", before, work->operation->command);
+                before = ", ";
+            }
+        }
+    }
+}
+
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row)
 {
@@ -473,6 +501,9 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
     row->exposed_cp_s = split->axis_s[AR_AXIS_CP];
     row->exposed_s = timing->exposed_s;
+    if (ar_engine_times_calls(scenario->engine)) {
+        describe_engines(timing, row);
+    }
     if (layout->recorded != NULL && layout->recorded->pp > 1) { /* one of the stages, alone */
         row->bubble_s = row->bubble_frac = row->exposed_pp_s = NAN;
     }
@@ -571,6 +602,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     }
     note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
     ar_note_choice(notes, scenario);
+    note_library(notes, scenario);
     ar_note_framework(notes, scenario);
     note_end_of_run(notes, scenario);
 }

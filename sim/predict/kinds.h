@@ -64,6 +64,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario);
 void collective_note(FILE *notes, const struct ar_scenario *scenario);
 void trace_note(FILE *notes, const struct ar_scenario *scenario);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
+void note_library(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
 
 /** Says that what the fullest GPU holds does not fit, or that nobody knows. */
@@ -150,6 +151,9 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing,
 /** The flows of a work, by its number, for an engine that has them; else NULL. */
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
                                 struct ar_error *err);
+
+/** The engine that times a work. */
+const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work);
 
 /** The collective of a work. */
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,

@@ -142,9 +142,16 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-static void note_library(FILE *notes, const struct ar_scenario *scenario)
+void note_library(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_engine *engine = scenario->engine;
+    const char *fitted = ar_cluster_facts(scenario->cluster)->library_cost;
+    if (!ar_engine_times_calls(engine) && fitted[0] != '\0' && scenario->gpus > 1) {
+        ar_note(notes,
+                "cluster %s has times that were fitted to measured calls (library.cost_table), "
+                "which engine %s does not use: --engine library does",
+                ar_cluster_facts(scenario->cluster)->name, engine->name);
+    }
     if (!ar_engine_times_calls(engine) || ar_scenario_library(scenario) == NULL) {
         return;
     }

@@ -49,6 +49,16 @@ static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
            work->operation == job->collective.operation;
 }
 
+/* What times a work: the job's engine; messages for which a library's model has no calls take the
+ * engine that follows them over the links. */
+const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work)
+{
+    enum ar_library_call call;
+    bool is_left = ar_engine_times_calls(job->engine) && !work_is_own(job, work) &&
+                   !ar_library_call_find(work->operation, &call);
+    return is_left ? &ar_engine_recurrence : job->engine;
+}
+
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,
                                      const struct ar_work *work)
 {
@@ -64,7 +74,8 @@ struct ar_collective work_collective(const struct ar_job *job, const struct ar_l
     collective.operation = work->operation;
     if (!is_own) { /* the first one of the operation; NULL: the choice of a library */
         collective.algorithm = NULL;
-        for (size_t i = ar_engine_times_calls(job->engine) ? 0 : ar_algorithms_count; i-- > 0;) {
+        bool is_chosen = ar_engine_times_calls(work_engine(job, work));
+        for (size_t i = is_chosen ? 0 : ar_algorithms_count; i-- > 0;) {
             bool is_of_it = ar_algorithms[i]->operation == work->operation;
             collective.algorithm = is_of_it ? ar_algorithms[i] : collective.algorithm;
         }
@@ -109,7 +120,8 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
     const struct ar_work *searched = &timer->timing->graph->works[work];
     struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, searched);
     *flows = NULL;
-    if (!ar_engine_has_flows(timer->job->engine) || ar_shape_ranks(&collective.shape) <= 1) {
+    if (!ar_engine_has_flows(work_engine(timer->job, searched)) ||
+        ar_shape_ranks(&collective.shape) <= 1) {
         return AR_OK;
     }
     for (size_t i = 0; i < timer->flows_count; i++) {
@@ -151,7 +163,7 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
     } else {
         AR_TRY(timer_find_flows(timer, number, &trial.flows, err));
     }
-    AR_TRY(ar_trial_run(&trial, job->engine, err));
+    AR_TRY(ar_trial_run(&trial, work_engine(job, work), err));
     work->time_s = share * (trial.times->finish_s - trial.times->start_s) /
                    (work->every > 0 ? work->every : 1);
     timer->works_messages += trial.messages_count;
