@@ -83,6 +83,11 @@ void ar_copy_text(char *target, size_t size, const char *source)
     snprintf(target, size, "%s", source);
 }
 
+static bool is_part_of(const char *name, const char *whole)
+{
+    return strlen(name) >= 3 && strstr(whole, name) != NULL;
+}
+
 enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, const char *where,
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count)
@@ -94,8 +99,14 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
     }
     static const char more[] = " ...";
     char all[256] = "";
-    size_t used = 0;
+    size_t used = 0, alike = 0;
     for (size_t i = 0; i < names_count; i++) {
+        alike += is_part_of(name, names[i]);
+    }
+    for (size_t i = 0; i < names_count; i++) {
+        if (alike > 0 && !is_part_of(name, names[i])) {
+            continue; /* "h100" is in "dgx-h100" */
+        }
         if (used + 1 + strlen(names[i]) + sizeof more > sizeof all) {
             snprintf(all + used, sizeof all - used, "%s", more);
             break;

@@ -67,12 +67,24 @@ static enum ar_status parse_quantity(const char *where, const char *text, const 
     if (signbit(number)) {
         return refuse_quantity(where, text, "", expected, ", not negative", err);
     }
+    bool is_size = units == size_units;
     rest += strspn(rest, " ");
     if (*rest == '\0') {
-        return refuse_quantity(where, text, " without a unit", expected, "", err);
+        return is_size
+                   ? ar_error_set(err, AR_BAD_DATA,
+                                  "%s: found \"%s\" without a unit; expected %s (bytes: %.20sB)",
+                                  where, text, expected, text)
+                   : refuse_quantity(where, text, " without a unit", expected, "", err);
     }
     while (units->name != NULL && strcmp(rest, units->name) != 0) {
         units++;
+    }
+    if (units->name == NULL && is_size && strlen(rest) == 1 && strchr("KMGT", *rest) != NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found unit \"%s\" in \"%s\"; expected %.*s%siB, which nccl-tests "
+                            "calls so, or %.*s%sB in powers of 1000",
+                            where, rest, text, (int)(rest - text), text, rest, (int)(rest - text),
+                            text, rest);
     }
     if (units->name == NULL) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s", where,

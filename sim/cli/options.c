@@ -11,6 +11,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 #include "commands.h"
+#include "variants.h"
 
 #define AT(field)   offsetof(struct options, field)
 #define OF(command) (1u << COMMAND_##command)
@@ -231,6 +232,32 @@ struct parser {
     struct option names[OPTIONS_MAX + 1];
 };
 
+/* Words of other programs for options, each with blanks around it, and what says the same here. */
+static const struct other_words {
+    const char *words, *said_here;
+} other_words[] = {
+    {" --model --model-name --arch ", "--workload W ('allreckon list workloads')"},
+    {" -n -g -t -np --ngpus --nprocs --ranks --num-gpus --world-size --nproc --gpu ",
+     "--gpus N, all of them"},
+    {" --nnodes -N --num-nodes --hosts ", "--gpus N, those of all nodes"},
+    {" --tp --pp --dp --cp --ep --sp --tensor-parallel --pipeline-parallel --tensor-parallel-size "
+     "--tensor-model-parallel-size --pipeline-model-parallel-size --context-parallel-size "
+     "--expert-model-parallel-size --tensor_parallel_degree --pipeline_parallel_degree ",
+     "--mesh pp=N,dp=N,ep=N,cp=N,tp=N, those above 1"},
+    {" --gbs --global-batch-size --train-batch-size ", "--global-batch B, in sequences"},
+    {" --mbs --micro-batch-size ", "--micro-batch B"},
+    {" --batch-size --bs ", "--batch B of a trace, --global-batch B of a workload"},
+    {" -b -e -f --size --bytes --message-size --minbytes --maxbytes ",
+     "--payload SIZE, or of several 8B:1GiB:x2"},
+    {" --dtype -d --fp16 --bf16 --fp8 ", "--precision P"},
+    {" --zero --fsdp --zero-stage ", "--strategy zero1, zero2 or zero3"},
+    {" --num-layers ", "--layers L"},
+    {" --hidden-size ", "--hidden H"},
+    {" --seq-length --sequence-length --seq-len ", "--seq S"},
+    {" --op -o ", "the operation as the command: 'allreckon allgather ...'"},
+    {" --recompute-granularity --activation-checkpointing ", "--recompute none|selective|full"},
+};
+
 /* getopt_long() refused `text`: the option is unknown, or has a value where it takes none. */
 static enum ar_status refuse_option(const struct options *options, const struct parser *parser,
                                     const char *text, struct ar_error *err)
@@ -242,6 +269,13 @@ static enum ar_status refuse_option(const struct options *options, const struct 
         if (strncmp(text, names[i], strlen(names[i])) == 0 && text[strlen(names[i])] == '=') {
             return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value",
                                 command, text, names[i]);
+        }
+    }
+    const char *word = ar_arena_format(options->arena, " %.*s ", (int)strcspn(text, "="), text);
+    for (size_t i = 0; i < sizeof other_words / sizeof other_words[0]; i++) {
+        if (strstr(other_words[i].words, word) != NULL) {
+            return ar_error_set(err, AR_USAGE, "%s: unknown option \"%.60s\"; expected %s", command,
+                                text, other_words[i].said_here);
         }
     }
     return ar_error_unknown(err, AR_USAGE, command, "option", text, names, parser->count);
@@ -347,6 +381,18 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
 
 /* --- what commands do with options ------------------------------------------------------------ */
 
+static bool is_axis_of_sweeps(enum ar_key key)
+{
+    const struct sweep_kind *const kinds[] = {&sweep_of_points, &sweep_of_layouts};
+    bool is_it = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        for (const enum ar_key *axis = kinds[i]->axes; *axis != AR_KEYS_COUNT; axis++) {
+            is_it = is_it || *axis == key;
+        }
+    }
+    return is_it;
+}
+
 enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err)
 {
@@ -357,7 +403,15 @@ enum ar_status options_scenario(const struct options *options, key_set without,
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         const struct option_values *values = &options->keys[i];
         for (size_t j = 0; j < values->count && (without & KEY_BIT(i)) == 0; j++) {
-            AR_TRY(ar_scenario_set(scenario, (enum ar_key)i, NULL, values->texts[j], err));
+            enum ar_status status =
+                ar_scenario_set(scenario, (enum ar_key)i, NULL, values->texts[j], err);
+            size_t used = strlen(err->text);
+            if (status != AR_OK && strchr(values->texts[j], ',') != NULL &&
+                is_axis_of_sweeps((enum ar_key)i) && options->command->bit != OF(sweep)) {
+                snprintf(err->text + used, sizeof err->text - used,
+                         "; a list is for 'allreckon sweep'");
+            }
+            AR_TRY(status);
         }
     }
     return AR_OK;

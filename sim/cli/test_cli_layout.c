@@ -563,7 +563,7 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--mesh: found layers 96; expected at least 97, stages times chunks"},
         {GPT3 "--mesh dp=1,cp=3,tp=8 --global-batch 8",
          "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh"},
-        {GPT3 "--mesh dp=1,tp=8,cp=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
+        {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --lora 0", "--lora: found \"0\""},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --lora 12289",
          "found adapters of rank 12289; expected at most the hidden size 12288"},
@@ -575,8 +575,14 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--mesh: found global-batch 8; expected a multiple of 3"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --schedule interleaved:2",
          "--mesh: found schedule interleaved:2 without a pipeline"},
-        {GPT3 "--mesh tp=8,dp=1 --global-batch 8",
-         "--mesh: found tp=8,dp=1; expected axes among pp, dp, ep, cp and tp, in this order"},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --micro-batch 1,2",
+         "--micro-batch: found \"1,2\"; expected a whole number from 1 to 4294967295; a list is "
+         "for "
+         "'allreckon sweep'"},
+        {GPT3 "--tp 8", "unknown option \"--tp\"; expected --mesh pp=N,dp=N,ep=N,cp=N,tp=N"},
+        {GPT3 "--global-batch-size=8",
+         "option \"--global-batch-size=8\"; expected --global-batch B"},
+        {"-n 64", "unknown option \"-n\"; expected --gpus N"},
         {GPT3 "--mesh dp=1,tp=8 --gpus 16 --global-batch 8",
          "--mesh: dp=1,tp=8 has 8 places; expected 16, the number of --gpus"},
         {GPT3 "--mesh dp=1,tp=8", "option --global-batch is missing"},
@@ -604,6 +610,8 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--offload optimizer",
          "--offload: found optimizer on cluster gb200-nvl72, which does not say how fast"},
     };
+    cli_fails(66, "unknown cluster \"h100\"; expected one of dgx-h100; a file",
+              "$AR predict --cluster h100 --gpus 8 --algorithm ring --trace resnet50-v1.5");
     CLI_REFUSE(64, "predict", cases);
     cli_fails(66, "unknown workload \"mpt-2b\"",
               "$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");

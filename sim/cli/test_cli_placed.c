@@ -61,7 +61,7 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
                   "gpu.cost_table=v100-sxm2",
                   mixed[i]);
     }
-    cli_fails(64, "--operators: found with strategy zero3",
+    cli_fails(64, "--operators: found with strategy data",
               "$AR sweep --cluster dgx-a100 --gpus 2 --operators googlenet --mesh all");
 }
 

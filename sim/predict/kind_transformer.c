@@ -53,16 +53,19 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
     struct ar_layout *layout = &scenario->layout;
     const struct ar_mesh *mesh = &scenario->mesh;
     char text[AR_MESH_TEXT];
-    uint32_t next = 0;
-    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        bool is_named =
-            next < mesh->axes_count && strcmp(ar_axis_names[axis], mesh->axes[next].name) == 0;
-        layout->sizes[axis] = is_named ? mesh->axes[next++].size : 1;
+    uint32_t known = 0;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) { /* in whatever order they are named */
+        layout->sizes[axis] = 1;
+        for (uint32_t i = 0; i < mesh->axes_count; i++) {
+            if (strcmp(ar_axis_names[axis], mesh->axes[i].name) == 0) {
+                layout->sizes[axis] = mesh->axes[i].size;
+                known++;
+            }
+        }
     }
-    if (next < mesh->axes_count) {
+    if (known < mesh->axes_count) {
         return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found %s; expected axes among pp, dp, ep, cp and tp, in this "
-                                  "order",
+                                  "found %s; expected axes among pp, dp, ep, cp and tp",
                                   ar_mesh_format(mesh, text));
     }
     AR_TRY(ar_scenario_take_mesh(scenario, err));
@@ -520,6 +523,29 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
 }
 
+/* Says how axes lie that were named in another order than the one there is. */
+static void note_order(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_mesh *mesh = &scenario->mesh;
+    char given[AR_MESH_TEXT];
+    bool is_sorted = true;
+    int last = -1;
+    for (uint32_t i = 0; i < mesh->axes_count; i++) {
+        int axis = 0;
+        while (strcmp(ar_axis_names[axis], mesh->axes[i].name) != 0) {
+            axis++;
+        }
+        is_sorted = is_sorted && axis > last;
+        last = axis;
+    }
+    if (!is_sorted) {
+        ar_note(notes,
+                "--mesh %s: axes lie as pp, dp, ep, cp, tp, the last one on consecutive GPUs, in "
+                "whatever order they are named",
+                ar_mesh_format(mesh, given));
+    }
+}
+
 void transformer_note(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_layout *layout = &scenario->layout;
@@ -552,6 +578,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
                 scenario->compute_factor);
     }
+    note_order(notes, scenario);
     bool has_replicas = ar_layout_replicas(layout) > 1;
     ar_note(notes,
             "as options or defaults have it: %s, attention %s, recompute %s, strategy %s with "
