@@ -39,9 +39,10 @@ static void show_algorithms(const struct lister *list)
             const struct ar_algorithm *algorithm = ar_algorithms[j];
             if (algorithm->operation == ar_operations[i]) {
                 fprintf(list->out,
-                        "  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n",
-                        algorithm->name, algorithm->title, ar_algorithm_shape_help(algorithm),
-                        algorithm->formula, algorithm->source);
+                        "  %-21s %s%s\n      shape:  %s\n      time:   %s\n      source: %s\n",
+                        algorithm->name, algorithm->title,
+                        ar_algorithm_is_of_nccl(algorithm) ? " (a call of NCCL and RCCL)" : "",
+                        ar_algorithm_shape_help(algorithm), algorithm->formula, algorithm->source);
             }
         }
     }

@@ -210,6 +210,15 @@ Test(cli_collectives, what_cannot_be_is_one_line)
     CLI_REFUSE(64, "broadcast --cluster abci-v100 --payload 1MB", rows);
 }
 
+Test(cli_collectives, the_fastest_algorithm_says_what_a_library_can_run)
+{
+    struct cli_run run = cli_good("$AR allreduce --cluster dgx-h100 --gpus 64 --algorithm auto "
+                                  "--payload 256KiB,128MiB");
+    CLI_LINES(run.err, "direct is the fastest of 16 by engine recurrence (", 1);
+    CLI_LINES(run.err, "which NCCL and RCCL have no call for; of those that they have", 2);
+    CLI_LINES(cli_good("$AR list algorithms").out, "(a call of NCCL and RCCL)", 12);
+}
+
 Test(cli_collectives, what_does_not_belong_together_is_one_line)
 {
     static const char *const rows[][2] = {

@@ -12,6 +12,9 @@ struct choice {
     uint32_t count;
     struct ar_scenario best;
     double best_s;
+    /* The fastest that NCCL and RCCL run by themselves; NULL: none. */
+    const struct ar_algorithm *called;
+    double called_s;
 };
 
 /* Runs one candidate; one that cannot run is left out, and the error says why. */
@@ -30,6 +33,11 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
     if (choice->count == 0 || time_s < choice->best_s) {
         choice->best = *candidate;
         choice->best_s = time_s;
+    }
+    bool is_called = ar_algorithm_is_of_nccl(candidate->algorithm);
+    if (is_called && (choice->called == NULL || time_s < choice->called_s)) {
+        choice->called = candidate->algorithm;
+        choice->called_s = time_s;
     }
     choice->count++;
     return AR_OK;
@@ -89,7 +97,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     if (choice.count == 0) {
         return err->status;
     }
-    char bytes[AR_UNIT_TEXT] = "";
+    char bytes[AR_UNIT_TEXT] = "", called[AR_UNIT_TEXT];
     bool has_payload = scenario->payload_bytes > 0;
     bool has_shape = ar_algorithm_has_shapes(choice.best.algorithm);
     scenario->choice = ar_arena_format(
@@ -98,6 +106,13 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
         ar_algorithm_name(choice.best.algorithm), has_shape ? " " : "",
         has_shape ? ar_shape_format(&choice.best.shape, text) : "", choice.count,
         choice.best.engine->name);
+    if (choice.called != NULL && !ar_algorithm_is_of_nccl(choice.best.algorithm)) {
+        scenario->choice = ar_arena_format(
+            scenario->arena,
+            "%s (%s), which NCCL and RCCL have no call for; of those that they have %s is (%s)",
+            scenario->choice, ar_format_seconds(choice.best_s, bytes), choice.called->name,
+            ar_format_seconds(choice.called_s, called));
+    }
     scenario->algorithm = choice.best.algorithm;
     scenario->shape = choice.best.shape;
     return AR_OK;
