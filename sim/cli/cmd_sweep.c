@@ -66,6 +66,24 @@ static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar
                : AR_OK;
 }
 
+/* Whether a key of layouts asks for something: each value has a fastest layout. */
+static bool is_condition(enum ar_key key)
+{
+    const enum ar_key *condition = layout_conditions;
+    while (*condition != AR_KEYS_COUNT && *condition != key) {
+        condition++;
+    }
+    return *condition != AR_KEYS_COUNT;
+}
+
+/* Whether such a key has one value, and so is no axis. */
+static bool is_one_condition(enum ar_key key, const char *text, const struct sweep_kind *kind)
+{
+    bool is_range = key == AR_KEY_GLOBAL_BATCH && text != NULL && strchr(text, ':') != NULL;
+    return kind->is_ranked && is_condition(key) &&
+           (text == NULL || (strchr(text, ',') == NULL && !is_range));
+}
+
 static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
@@ -86,6 +104,9 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
                    : sweep->cp > 0               ? KEY_BIT(AR_KEY_MESH)
                                                  : 0;
     for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
+        if (is_one_condition(*key, option_key(options, *key), sweep->kind)) {
+            continue;
+        }
         request->lists[*key] = option_key(options, *key);
         axes |= KEY_BIT(*key);
     }
@@ -166,7 +187,8 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
         bool is_varied = i < variants->axes_count && variants->axes[i].count > 1;
         const char *text = is_varied ? sweep->points.lists[*key] : option_key(sweep->options, *key);
         text = text != NULL ? text : ar_keys[*key].standard;
-        if (text != NULL && ar_key_is(*key, AR_KEY_OF_LAYOUT)) {
+        if (text != NULL && ar_key_is(*key, AR_KEY_OF_LAYOUT) &&
+            (is_varied || !is_condition(*key))) {
             char **list = is_varied ? &varied : &held;
             *list = ar_arena_format(sweep->options->arena, "%s%s%s %s", *list,
                                     **list != '\0' ? "; " : "", ar_key_name(*key), text);
@@ -200,6 +222,9 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     ar_note(notes, "%zu %s divide the model, %s; %sthe fastest first; kernels: what %s is left out",
             count, sweep->points.is_planned ? "meshes with strategies" : "layouts", fit,
             space->gpus_count > 1 ? "by number of GPUs, " : "", ar_note_left_out(scenario));
+    if (space->gpus_count > 1 && unfit->is_asked) {
+        ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
+    }
     if (sweep->points.is_planned) {
         note_plan(notes, sweep);
     } else if (sweep->tries_strategies) {

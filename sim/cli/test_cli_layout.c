@@ -331,6 +331,22 @@ Test(cli_layout, a_row_says_how_busy_the_busiest_link_is)
     CLI_LINES(run.err, "with HCAs 10 % slower pp=4,dp=4,tp=4 would be faster on 64 GPUs", 1);
 }
 
+Test(cli_layout, layouts_on_more_gpus_have_an_efficiency)
+{
+    struct cli_table *best = cli_rows(
+        "sweep --cluster dgx-a100 --workload mpt-1b,mpt-3b --gpus 8,16 --mesh all --strategy data "
+        "--global-batch 64 --best --columns gpus,trace,tokens_per_s,efficiency_frac,baseline");
+    cr_assert_eq(best->rows_count, 5, "a header, and each workload on each number of GPUs");
+    for (size_t i = 1; i < 3; i++) {
+        double few = cli_number(best, i, "tokens_per_s"),
+               many = cli_number(best, i + 2, "tokens_per_s");
+        CLI_CELL(best, i, "efficiency_frac", "1");
+        CLI_CELL(best, i + 2, "baseline", "8 gpus");
+        cr_expect_str_eq(cli_cell(best, i, "trace"), cli_cell(best, i + 2, "trace"));
+        cr_expect_float_eq(cli_number(best, i + 2, "efficiency_frac"), many / 16 / (few / 8), 1e-6);
+    }
+}
+
 /* Exhaustive enumeration is the truth that the rounds of a plan are held against. */
 Test(cli_layout, a_plan_finds_what_a_sweep_of_everything_finds)
 {

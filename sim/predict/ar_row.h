@@ -39,7 +39,7 @@
     X(number, samples_per_s, "samples per second of all GPUs", .heading = "samples/s") \
     X(number, efficiency_frac, "samples per second and GPU, over that of the baseline", \
       .heading = "efficiency\n(%)", .factor = 100, .decimals = 2) \
-    X(word, baseline, "what is 100 %: gpu (one, compute only) or node (one, flat ring)", .heading = "of one") \
+    X(word, baseline, "what is 100 %: gpu (one, compute only) or node (one, flat ring); of layouts so many gpus", .heading = "of one") \
     X(count, messages_count, "messages of the step, all ranks, channels and buckets", .heading = "messages") \
     X(number, wall_s, "real time the engine took") \
     X(word, version, "version of Allreckon") \

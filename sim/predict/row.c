@@ -86,6 +86,8 @@ static const struct shown_column layout_table[] = {
     {.name = "exact", .is_rare = true},
     {.name = "iteration_s", .heading = "iteration\n(s)", .factor = 1, .decimals = 4},
     {.name = "tokens_per_s", .priority = 3},
+    {.name = "efficiency_frac", .is_rare = true},
+    {.name = "baseline", .is_rare = true, .priority = 10},
     {.name = "tflops_per_gpu", .priority = 1},
     {.name = "mfu_frac", .priority = 2},
     {.name = "bubble_frac", .priority = 4},

@@ -14,29 +14,21 @@
 
 /* The keys that are axes of layouts. Those of a plan are the last ones, so that variants which
  * differ in nothing else follow each other, the fastest first where they fit. */
-static const enum ar_key layout_axes[] = {AR_KEY_MICRO_BATCH,
-                                          AR_KEY_STRATEGY,
-                                          AR_KEY_ATTENTION,
-                                          AR_KEY_OVERLAP,
-                                          AR_KEY_OVERLAP_PIPELINE,
-                                          AR_KEY_GRADIENTS,
-                                          AR_KEY_SPARSE,
-                                          AR_KEY_PLACEMENT,
-                                          AR_KEY_DEPTH,
-                                          AR_KEY_ROUNDS,
-                                          AR_KEY_SCHEDULE,
-                                          AR_KEY_SEQUENCE_PARALLEL,
-                                          AR_KEY_OVERLAP_TENSOR,
-                                          AR_KEY_OVERLAP_GATHER,
-                                          AR_KEY_RECOMPUTE,
-                                          AR_KEY_OFFLOAD,
-                                          AR_KEYS_COUNT};
+static const enum ar_key layout_axes[] = {
+    AR_KEY_WORKLOAD,       AR_KEY_PRECISION,      AR_KEY_GLOBAL_BATCH, AR_KEY_MICRO_BATCH,
+    AR_KEY_STRATEGY,       AR_KEY_ATTENTION,      AR_KEY_OVERLAP,      AR_KEY_OVERLAP_PIPELINE,
+    AR_KEY_GRADIENTS,      AR_KEY_SPARSE,         AR_KEY_OFFLOAD,      AR_KEY_PLACEMENT,
+    AR_KEY_DEPTH,          AR_KEY_ROUNDS,         AR_KEY_SCHEDULE,     AR_KEY_SEQUENCE_PARALLEL,
+    AR_KEY_OVERLAP_TENSOR, AR_KEY_OVERLAP_GATHER, AR_KEY_RECOMPUTE,    AR_KEYS_COUNT};
 
 const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
                                             .file = "layouts.csv",
                                             .axes = layout_axes,
                                             .is_ranked = true,
                                             .add_points = layouts_add};
+
+const enum ar_key layout_conditions[] = {AR_KEY_WORKLOAD, AR_KEY_PRECISION, AR_KEY_GLOBAL_BATCH,
+                                         AR_KEYS_COUNT};
 
 const struct planned_key planned_keys[] = {
     {AR_KEY_SCHEDULE, "1f1b,interleaved:2,interleaved:3,interleaved:4,interleaved:6"},
@@ -121,6 +113,12 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
         const struct axis *axis = &variants->axes[i];
         for (size_t j = 0; j < axis->count; j++) {
             struct ar_scenario scratch = variants->request->base;
+            for (size_t k = 0; k < variants->axes_count; k++) { /* which decides the kind */
+                if (variants->axes[k].key == AR_KEY_WORKLOAD && k != i) {
+                    AR_TRY(ar_scenario_set(&scratch, AR_KEY_WORKLOAD, NULL,
+                                           variants->axes[k].values[0], err));
+                }
+            }
             AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
             if (axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout) {
                 return ar_error_set(err, AR_USAGE,
@@ -227,6 +225,8 @@ static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenari
     size_t meshes = space->request->first.count > 0 ? space->request->first.count : 1;
     uint32_t each = variants->count / (uint32_t)meshes;
     uint64_t hash = AR_HASH_BEGIN;
+    uint32_t condition = variants_condition(variants, number);
+    ar_hash_bytes(&hash, &condition, sizeof condition);
     ar_layout_hash(&scenario->layout, &hash);
     adding->hashes = ar_arena_grow(&adding->space->variants.arena, adding->hashes, steps->count, 1,
                                    sizeof *adding->hashes);

@@ -18,7 +18,7 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
                         struct ar_arena *arena)
 {
     struct best {
-        uint32_t variant;
+        uint32_t variant, condition;
         uint64_t gpus;
         double time_s;
     } *best = ar_arena_alloc(arena, last->space->points_count + 1, sizeof *best);
@@ -26,10 +26,12 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
     for (uint32_t i = 0; i < last->space->points_count; i++) {
         struct ar_row row;
         journal_read_row(&last->journal, i, &row);
-        const struct best own = {last->space->points[i].variant, row.gpus, row_time_s(&row, round)};
+        uint32_t variant = last->space->points[i].variant;
+        const struct best own = {variant, variants_condition(&last->space->variants, variant),
+                                 row.gpus, row_time_s(&row, round)};
         size_t of_same_gpus = 0, slowest = 0;
         for (size_t j = 0; j < count; j++) {
-            if (best[j].gpus == own.gpus) {
+            if (best[j].gpus == own.gpus && best[j].condition == own.condition) {
                 bool is_slower = of_same_gpus == 0 || best[j].time_s > best[slowest].time_s;
                 slowest = is_slower ? j : slowest;
                 of_same_gpus++;

@@ -20,8 +20,9 @@ struct row_summary {
     bool is_ok;
     bool is_estimate;
     uint64_t gpus;
-    double time_s;    /* of the step, or of the collective */
-    const char *mesh; /* of layouts */
+    uint32_t condition; /* variants_condition() */
+    double time_s;      /* of the step, or of the collective */
+    const char *mesh;   /* of layouts */
 };
 
 /* The rows of a sweep in the order of the output. */
@@ -89,6 +90,9 @@ static int compare_layouts(const void *a, const void *b)
     if (one->gpus != other->gpus) {
         return one->gpus < other->gpus ? -1 : 1;
     }
+    if (one->condition != other->condition) {
+        return one->condition < other->condition ? -1 : 1;
+    }
     if (one->time_s != other->time_s) {
         return one->time_s < other->time_s ? -1 : 1;
     }
@@ -113,6 +117,7 @@ static struct row_list rows_summarize(struct sweep *sweep)
             .is_ok = sweep->journal.statuses[i] == AR_OK,
             .is_estimate = row.exact == 0,
             .gpus = row.gpus,
+            .condition = variants_condition(&space->variants, space->points[i].variant),
             .time_s = space->has_steps ? row.iteration_s : row.allreduce_s,
             .mesh = kind_of(sweep)->is_ranked ? ar_arena_text(&sweep->arena, row.mesh) : NULL};
     }
@@ -147,10 +152,7 @@ static struct row_list rows_find_bests(struct sweep *sweep, const struct row_lis
     for (size_t i = 0; i < all->count; i++) {
         const struct row_summary *row = &all->rows[i];
         const struct point *point = &space->points[row->point];
-        const struct contest own = {.condition =
-                                        kind_of(sweep)->is_ranked
-                                            ? 0
-                                            : variants_condition(&space->variants, point->variant),
+        const struct contest own = {.condition = row->condition,
                                     .gpus = row->gpus,
                                     .operation = point->operation,
                                     .payload_bytes = point->payload_bytes,
@@ -178,6 +180,37 @@ static struct row_list rows_find_bests(struct sweep *sweep, const struct row_lis
         bests.rows[i] = *contests[i].fastest;
     }
     return bests;
+}
+
+/* Gives layouts on several numbers of GPUs their scaling efficiency: tokens per second and GPU over
+ * those of the fastest layout on the fewest GPUs. */
+static void efficiency_fill(struct sweep *sweep, const struct row_list *all,
+                            const struct row_list *bests)
+{
+    struct journal *journal = &sweep->journal;
+    char line[JOURNAL_LINE_MAX];
+    for (size_t i = 0; i < all->count; i++) {
+        const struct row_summary *least = NULL; /* on the fewest GPUs, of the same condition */
+        struct ar_row row, base;
+        bool is_other = false;
+        for (size_t j = 0; j < bests->count; j++) {
+            const struct row_summary *best = &bests->rows[j];
+            bool is_same = best->condition == all->rows[i].condition;
+            is_other = is_other || (is_same && least != NULL && best->gpus != least->gpus);
+            least = is_same && (least == NULL || best->gpus < least->gpus) ? best : least;
+        }
+        if (!is_other || !all->rows[i].is_ok) {
+            continue;
+        }
+        uint32_t point = all->rows[i].point;
+        journal_read_row(journal, point, &row);
+        journal_read_row(journal, least->point, &base);
+        row.efficiency_frac =
+            row.tokens_per_s / (double)row.gpus / (base.tokens_per_s / (double)base.gpus);
+        snprintf(row.baseline, sizeof row.baseline, "%" PRIu64 " gpus", base.gpus);
+        journal_format(&row, line);
+        journal->rows[point] = ar_arena_text(journal->arena, line);
+    }
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -287,7 +320,9 @@ static bool is_axis_of_layouts(const struct row_printer *printer, const char *co
         for (char *dash = strchr(name, '-'); dash != NULL; dash = strchr(dash, '-')) {
             *dash = '_';
         }
-        is_it = is_it || (printer->is_axis_shown[i] && strcmp(name, column) == 0);
+        bool is_workload = variants->axes[i].key == AR_KEY_WORKLOAD; /* a column of another name */
+        is_it = is_it ||
+                (printer->is_axis_shown[i] && strcmp(is_workload ? "trace" : name, column) == 0);
     }
     return is_it;
 }
@@ -527,8 +562,8 @@ static void rivals_note(const struct sweep *sweep, const struct row_list *all,
         }
         for (size_t j = 0; j < all->count && rivals < RIVALS_MAX; j++) {
             const struct row_summary *rival = &all->rows[j];
-            bool is_rival = rival->gpus == best->gpus && rival->is_ok &&
-                            rival->point != best->point && rival->time_s < best_s;
+            bool is_rival = rival->gpus == best->gpus && rival->condition == best->condition &&
+                            rival->is_ok && rival->point != best->point && rival->time_s < best_s;
             rivals += is_rival;
             if (is_rival && slower_time(sweep, rival->point, &rival_s) && rival_s < best_s) {
                 ar_note(sweep->request->notes,
@@ -571,6 +606,9 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
     struct row_list all = rows_summarize(sweep);
     struct row_list bests = rows_find_bests(sweep, &all);
     const struct row_list *shown = request->is_best ? &bests : &all;
+    if (sweep->space->unfit.is_asked) {
+        efficiency_fill(sweep, &all, &bests);
+    }
     if (request->directory != NULL) {
         AR_TRY(files_write(sweep, &all, err));
     }

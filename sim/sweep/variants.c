@@ -201,11 +201,21 @@ size_t variants_seed(const struct variants *variants, uint32_t variant)
     return axis < variants->axes_count ? index_of(variants, axis, variant) : 0;
 }
 
+static bool is_condition(const struct variants *variants, enum ar_key axis)
+{
+    const enum ar_key *key = layout_conditions;
+    while (*key != AR_KEYS_COUNT && *key != axis) {
+        key++;
+    }
+    return variants->request->kind->is_ranked ? *key != AR_KEYS_COUNT
+                                              : !ar_key_is(axis, AR_KEY_IS_CHOICE);
+}
+
 uint32_t variants_condition(const struct variants *variants, uint32_t variant)
 {
     uint32_t number = 0;
     for (size_t i = 0; i < variants->axes_count; i++) {
-        if (!ar_key_is(variants->axes[i].key, AR_KEY_IS_CHOICE)) {
+        if (is_condition(variants, variants->axes[i].key)) {
             number = number * (uint32_t)variants->axes[i].count +
                      (uint32_t)index_of(variants, i, variant);
         }

@@ -44,6 +44,9 @@ struct sweep_kind {
  * a variant each. */
 extern const struct sweep_kind sweep_of_points, sweep_of_layouts;
 
+/** Keys of layouts that are no choice: what is asked, of which each value has a fastest layout. */
+extern const enum ar_key layout_conditions[];
+
 /** A key of layouts that --mesh all with --best varies where it is not given, and its values, the
  * likeliest to be fast first. NULL ends the list. */
 struct planned_key {
@@ -121,5 +124,6 @@ bool variants_repeats_bare(const struct variants *variants, uint32_t variant);
 size_t variants_seed(const struct variants *variants, uint32_t variant);
 
 /** Numbers the combinations of conditions: two variants have the same number if they differ only in
- * choices. At most the number of variants. */
+ * choices, layouts if they differ in no key of layout_conditions. At most the number of variants.
+ */
 uint32_t variants_condition(const struct variants *variants, uint32_t variant);
