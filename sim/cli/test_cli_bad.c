@@ -152,7 +152,7 @@ Test(cli_bad, names_and_paths_of_inputs)
         {"--trace trace.csv --cluster /", 66, "/: Is a directory; expected a cluster file"},
         {"--trace trace.csv --cluster /dev/null", 65, "/dev/null: found no values"},
         {"--cluster flat --trace resnet", 66, "did you mean \"resnet50-v1.5\"?"},
-        {"--cluster flat --trace v100-sxm2.cost", 66, "expected one of example-timed resnet50"},
+        {"--cluster flat --trace v100-sxm2.cost", 66, "expected one of cots-11b cots-1b"},
         {"--cluster flat --trace ./no.csv", 66, "./no.csv: No such file"},
         {"--cluster flat --trace /", 66, "/: Is a directory"},
         {"--cluster flat --trace /dev/null", 65, "/dev/null: no header line"},

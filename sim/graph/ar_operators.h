@@ -53,6 +53,7 @@ struct ar_operators {
     uint32_t *needs; /**< numbers of operators */
     uint32_t needs_count;
     const uint32_t *order; /**< set by ar_operators_settle() */
+    const char *cut;       /**< how a strategy cut the model where nobody said; NULL: not so */
 };
 
 /** Reads `name,time_s,output_bytes,needs` and, if they are there, `memory_bytes`, and in place of

@@ -1,4 +1,6 @@
 /* Strategies that put parts of one model on GPUs, which send them to each other. */
+#include <math.h>
+
 #include "ar_strategy.h"
 
 /* --- star ---------------------------------------------------------------------------------------
@@ -105,49 +107,69 @@ const struct ar_strategy ar_strategy_rotate = {
 /* --- partitioned --------------------------------------------------------------------------------
  *
  * One model over several GPUs. Of a file each operator lies where its placement says
- * (ar_operators.h). Of a trace the activations of every layer are cut into strips of rows, one on
- * each GPU, as in DistBelief (Dean et al., NIPS 2012) and on GPUs in COTS HPC (Coates et al., ICML
- * 2013): a layer whose kernel reaches over the border needs rows of both neighbours (a halo), the
- * classifier, which is cut by its outputs, all of its input. Kernels are shared by all strips, so
- * that their gradients are summed, in a ring, before the optimizer; those of the classifier lie
- * where they are used. Times of layers are divided by the strips: neither what a kernel takes at
- * least nor the statistics of batch norm over all strips count. */
+ * (ar_operators.h). Of a trace the activations of every layer are cut into tiles, one on each GPU,
+ * as in DistBelief (Dean et al., NIPS 2012) and on GPUs in COTS HPC (Coates et al., ICML 2013):
+ * strips of rows while every strip is as tall as what its neighbours need of it, else a grid as
+ * square as their number allows. A layer whose kernel reaches over a border needs rows and columns
+ * of other tiles (a halo); a message is as large as that across the longer border, corners
+ * included. A classifier is cut by its outputs, and needs all of its input. Kernels that all tiles
+ * share have gradients that are summed, in a ring, before the optimizer; weights of fully and of
+ * locally connected layers lie where they are used. Times of layers are divided by the tiles:
+ * neither what a kernel takes at least nor the statistics of batch norm over all tiles count. */
 
-/* The rows that an operator needs of the outputs of the one before it on other devices. */
-enum reach { REACH_OWN, REACH_NEIGHBOURS, REACH_ALL };
-
-struct strips {
-    const struct ar_parts_request *request;
-    struct ar_operators *operators;
-    uint32_t before; /* the first of the last row of operators, one for each device */
+/* What a tile needs of the outputs of the layer before it: its own, those of tiles that lie so many
+ * rows or columns away, or all. */
+struct reach {
+    uint32_t down, across;
+    bool is_all;
 };
 
-static uint64_t bytes_of(const struct strips *strips, double elements)
+struct tiles {
+    const struct ar_parts_request *request;
+    struct ar_operators *operators;
+    uint32_t down, across; /* tiles of a column, of a row */
+    uint32_t before;       /* the first of the last layer's operators, one for each device */
+};
+
+static uint64_t bytes_of(const struct tiles *tiles, double elements)
 {
-    return (uint64_t)(elements * strips->request->trace->batch * strips->request->element_bytes);
+    return (uint64_t)(elements * tiles->request->trace->batch * tiles->request->element_bytes);
 }
 
-/* The rows before send `bytes` to those that these reach. */
-static void add_row(struct strips *strips, double time_s, enum ar_duty duty, enum reach reach,
-                    uint64_t bytes)
+static uint32_t distance(uint32_t a, uint32_t b)
 {
-    struct ar_operators *operators = strips->operators;
-    uint32_t devices = strips->request->devices, first = operators->count;
-    bool has_before = first > 0;
+    return a > b ? a - b : b - a;
+}
+
+/* Corners come with the message of the tile between. */
+static bool reaches(const struct tiles *tiles, const struct reach *reach, uint32_t i, uint32_t j)
+{
+    uint32_t down = distance(i / tiles->across, j / tiles->across);
+    uint32_t across = distance(i % tiles->across, j % tiles->across);
+    return reach->is_all || (across == 0 && down <= reach->down) ||
+           (down == 0 && across <= reach->across);
+}
+
+/* The tiles before send `bytes` to those that these reach. `op` is one tile's. */
+static void add_tiles(struct tiles *tiles, struct ar_operator op, const struct reach *reach,
+                      uint64_t bytes)
+{
+    struct ar_operators *operators = tiles->operators;
+    uint32_t devices = tiles->request->devices, first = operators->count;
+    bool has_before = first > 0, is_sent = reach->is_all || reach->down > 0 || reach->across > 0;
     for (uint32_t i = 0; has_before && i < devices; i++) {
-        operators->list[strips->before + i].output_bytes = reach == REACH_OWN ? 0 : bytes;
+        operators->list[tiles->before + i].output_bytes = is_sent ? bytes : 0;
     }
     for (uint32_t i = 0; i < devices; i++) {
-        ar_operators_add(operators, &(struct ar_operator){
-                                        .time_s = time_s / devices, .duty = duty, .device = i});
+        op.device = i;
+        ar_operators_add(operators, &op);
         for (uint32_t j = 0; has_before && j < devices; j++) {
-            bool is_near = j == i || (reach == REACH_NEIGHBOURS && (j + 1 == i || i + 1 == j));
-            if (is_near || reach == REACH_ALL) {
-                ar_operators_need(operators, strips->before + j);
+            if (reaches(tiles, reach, i, j)) {
+                ar_operators_need(operators, tiles->before + j);
             }
         }
     }
-    strips->before = first;
+    tiles->before = first;
 }
 
 static bool has_kernel(const struct ar_layer_work *work)
@@ -156,72 +178,156 @@ static bool has_kernel(const struct ar_layer_work *work)
            work->kind != AR_LAYER_AVGPOOL; /* which takes the mean of all */
 }
 
-static double row_elements(uint64_t elements, uint32_t width)
+/* Whether all tiles have the weights of a layer. */
+static bool is_shared(const struct ar_layer_work *work)
 {
-    return width > 0 ? (double)elements / width : 0;
+    return work->kind != AR_LAYER_FC && work->kind != AR_LAYER_LOCAL;
 }
 
-static void add_layer(struct strips *strips, uint32_t layer, enum ar_duty duty)
+/* Elements of a message of `halo` rows or columns of an activation of `width`, and the tiles that
+ * they lie on. */
+static double halo_elements(const struct tiles *tiles, double elements, uint32_t width,
+                            uint32_t halo, struct reach *reach)
 {
-    const struct ar_parts_request *request = strips->request;
+    double rows = (double)width / tiles->down, columns = (double)width / tiles->across;
+    double down = tiles->down > 1 ? fmin(halo, rows) : 0;
+    double across = tiles->across > 1 ? fmin(halo, columns) : 0;
+    reach->down = tiles->down > 1 ? (uint32_t)ceil(halo / rows) : 0;
+    reach->across = tiles->across > 1 ? (uint32_t)ceil(halo / columns) : 0;
+    double pixels = fmax(down * (columns + across), across * (rows + down));
+    return width > 0 ? elements / width * (pixels / width) : 0;
+}
+
+static uint64_t layer_elements(const struct ar_trace *trace, uint32_t layer)
+{
+    const struct ar_layer *at = &trace->layers[layer];
+    uint64_t elements = 0;
+    for (uint32_t i = 0; i < at->tensors_count; i++) {
+        elements += trace->tensor_elements[at->tensors_first + i];
+    }
+    return elements;
+}
+
+/* Weights and gradients of a tile, and the activations that are kept for the backward pass. */
+static uint64_t tile_bytes(const struct tiles *tiles, uint32_t layer)
+{
+    const struct ar_parts_request *request = tiles->request;
+    const struct ar_layer_work *work = &request->work[layer];
+    double weights = 2 * (double)layer_elements(request->trace, layer);
+    bool is_kept = ar_layer_has_macs(work->kind) || work->kind == AR_LAYER_RELU;
+    double kept = is_kept ? (double)work->output_elements * request->trace->batch : 0;
+    double whole = is_shared(work) ? weights : weights / request->devices;
+    return (uint64_t)((whole + kept / request->devices) *
+                      ar_precision_bytes(ar_precision_stored(request->trace->precision)));
+}
+
+static void add_layer(struct tiles *tiles, uint32_t layer, enum ar_duty duty)
+{
+    const struct ar_parts_request *request = tiles->request;
     const struct ar_layer_work *work = &request->work[layer];
     const struct ar_layer *of_trace = &request->trace->layers[layer];
     bool is_backward = duty == AR_DUTY_BACKWARD,
          is_last = layer + 1 == request->trace->layers_count;
-    enum reach reach = REACH_OWN;
+    /* A mean over all places: every tile has a part of it. */
+    bool is_mean = is_backward ? work->kind == AR_LAYER_AVGPOOL
+                               : layer > 0 && work[-1].kind == AR_LAYER_AVGPOOL;
+    struct reach reach = {0, 0, false};
     double elements = 0;
-    if (!is_backward && work->kind == AR_LAYER_FC) { /* every strip has a part of each mean */
-        reach = REACH_ALL;
-        elements = (double)work->input_elements;
+    if (!is_backward && work->kind == AR_LAYER_FC) {
+        reach.is_all = true;
+        elements = (double)work->input_elements / (is_mean ? 1 : request->devices);
     } else if (is_backward && !is_last && work[1].kind == AR_LAYER_FC) {
-        reach = REACH_ALL; /* every part has sums of its outputs alone */
-        elements = (double)work[1].input_elements;
+        reach.is_all = true; /* every part has sums of its outputs alone */
+        elements = (double)work[1].input_elements / (is_mean ? 1 : request->devices);
     } else if (!is_backward && work->kind == AR_LAYER_LOSS) {
-        reach = REACH_ALL;
+        reach.is_all = true;
         elements = (double)work->input_elements / request->devices;
     } else if (has_kernel(work) && !(is_backward && work->is_first)) {
-        reach = REACH_NEIGHBOURS; /* which send a halo */
-        elements = (is_backward ? row_elements(work->output_elements, work->width / work->stride)
-                                : row_elements(work->input_elements, work->width)) *
-                   (work->kernel / 2);
+        elements = is_backward ? halo_elements(tiles, (double)work->output_elements,
+                                               work->width / work->stride, work->kernel / 2, &reach)
+                               : halo_elements(tiles, (double)work->input_elements, work->width,
+                                               work->kernel / 2, &reach);
     }
-    add_row(strips, is_backward ? of_trace->backward_s : of_trace->forward_s, duty, reach,
-            bytes_of(strips, elements));
+    const struct ar_operator op = {
+        .time_s = (is_backward ? of_trace->backward_s : of_trace->forward_s) / request->devices,
+        .memory_bytes = is_backward ? 0 : tile_bytes(tiles, layer),
+        .duty = duty};
+    add_tiles(tiles, op, &reach, bytes_of(tiles, elements));
 }
 
-/* The gradients of what all strips share: a ring of 2 (p - 1) steps, then the optimizer. */
-static void add_sums(struct strips *strips)
+/* The gradients of what all tiles share: a ring of 2 (p - 1) steps, if there are any; then each
+ * updates the parameters that it has. */
+static void add_sums(struct tiles *tiles)
 {
-    const struct ar_parts_request *request = strips->request;
+    const struct ar_parts_request *request = tiles->request;
     uint32_t devices = request->devices;
-    double shared = 0;
+    double shared = 0, all = (double)ar_trace_gradient_elements(request->trace);
     for (uint32_t layer = 0; layer < request->trace->layers_count; layer++) {
-        const struct ar_layer *at = &request->trace->layers[layer];
-        for (uint32_t i = 0; request->work[layer].kind != AR_LAYER_FC && i < at->tensors_count;
-             i++) {
-            shared += (double)request->trace->tensor_elements[at->tensors_first + i];
-        }
+        shared +=
+            is_shared(&request->work[layer]) ? (double)layer_elements(request->trace, layer) : 0;
     }
-    for (uint32_t step = 0; step < 2 * (devices - 1); step++) {
-        uint32_t first = strips->operators->count;
+    for (uint32_t step = 0; shared > 0 && step < 2 * (devices - 1); step++) {
+        uint32_t first = tiles->operators->count;
         for (uint32_t i = 0; i < devices; i++) {
-            uint32_t from = strips->before + (i + devices - 1) % devices;
-            strips->operators->list[from].output_bytes =
+            uint32_t from = tiles->before + (i + devices - 1) % devices;
+            tiles->operators->list[from].output_bytes =
                 (uint64_t)(shared / devices) * request->element_bytes;
-            ar_operators_add(strips->operators,
+            ar_operators_add(tiles->operators,
                              &(struct ar_operator){.duty = AR_DUTY_BACKWARD, .device = i});
-            ar_operators_need(strips->operators, from);
-            ar_operators_need(strips->operators, strips->before + i);
+            ar_operators_need(tiles->operators, from);
+            ar_operators_need(tiles->operators, tiles->before + i);
         }
-        strips->before = first;
+        tiles->before = first;
     }
-    add_row(strips, request->trace->optimizer_s * devices, AR_DUTY_OPTIMIZER, REACH_OWN, 0);
+    double held = shared + (all - shared) / devices;
+    const struct ar_operator optimizer = {.time_s = request->trace->optimizer_s * held / all,
+                                          .duty = AR_DUTY_OPTIMIZER};
+    add_tiles(tiles, optimizer, &(struct reach){0, 0, false}, 0);
 }
 
-static enum ar_status make_strips(const struct ar_parts_request *request, struct ar_arena *arena,
-                                  struct ar_operators **operators, struct ar_error *err)
+/* The layer whose output has the fewest rows of those that have a kernel, and the most strips of
+ * which each is as tall as what its neighbours need of it. */
+static uint32_t fewest_rows(const struct ar_parts_request *request, uint32_t *layer,
+                            uint32_t *strips)
 {
-    struct strips strips = {.request = request};
+    uint32_t fewest = UINT32_MAX;
+    *strips = UINT32_MAX;
+    for (uint32_t i = 0; i < request->trace->layers_count; i++) {
+        const struct ar_layer_work *work = &request->work[i];
+        if (has_kernel(work)) {
+            uint32_t rows = work->width / work->stride, most = rows / (work->kernel / 2);
+            *layer = rows < fewest ? i : *layer;
+            fewest = rows < fewest ? rows : fewest;
+            *strips = most < *strips ? most : *strips;
+        }
+    }
+    return fewest;
+}
+
+static enum ar_status choose_tiles(struct tiles *tiles, struct ar_error *err)
+{
+    const struct ar_parts_request *request = tiles->request;
+    uint32_t layer = 0, strips, fewest = fewest_rows(request, &layer, &strips);
+    uint32_t devices = request->devices;
+    tiles->across = 1;
+    for (uint32_t i = 2; devices > strips && (uint64_t)i * i <= devices; i++) {
+        tiles->across = devices % i == 0 ? i : tiles->across;
+    }
+    tiles->down = devices / tiles->across;
+    if (tiles->down > fewest) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u GPUs, at best %u x %u tiles, for layer %s, whose output "
+                            "has %u rows; expected a row for each tile at least",
+                            request->where, devices, tiles->down, tiles->across,
+                            request->trace->layers[layer].name, fewest);
+    }
+    return AR_OK;
+}
+
+static enum ar_status make_tiles(const struct ar_parts_request *request, struct ar_arena *arena,
+                                 struct ar_operators **operators, struct ar_error *err)
+{
+    struct tiles tiles = {.request = request};
     uint64_t devices = request->devices, layers = request->trace->layers_count;
     if (request->work == NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -229,35 +335,30 @@ static enum ar_status make_strips(const struct ar_parts_request *request, struct
                             "expected a table of their work, such as resnet50-v1.5, or --operators",
                             request->where, request->trace->name);
     }
-    for (uint32_t i = 0; i < layers; i++) {
-        const struct ar_layer_work *work = &request->work[i];
-        if (has_kernel(work) && work->width / work->stride < devices) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found %u GPUs for layer %s, whose output has %u rows; "
-                                "expected a row for each GPU at least",
-                                request->where, request->devices, request->trace->layers[i].name,
-                                work->width / work->stride);
-        }
-    }
+    AR_TRY(choose_tiles(&tiles, err));
     uint64_t rows = 1 + 2 * layers + 2 * (devices - 1) + 1;
-    AR_TRY(ar_operators_create(request->where, rows * devices, arena, &strips.operators, err));
-    add_row(&strips, request->trace->step_overhead_s * (double)devices, AR_DUTY_FORWARD, REACH_OWN,
-            0);
+    AR_TRY(ar_operators_create(request->where, rows * devices, arena, &tiles.operators, err));
+    if (tiles.across > 1) {
+        tiles.operators->cut = ar_arena_format(arena, "tiles=%ux%u", tiles.down, tiles.across);
+    }
+    const struct ar_operator overhead = {.time_s = request->trace->step_overhead_s,
+                                         .duty = AR_DUTY_FORWARD};
+    add_tiles(&tiles, overhead, &(struct reach){0, 0, false}, 0);
     for (uint32_t i = 0; i < layers; i++) {
-        add_layer(&strips, i, AR_DUTY_FORWARD);
+        add_layer(&tiles, i, AR_DUTY_FORWARD);
     }
     for (uint32_t i = (uint32_t)layers; i-- > 0;) {
-        add_layer(&strips, i, AR_DUTY_BACKWARD);
+        add_layer(&tiles, i, AR_DUTY_BACKWARD);
     }
-    add_sums(&strips);
-    *operators = strips.operators;
+    add_sums(&tiles);
+    *operators = tiles.operators;
     return AR_OK;
 }
 
 const struct ar_strategy ar_strategy_partitioned = {
     .name = "partitioned",
-    .title = "one model over all GPUs: strips of its layers, or placed operators",
-    .operators = make_strips,
+    .title = "one model over all GPUs: strips or tiles of its layers, or placed operators",
+    .operators = make_tiles,
     .sends = "messages",
     .takes_operators = true,
 };

@@ -296,15 +296,54 @@ Test(operators, strips_send_halos_to_neighbours_and_all_to_the_classifier)
     const struct ar_operator *list = operators->list;
     cr_assert_eq(operators->count, 12 * 4);
     cr_expect_eq(list[0].output_bytes, 8 * 3 * 2 * 2, "a row of the input, batch 2, 2 bytes");
-    cr_expect_eq(list[4].output_bytes, 320 * 2 * 2, "sums of all means");
+    cr_expect_eq(list[4].output_bytes, 320 / 4 * 2 * 2, "its outputs");
     cr_expect_eq(list[5].needs_count, 3);
     cr_expect_eq(list[4].needs_count, 2, "the border has one neighbour");
     cr_expect_eq(list[8].needs_count, 4);
-    cr_expect_eq(list[12].output_bytes, 320 * 2 * 2, "of the classifier's input");
+    cr_expect_eq(list[12].output_bytes, 320 / 4 * 2 * 2, "of the classifier's input");
     cr_expect_eq(list[16].output_bytes, tensors[0] / 4 * 2, "what is shared, in 4 parts");
     cr_expect_eq(list[5].time_s, layers[0].forward_s / 4);
-    request.devices = 9;
+    cr_expect_eq(list[44].time_s,
+                 trace.optimizer_s * (double)(4 * tensors[0] + tensors[1]) /
+                     (double)(4 * (tensors[0] + tensors[1])),
+                 "each updates a quarter of the classifier");
+    request.devices = 11;
     cr_expect_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_USAGE);
     request.work = NULL;
     cr_expect_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_USAGE);
+}
+
+Test(operators, a_mean_over_all_places_is_sent_whole)
+{
+    struct ar_layer_work mean[] = {work[0], work[1]};
+    mean[0].kind = AR_LAYER_AVGPOOL;
+    struct ar_parts_request request = {
+        .where = "--gpus", .trace = &trace, .work = mean, .devices = 4, .element_bytes = 2};
+    struct ar_operators *operators;
+    cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
+    cr_expect_eq(operators->list[4].output_bytes, 320 * 2 * 2, "sums of all means");
+    cr_expect_eq(operators->list[12].output_bytes, 320 * 2 * 2, "sums of all gradients");
+}
+
+Test(operators, tiles_of_a_locally_connected_layer_keep_their_weights)
+{
+    struct ar_layer_work local[] = {work[0], work[1]};
+    local[0].kind = AR_LAYER_LOCAL;
+    local[0].kernel = 7;
+    struct ar_parts_request request = {
+        .where = "--gpus", .trace = &trace, .work = local, .devices = 16, .element_bytes = 2};
+    struct ar_operators *operators;
+    layers[0].tensors_count = layers[1].tensors_count = layers[1].tensors_first = 1;
+    cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
+    cr_expect_eq(operators->count, 6 * 16, "overhead, twice two layers, optimizer: no sums");
+    cr_expect_str_eq(operators->cut, "tiles=4x4");
+    /* Three columns or rows reach over two tiles of two; two of them, with the corners, are a
+     * message of 2 x 4 of 3 channels. */
+    cr_expect_eq(operators->list[0].output_bytes, 2 * (2 + 2) * 3 * 2 * 2);
+    cr_expect_eq(operators->list[16].needs_count, 5, "a corner: itself, two down, two across");
+    cr_expect_eq(operators->list[16 + 5].needs_count, 7, "inside: three at each side but itself");
+    cr_expect_eq(operators->list[5 * 16].time_s, trace.optimizer_s / 16);
+    cr_expect_eq(operators->list[16].memory_bytes,
+                 2 * tensors[0] / 16 * 2 + 8 * 8 * 5 * trace.batch / 16 * 2,
+                 "weights and gradients, outputs, of fp16");
 }

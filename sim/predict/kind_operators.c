@@ -207,6 +207,8 @@ static void operators_describe(const struct ar_scenario *scenario, struct ar_row
     } else if (layout->strategy->has_replicas) {
         snprintf(row->schedule, sizeof row->schedule, "depth=%" PRIu32 " rounds=%" PRIu32,
                  scenario->depth, scenario->rounds);
+    } else if (layout->placed->operators->cut != NULL) {
+        ar_copy_text(row->schedule, sizeof row->schedule, layout->placed->operators->cut);
     }
     if (layout->strategy->takes_evoformer) {
         struct ar_mesh mesh = ar_layout_mesh(layout, 0);
@@ -268,6 +270,10 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes, "a GPU sends one message at a time and receives one%s",
                 ar_engine_simulates(scenario->engine) ? ""
                                                       : "; links that GPUs share are not counted");
+    }
+    if (placed->operators->cut != NULL) {
+        ar_note(notes, "strips of some layer would be lower than what neighbours need of them: %s",
+                placed->operators->cut);
     }
     note_memory(notes, scenario, find_fullest_bytes(placed), 0);
 }

@@ -28,6 +28,10 @@
  * - Any other shape takes fixed_s + B * marginal_s.
  * - A table without rates of convolutions takes each pass as an implicit product, see below, whose
  *   operands are read once.
+ * - A locally connected layer (local) has weights of its own at each place of its output, as many
+ * as macs. Each pass takes max(2 * B * macs / rate, (macs + B * (inputs + outputs)) * bytes /
+ *   memory_Bps), rate = gemm_efficiency * peak_rate: an estimate from below, since its products
+ * have few columns.
  * - No kernel takes less than kernel_floor_s.
  *
  * Validity: the fixed times and rates of `v100-sxm2` are fitted to convolutions of ResNet-50 at
@@ -202,6 +206,7 @@ enum ar_cost {
 #define AR_LAYER_KIND_LIST(X)                                                                      \
     X(AR_LAYER_CONV, "conv")                                                                       \
     X(AR_LAYER_FC, "fc")                                                                           \
+    X(AR_LAYER_LOCAL, "local")                                                                     \
     X(AR_LAYER_BN, "bn")                                                                           \
     X(AR_LAYER_RELU, "relu")                                                                       \
     X(AR_LAYER_ADD, "add")                                                                         \
@@ -218,6 +223,12 @@ enum ar_layer_kind {
 
 /** Names of the kinds as in the work table; NULL ends them. */
 extern const char *const ar_layer_kinds[];
+
+/** Whether layers of a kind multiply by weights: they have macs. */
+static inline bool ar_layer_has_macs(enum ar_layer_kind kind)
+{
+    return kind == AR_LAYER_CONV || kind == AR_LAYER_FC || kind == AR_LAYER_LOCAL;
+}
 
 /** The work of one layer for one sample; the shape fields are 0 where a kind has none. */
 struct ar_layer_work {

@@ -502,12 +502,29 @@ static double implicit_product_s(const struct ar_device_cost *cost,
                                elements * stored_element_bytes(precision));
 }
 
+/* A pass of a locally connected layer; see the header. */
+static double local_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                      enum ar_precision precision, uint32_t batch)
+{
+    double flop = 2 * (double)batch * (double)work->macs;
+    double elements = (double)work->macs + (double)batch * ((double)work->input_elements +
+                                                            (double)work->output_elements);
+    double rate = cost_value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
+                  cost_value(cost, precision, AR_COST_PEAK);
+    return fmax(flop / rate, elements * stored_element_bytes(precision) /
+                                 cost_value(cost, precision, AR_COST_MEMORY));
+}
+
 double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
                              enum ar_conv_pass pass, enum ar_precision precision, uint32_t batch)
 {
     static const enum ar_cost fixed[] = {AR_COST_FORWARD_FIXED, AR_COST_DATA_FIXED,
                                          AR_COST_WEIGHTS_FIXED};
     assert(batch >= 1);
+    if (work->kind == AR_LAYER_LOCAL &&
+        ar_device_cost_has_group(cost, precision, AR_COST_OF_PRODUCTS)) {
+        return local_s(cost, work, precision, batch);
+    }
     if (!ar_device_cost_has_group(cost, precision, AR_COST_OF_CONVOLUTIONS)) {
         return implicit_product_s(cost, work, pass, precision, batch);
     }
@@ -553,7 +570,7 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
         [AR_LAYER_RELU] = {true, {AR_COST_RELU_FORWARD, AR_COST_RELU_BACKWARD}},
         [AR_LAYER_ADD] = {true, {AR_COST_ADD_FORWARD, AR_COST_ADD_BACKWARD}},
     };
-    if (work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC) {
+    if (ar_layer_has_macs(work->kind)) {
         *forward_s = conv_kernel_s(cost, work, AR_CONV_FORWARD, precision, batch);
         *backward_s = conv_kernel_s(cost, work, AR_CONV_BACKWARD_WEIGHTS, precision, batch);
         if (!work->is_first) {

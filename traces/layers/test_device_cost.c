@@ -105,6 +105,21 @@ Test(device_cost, memory_bound_layers_take_bytes_over_bandwidth_and_at_least_the
     expect_layer(AR_LAYER_LOSS, AR_FP16, 1, 31.8e-6, 31.8e-6);
 }
 
+Test(device_cost, locally_connected_layers_read_each_weight_once)
+{
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
+    const struct ar_layer_work work = {.kind = AR_LAYER_LOCAL,
+                                       .macs = 39000000,
+                                       .input_elements = 500000,
+                                       .output_elements = 280000};
+    /* In fp16 it is bound by 39 M weights and the activations, of 2 bytes at 780 GB/s; a batch of
+     * 1000 in fp32 by its products, 0.84 of 15.7 Tflop/s. */
+    cr_expect_float_eq(ar_device_cost_conv_s(cost, &work, AR_CONV_FORWARD, AR_FP16, 1),
+                       2 * (39e6 + 780e3) / 780e9, 1e-12);
+    cr_expect_float_eq(ar_device_cost_conv_s(cost, &work, AR_CONV_BACKWARD_DATA, AR_FP32, 1000),
+                       1000 * 2 * 39e6 / (0.84 * 15.7e12), 1e-12);
+}
+
 Test(device_cost, the_optimizer_moves_20_bytes_a_parameter)
 {
     struct ar_device_cost *cost = test_cost("v100-sxm2");

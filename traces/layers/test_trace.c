@@ -273,9 +273,10 @@ static void expect_work_refused(const char *rows, const char *expected)
 Test(trace, bad_work_rows_are_refused)
 {
     expect_work_refused("a,convolution,1,1,1,1,1,1,1,1,5\n",
-                        ":2: column \"kind\" is \"convolution\"; expected conv, fc, bn");
-    expect_work_refused("a,conv,0,1,1,1,1,1,1,1,5\n", "expected more than 0 for conv and fc");
-    expect_work_refused("a,fc,1,1,0,1,1,1,1,1,5\n", "expected more than 0 for conv and fc");
+                        ":2: column \"kind\" is \"convolution\"; expected conv, fc, local");
+    expect_work_refused("a,conv,0,1,1,1,1,1,1,1,5\n",
+                        "expected more than 0 for conv, fc and local");
+    expect_work_refused("a,fc,1,1,0,1,1,1,1,1,5\n", "expected more than 0 for conv, fc and local");
     expect_work_refused("a,bn,7,1,1,1,1,1,1,1,5\n", "expected 0 for a layer that is neither");
     expect_work_refused("a,conv,-1,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"-1\"");
     expect_work_refused("a,conv,1e9,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"1e9\"");

@@ -238,17 +238,17 @@ static enum ar_status make_work(const struct ar_csv *csv, struct ar_arena *arena
     struct ar_layer_work *list = ar_arena_alloc(arena, csv->rows_count, sizeof *list);
     for (size_t i = 0; i < csv->rows_count; i++) {
         list[i] = rows[i].work;
-        bool has_macs = list[i].kind == AR_LAYER_CONV || list[i].kind == AR_LAYER_FC;
+        bool has_macs = ar_layer_has_macs(list[i].kind);
         if ((list[i].macs > 0) != has_macs) {
             return ar_csv_error(csv, i, "macs",
-                                has_macs ? "more than 0 for conv and fc"
-                                         : "0 for a layer that is neither conv nor fc",
+                                has_macs ? "more than 0 for conv, fc and local"
+                                         : "0 for a layer that is neither conv, fc nor local",
                                 err);
         }
         if (has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0)) {
             return ar_csv_error(csv, i,
                                 list[i].input_elements == 0 ? "input_elements" : "output_elements",
-                                "more than 0 for conv and fc", err);
+                                "more than 0 for conv, fc and local", err);
         }
         list[i].is_first = has_macs && !had_macs;
         had_macs = had_macs || has_macs;
@@ -313,8 +313,7 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         struct ar_layer *layer = &trace->layers[i];
         const struct ar_layer_work *work = &file->work[i];
-        bool is_kept =
-            work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC || work->kind == AR_LAYER_RELU;
+        bool is_kept = ar_layer_has_macs(work->kind) || work->kind == AR_LAYER_RELU;
         trace->memory_bytes += (is_kept ? (double)work->output_elements : 0) * trace->batch * bytes;
         ar_device_cost_layer_s(&table, work, precision, trace->batch, &layer->forward_s,
                                &layer->backward_s);
