@@ -90,6 +90,16 @@ Test(cli_placed, axial_parallelism_hides_what_it_can)
     CLI_HAS(text, "all-gather     tp           1.049 MB");
 }
 
+Test(cli_placed, inference_of_an_evoformer_goes_forward_alone)
+{
+    const char *text = cli_good("$AR explain --cluster dgx-a100 --strategy dap --workload "
+                                "alphafold2-inference-1024 --mesh tp=2 --precision bf16 --quiet")
+                           .out;
+    CLI_HAS(text, "compute");
+    CLI_LACKS(text, "optimizer");
+    CLI_LACKS(text, "reduce");
+}
+
 Test(cli_placed, what_cannot_be_placed_is_refused)
 {
     static const struct cli_case cases[] = {
@@ -108,7 +118,7 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
         {"--operators ./placed.csv --gpus 2 --schedule gpipe", 64, "--schedule: found"},
         {"--trace resnet50-v1.5 --gpus 2 --algorithm ring --depth 2", 64, "--depth: found"},
         {"--trace resnet50-v1.5 --gpus 1 --strategy star", 64, "star on 1 GPU"},
-        {"--trace resnet50-v1.5 --gpus 8 --strategy partitioned", 64, "layer4.0.conv2"},
+        {"--trace resnet50-v1.5 --gpus 11 --strategy partitioned", 64, "layer4.0.conv2"},
         {"--trace ./trace.csv --gpus 2 --strategy partitioned", 64, "hand on"},
         {"--workload mpt-7b --gpus 8 --strategy dap", 66, "alphafold2-initial"},
         {"--workload alphafold2-initial --mesh tp=7 --strategy dap", 64, "multiples of 7"},

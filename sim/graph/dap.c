@@ -190,7 +190,7 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     AR_TRY(ar_operators_create(request->where, count, arena, &dap.operators, err));
     dap.sums = ar_arena_alloc(arena, blocks, sizeof *dap.sums);
     extra.is_extra = true;
-    /* Forward passes that are not differentiated, or as much of one as is left: whole blocks. */
+    /* Forward passes that no backward pass follows, or as much of one as is left: whole blocks. */
     for (double passes = model->passes; passes > 0; passes--) {
         double part = passes < 1 ? passes : 1;
         for (uint64_t i = 0; i < (uint64_t)(part * (double)model->extra_blocks + 0.5); i++) {
@@ -199,6 +199,10 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
         for (uint64_t i = 0; i < (uint64_t)(part * (double)model->blocks + 0.5); i++) {
             add_forward(&dap, &main, AR_DUTY_FORWARD);
         }
+    }
+    *operators = dap.operators;
+    if (model->is_inference) {
+        return AR_OK;
     }
     for (uint64_t i = 0; i < blocks; i++) {
         add_backward(&dap, i < model->blocks ? &main : &extra);
@@ -219,7 +223,6 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     for (uint32_t i = 0; i < dap.sums_count; i++) {
         ar_operators_need(dap.operators, dap.sums[i]);
     }
-    *operators = dap.operators;
     return AR_OK;
 }
 

@@ -24,6 +24,7 @@ struct ar_evoformer {
     uint64_t residues, pair_channels;
     double passes;     /**< forward passes of a step on average, with recycling */
     double parameters; /**< parameters of the whole model, whose gradients are summed */
+    bool is_inference; /**< no backward pass follows */
     const char *source;
 };
 

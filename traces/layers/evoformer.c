@@ -4,6 +4,8 @@
  * product, how much wider a transition is. Supplement of AlphaFold 2, algorithms 7 to 15. */
 enum { ROW_HEADS = 8, PAIR_HEADS = 4, OUTER_CHANNELS = 32, WIDER = 4 };
 
+static const char *const purposes[] = {"training", "inference", NULL};
+
 #define COUNT(field) AR_COLUMN(count, struct ar_evoformer, field, #field, "", .min = 1, .max = 1e6)
 static const struct ar_column evoformer_columns[] = {
     AR_COLUMN(string, struct ar_evoformer, name, "name", "a name"),
@@ -19,6 +21,8 @@ static const struct ar_column evoformer_columns[] = {
               .max = 100),
     AR_COLUMN(number, struct ar_evoformer, parameters, "parameters", "a number", .min = 1,
               .max = 1e12),
+    AR_COLUMN(choice, struct ar_evoformer, is_inference, "purpose", "", .names = purposes,
+              .may_be_missing = true),
     AR_COLUMN(string, struct ar_evoformer, source, "source", "where the shape was published"),
 };
 
