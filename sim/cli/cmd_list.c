@@ -229,6 +229,36 @@ static enum ar_status show_sets(const struct listed_file *file, struct ar_error 
     return AR_OK;
 }
 
+/* A published system: what may be asked of it, and the answer. */
+struct system_row {
+    const char *system, *source, *question, *command, *published, *ours, *left_out;
+};
+
+#define TEXT(field) AR_COLUMN(string, struct system_row, field, #field, "a text")
+static const struct ar_column system_columns[] = {TEXT(system),  TEXT(source),    TEXT(question),
+                                                  TEXT(command), TEXT(published), TEXT(ours),
+                                                  TEXT(left_out)};
+#undef TEXT
+
+static enum ar_status show_systems(const struct listed_file *file, struct ar_error *err)
+{
+    struct ar_csv_list *list;
+    if (strcmp(file->name, "systems") != 0) {
+        return AR_OK; /* not the table of systems */
+    }
+    AR_TRY(ar_csv_load_list(file->path, file->arena, AR_COLUMNS(system_columns),
+                            sizeof(struct system_row), &list, err));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct system_row *row = (const struct system_row *)list->rows + i;
+        fprintf(file->list->out,
+                "%s (%s)\n      %s\n      $ %s\n      published: %s\n      ours: %s\n"
+                "      left out: %s\n",
+                row->system, row->source, row->question, row->command, row->published, row->ours,
+                row->left_out);
+    }
+    return AR_OK;
+}
+
 static void show_columns(const struct lister *list)
 {
     ar_columns_describe(list->out, ar_row_columns);
@@ -254,6 +284,7 @@ static const struct topic {
     {"published", NULL, show_published, RESOURCE_PUBLISHED},
     {"engines", .show_rest = show_engines},
     {"sets", NULL, show_sets, RESOURCE_SETS},
+    {"systems", NULL, show_systems, RESOURCE_SETS},
     {"columns", .show_rest = show_columns},
 };
 

@@ -30,7 +30,7 @@ enum resource {
     RESOURCE_RECORDED,  /**< other paths alone */
     RESOURCE_OPERATORS,
     RESOURCE_EVOFORMERS, /**< only `evoformers` */
-    RESOURCE_SETS        /**< only `index` */
+    RESOURCE_SETS        /**< only `index`, and `systems` of lists */
 };
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
