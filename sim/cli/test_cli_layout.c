@@ -367,7 +367,7 @@ Test(cli_layout, a_plan_finds_what_a_sweep_of_everything_finds)
                                   "--mesh all --global-batch 64 --schedule 1f1b --best");
     CLI_HAS(run.err, "; recompute none,selective,full: one layout of each mesh");
     CLI_HAS(run.err,
-            "; held: micro-batch 1; offload none; attention flash2; overlap yes; schedule 1f1b");
+            "; held: micro-batch 1; attention flash2; overlap yes; offload none; schedule 1f1b");
 }
 
 Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)

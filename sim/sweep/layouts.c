@@ -14,26 +14,12 @@
 
 /* The keys that are axes of layouts. Those of a plan are the last ones, so that variants which
  * differ in nothing else follow each other, the fastest first where they fit. */
-static const enum ar_key layout_axes[] = {AR_KEY_WORKLOAD,
-                                          AR_KEY_PRECISION,
-                                          AR_KEY_GLOBAL_BATCH,
-                                          AR_KEY_MICRO_BATCH,
-                                          AR_KEY_STRATEGY,
-                                          AR_KEY_OFFLOAD,
-                                          AR_KEY_ATTENTION,
-                                          AR_KEY_OVERLAP,
-                                          AR_KEY_OVERLAP_PIPELINE,
-                                          AR_KEY_GRADIENTS,
-                                          AR_KEY_SPARSE,
-                                          AR_KEY_PLACEMENT,
-                                          AR_KEY_DEPTH,
-                                          AR_KEY_ROUNDS,
-                                          AR_KEY_SCHEDULE,
-                                          AR_KEY_SEQUENCE_PARALLEL,
-                                          AR_KEY_OVERLAP_TENSOR,
-                                          AR_KEY_OVERLAP_GATHER,
-                                          AR_KEY_RECOMPUTE,
-                                          AR_KEYS_COUNT};
+static const enum ar_key layout_axes[] = {
+    AR_KEY_WORKLOAD,       AR_KEY_PRECISION,      AR_KEY_GLOBAL_BATCH, AR_KEY_MICRO_BATCH,
+    AR_KEY_STRATEGY,       AR_KEY_ATTENTION,      AR_KEY_OVERLAP,      AR_KEY_OVERLAP_PIPELINE,
+    AR_KEY_GRADIENTS,      AR_KEY_SPARSE,         AR_KEY_OFFLOAD,      AR_KEY_PLACEMENT,
+    AR_KEY_DEPTH,          AR_KEY_ROUNDS,         AR_KEY_SCHEDULE,     AR_KEY_SEQUENCE_PARALLEL,
+    AR_KEY_OVERLAP_TENSOR, AR_KEY_OVERLAP_GATHER, AR_KEY_RECOMPUTE,    AR_KEYS_COUNT};
 
 const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
                                             .file = "layouts.csv",
