@@ -142,9 +142,9 @@ uint32_t ar_layout_again_layers(const struct ar_layout *layout, uint32_t place);
 enum ar_status ar_layout_check_recompute(const char *where, const struct ar_layout *layout,
                                          struct ar_error *err);
 
-/** Adds to `hash` all that decides the step of a layout: those that differ only in options that
- * change nothing there (selective recomputation of fused attention, the overlap of a pipeline of
- * one stage, zero1 or the overlap of gradients of one replica) have the same. */
+/** Adds to `hash` all that decides the step of a layout of one transformer: those that differ only
+ * in options that change nothing there (selective recomputation of fused attention, the overlap of
+ * a pipeline of one stage, zero1 or the overlap of gradients of one replica) have the same. */
 void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash);
 
 /** Refuses (AR_USAGE) sparse gradients of a strategy that does not sum them. */

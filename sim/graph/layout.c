@@ -221,8 +221,6 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
     ADD(layout->gradients);
     ADD(layout->offload);
     ADD(layout->sparse_frac);
-    ADD(layout->placed);
-    ADD(layout->recorded);
 }
 
 /* --- what it takes ---------------------------------------------------------------------------- */

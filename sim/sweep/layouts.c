@@ -231,7 +231,9 @@ static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenari
     adding->hashes = ar_arena_grow(&adding->space->variants.arena, adding->hashes, steps->count, 1,
                                    sizeof *adding->hashes);
     adding->hashes[steps->count] = hash;
-    for (size_t i = steps->count; i-- > 0 && steps->list[i].variant / each == number / each;) {
+    bool is_model = scenario->layout.model != NULL; /* others differ in more than their layout */
+    for (size_t i = steps->count;
+         is_model && i-- > 0 && steps->list[i].variant / each == number / each;) {
         if (adding->hashes[i] == hash && steps->list[i].same_as == i) {
             return (uint32_t)i;
         }
