@@ -95,7 +95,7 @@ static struct advice find_training(struct adviser *adviser, const char *kind, co
 
 /* Figures that are arithmetic name the option that they come from. */
 static const char *say_plan(struct adviser *adviser, const struct advice *plan,
-                            const struct ar_row *row)
+                            const struct ar_row *row, const struct ar_layout *layout)
 {
     char step[AR_UNIT_TEXT], young[AR_UNIT_TEXT], daly[AR_UNIT_TEXT];
     struct ar_arena *arena = adviser->arena;
@@ -103,10 +103,12 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
     char *text = ar_arena_format(
         arena,
         "%s on %" PRIu64 " GPUs of %s: %s a step, %.0f tokens/s, by %s, %s, micro-batch %" PRIu64
-        ", recompute %s%s%s.",
+        ", recompute %s%s%s%s%s.",
         row->trace, row->gpus, row->cluster, ar_format_seconds(row->iteration_s, step),
         row->tokens_per_s, row->mesh, row->strategy, row->micro_batch, row->recompute,
-        has_stages ? ", " : "", has_stages ? row->schedule : "");
+        has_stages ? ", " : "", has_stages ? row->schedule : "",
+        layout->is_sequence_parallel ? ", sequence parallel" : "",
+        layout->overlaps_tensor ? ", tensor parallelism beside its products" : "");
     if (!isnan(plan->days)) {
         text = ar_arena_format(arena, "%s %s tokens (--tokens) take %.3g days%s.", text,
                                adviser->options->tokens, plan->days,
@@ -258,7 +260,7 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
         return AR_OK;
     }
     struct advice plan = find_training(adviser, "plan", "", row);
-    plan.text = say_plan(adviser, &plan, row);
+    plan.text = say_plan(adviser, &plan, row, &scenario->layout);
     add_advice(adviser, &plan);
     if (row->gpus < adviser->gpus_max) {
         return AR_OK;
