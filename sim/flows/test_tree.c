@@ -154,7 +154,8 @@ Test(tree, loads_no_port_with_more_than_twice_the_buffer)
 /* Two children share a port, and so do the ways up of a rank in both trees: hops have half the
  * bandwidth, for 1/16 of the buffer each time. The root has one child, whose own leaf is done when
  * it sends the last part up, and not begun when it gets the first part down: these have all of it.
- */
+ * A rank adds a part of each of its children: 2 depth - 2 sums on
+ * the way up are waited for. */
 Test(tree, takes_the_time_of_the_textbook_on_identical_links)
 {
     struct ar_cluster *flat = support_textbook();
@@ -164,8 +165,8 @@ Test(tree, takes_the_time_of_the_textbook_on_identical_links)
             tree.channels = 2;
             double bytes = 4 * (double)elements;
             double hop_s = 5e-6 + bytes / 8 / 25e9;
-            double expected_s =
-                7e-6 + 2 * depth * hop_s + 13 * bytes / 8 / 25e9 + depth * 4e-12 * bytes / 16;
+            double expected_s = 7e-6 + 2 * depth * hop_s + 13 * bytes / 8 / 25e9 +
+                                (2 * depth - 2) * 4e-12 * bytes / 16;
             struct ar_closed_time time = support_closed(&tree, elements);
             cr_expect(support_near(time.time_s, expected_s, 1e-12), "%.9g s, by hand %.9g s",
                       time.time_s, expected_s);
