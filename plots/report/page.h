@@ -25,8 +25,8 @@
     X(EXPECTED, "answer.csv", "The answer and what it rests on", "answer basis", -1,               \
       answer_expected, "As fast as it should be?")                                                 \
     X(SUSPECTS, "suspects.csv", "What may be wrong", "suspect", -1, NULL, NULL)                    \
-    X(VERDICTS, "expect.csv", "Measured and expected calls", "verdict",               \
-      AR_PLOT_EXPECT, NULL, NULL)            \
+    X(VERDICTS, "expect.csv", "Measured and expected calls", "verdict", AR_PLOT_EXPECT, NULL,      \
+      NULL)                                                                                        \
     X(ACCURACY, "accuracy.csv", "Errors, summed up", "", -1, answer_compared,                      \
       "Predicted beside measured")                                                                 \
     X(COMPARED, "compare.csv", "Measured and predicted calls", "", AR_PLOT_COMPARE, NULL, NULL)    \
