@@ -236,3 +236,22 @@ const char *allreckon_column(size_t number)
 {
     return number < ar_row_columns.count ? ar_row_columns.list[number].name : NULL;
 }
+
+const char *allreckon_key_help(size_t number)
+{
+    return number < AR_KEYS_COUNT ? ar_keys[number].help : NULL;
+}
+
+const char *allreckon_column_help(size_t number)
+{
+    return number < ar_row_columns.count ? ar_row_columns.list[number].help : NULL;
+}
+
+char allreckon_column_type(size_t number)
+{
+    static const char types[] = {[AR_COLUMN_text] = 't',
+                                 [AR_COLUMN_count] = 'c',
+                                 [AR_COLUMN_number] = 'n',
+                                 [AR_COLUMN_flag] = 'f'};
+    return number < ar_row_columns.count ? types[ar_row_columns.list[number].kind] : '\0';
+}
