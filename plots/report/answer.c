@@ -274,6 +274,18 @@ void answer_kinds(struct page_parts *parts, enum page_file file, FILE *text)
     }
 }
 
+/* --- plans -------------------------------------------------------------------------------- */
+
+void answer_advice(struct page_parts *parts, enum page_file file, FILE *text)
+{
+    const struct ar_csv *csv = parts->files[file];
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        if (strcmp(page_read_text(csv, row, "kind"), "plan") == 0) {
+            fprintf(text, "%s ", page_read_text(csv, row, "text"));
+        }
+    }
+}
+
 /* --- all ---------------------------------------------------------------------------------- */
 
 void page_answer(struct page_parts *parts)

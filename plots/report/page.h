@@ -8,10 +8,13 @@
 #include "ar_csv.h"
 #include "ar_page.h"
 
-/** The files, in the order of their tables on the page; those up to PAYLOADS have rows of steps and
- * collectives: symbol, name, title of the table, columns that it must have, the set of pictures
- * that is drawn from it (-1: none), its sentences (NULL: none), and what they are about. */
+/** The files, in the order of their tables on the page; those from STEP to PAYLOADS have rows of
+ * steps and collectives: symbol, name, title of the table, columns that it must have, the set of
+ * pictures that is drawn from it (-1: none), its sentences (NULL: none), and what they are about.
+ */
 #define PAGE_FILE_LIST(X)                                                                          \
+    X(ADVICE, "advice.csv", "Plans, what a step loses, and what changes", "kind text", -1,         \
+      answer_advice, "Plans")                                                                      \
     X(STEP, "step.csv", "The step", "", -1, answer_rows, "Predictions")                            \
     X(SWEEP, "sweep.csv", "Predictions", "", AR_PLOT_SWEEP, answer_rows, "Predictions")            \
     X(LAYOUTS, "layouts.csv", "Layouts", "", AR_PLOT_LAYOUTS, answer_rows, "Predictions")          \
@@ -84,10 +87,10 @@ void page_write_timeline(FILE *file, struct page_parts *parts);
 /** Finds the title and the answer. */
 void page_answer(struct page_parts *parts);
 
-/** Sentences about rows of steps and collectives (`ar_row.h`), the tasks of a step, and the files
- * of `train`, `reproduce`, `compare` and `accuracy`. */
-page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_expected,
-    answer_compared, answer_sets, answer_kinds;
+/** Sentences about the plans of `advise`, rows of steps and collectives (`ar_row.h`), the tasks of
+ * a step, and the files of `train`, `reproduce`, `compare` and `accuracy`. */
+page_sentences answer_advice, answer_rows, answer_tasks, answer_train, answer_results,
+    answer_expected, answer_compared, answer_sets, answer_kinds;
 
 /** Whether rows of steps and collectives may differ in a column before they are run. */
 bool answer_is_parameter(const char *column);

@@ -152,9 +152,10 @@ static void write_file_table(FILE *file, const struct page_parts *parts, enum pa
     size_t shown_count = 0;
     size_t same_count = 0;
     size_t count = 0;
-    for (int rank = 0; rank <= 2; rank++) { /* files without rows of steps keep their own order */
+    bool has_rows_of_steps = which >= PAGE_STEP && which <= PAGE_PAYLOADS;
+    for (int rank = 0; rank <= 2; rank++) { /* other files keep their own order */
         for (size_t i = 0; i < csv->columns_count; i++) {
-            if (rank == (which <= PAGE_PAYLOADS ? column_rank(csv->cells[i]) : 0)) {
+            if (rank == (has_rows_of_steps ? column_rank(csv->cells[i]) : 0)) {
                 shown[count++] = inspect_column(csv, i, parts->request);
             }
         }

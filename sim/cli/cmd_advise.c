@@ -10,6 +10,7 @@
 #include "ar_what_if.h"
 #include "commands.h"
 #include "lists.h"
+#include "variants.h"
 
 enum { LOSSES_SHOWN = 3, DAY_S = 86400, HOUR_S = 3600 };
 
@@ -145,9 +146,9 @@ static const char *say_change(struct adviser *adviser, const char *what, const s
                                        is_same       ? ""
                                        : percent > 0 ? " more"
                                                      : " less");
-    return isnan(changed->days) ? text
-                                : ar_arena_format(adviser->arena, "%s, %+.1f days", text,
-                                                  changed->days - plan->days);
+    return isnan(changed->days) || is_same ? text
+                                           : ar_arena_format(adviser->arena, "%s, %+.1f days", text,
+                                                             changed->days - plan->days);
 }
 
 /* --- losses and changes ----------------------------------------------------------------------- */
@@ -191,20 +192,15 @@ static void add_losses(struct adviser *adviser, const struct ar_row *row,
     qsort(losses, count, sizeof *losses, compare_losses);
     for (size_t i = 0; i < LOSSES_SHOWN && losses[i].time_s > 1e-3 * row->iteration_s; i++) {
         char time[AR_UNIT_TEXT];
-        const char *text = ar_arena_format(
-            adviser->arena, "%s: %s, %.3g %% of a step", losses[i].text,
-            ar_format_seconds(losses[i].time_s, time), 100 * losses[i].time_s / row->iteration_s);
-        add_advice(adviser, &(struct advice){.kind = "loss",
-                                             .name = losses[i].name,
-                                             .gpus = AR_NO_COUNT,
-                                             .iteration_s = losses[i].time_s,
-                                             .tokens_per_s = NAN,
-                                             .mfu_frac = NAN,
-                                             .useful_frac = NAN,
-                                             .days = NAN,
-                                             .cost = NAN,
-                                             .energy_kWh = NAN,
-                                             .text = text});
+        struct advice loss;
+        ar_record_clear(AR_COLUMNS(advice_columns), &loss);
+        loss.kind = "loss";
+        loss.name = losses[i].name;
+        loss.iteration_s = losses[i].time_s;
+        loss.text = ar_arena_format(adviser->arena, "%s: %s, %.3g %% of a step", losses[i].text,
+                                    ar_format_seconds(losses[i].time_s, time),
+                                    100 * losses[i].time_s / row->iteration_s);
+        add_advice(adviser, &loss);
     }
 }
 
@@ -271,37 +267,50 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* A number above 0 of an option, which may end with B or T where `units` says so; NAN: not given.
- */
-static enum ar_status read_number(const char *where, const char *text, bool has_units,
-                                  double *number, struct ar_error *err)
+/* Reads a number above 0; NAN: the option was not given. */
+static enum ar_status read_number(const char *where, const char *text, double *number,
+                                  struct ar_error *err)
 {
     *number = NAN;
-    if (text == NULL) {
-        return AR_OK;
+    return text == NULL
+               ? AR_OK
+               : ar_error_as_usage(ar_parse_number(where, text, 1e-9, 1e18, number, err), err);
+}
+
+/* Reads a number of tokens, which may end with M, B or T. */
+static enum ar_status read_tokens(struct ar_arena *arena, const char *text, double *tokens,
+                                  struct ar_error *err)
+{
+    size_t length = text != NULL ? strlen(text) : 0;
+    const char *unit = length > 1 ? strchr("MBT", text[length - 1]) : NULL;
+    if (unit == NULL) {
+        return read_number("--tokens", text, tokens, err);
     }
-    char digits[40];
-    size_t length = strlen(text);
-    const char *unit = length > 0 && has_units ? strchr("MBT", text[length - 1]) : NULL;
-    snprintf(digits, sizeof digits, "%.*s", (int)(unit != NULL ? length - 1 : length), text);
-    AR_TRY(ar_error_as_usage(ar_parse_number(where, digits, 1e-9, 1e18, number, err), err));
-    *number *= unit == NULL ? 1 : *unit == 'M' ? 1e6 : *unit == 'B' ? 1e9 : 1e12;
+    char *digits = ar_arena_format(arena, "%.*s", (int)length - 1, text);
+    AR_TRY(read_number("--tokens", digits, tokens, err));
+    *tokens *= *unit == 'M' ? 1e6 : *unit == 'B' ? 1e9 : 1e12;
     return AR_OK;
 }
 
 static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err)
 {
     const struct options *options = adviser->options;
-    AR_TRY(read_number("--tokens", options->tokens, true, &adviser->tokens, err));
-    AR_TRY(read_number("--price", options->price, false, &adviser->price, err));
-    AR_TRY(read_number("--power", options->power, false, &adviser->power_W, err));
-    AR_TRY(read_number("--mtbf", options->mtbf, false, &adviser->mtbf_s, err));
-    AR_TRY(read_number("--checkpoint", options->checkpoint, false, &adviser->checkpoint_s, err));
+    AR_TRY(read_tokens(adviser->arena, options->tokens, &adviser->tokens, err));
+    AR_TRY(read_number("--price", options->price, &adviser->price, err));
+    AR_TRY(read_number("--power", options->power, &adviser->power_W, err));
+    AR_TRY(read_number("--mtbf", options->mtbf, &adviser->mtbf_s, err));
+    AR_TRY(read_number("--checkpoint", options->checkpoint, &adviser->checkpoint_s, err));
     adviser->mtbf_s *= HOUR_S;
     if (isnan(adviser->mtbf_s) != isnan(adviser->checkpoint_s)) {
         return ar_error_set(err, AR_USAGE,
                             "advise: found %s alone; expected --mtbf and --checkpoint together",
                             isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
+    }
+    if (adviser->checkpoint_s >= adviser->mtbf_s) {
+        return ar_error_set(err, AR_USAGE,
+                            "--checkpoint: found %s s with a failure every %s h; expected less "
+                            "than the time between failures",
+                            options->checkpoint, options->mtbf);
     }
     return isnan(adviser->tokens) && (options->price != NULL || options->power != NULL)
                ? ar_error_set(err, AR_USAGE,
@@ -318,6 +327,9 @@ static enum ar_status read_gpus(struct adviser *adviser, struct options *options
     uint64_t *gpus;
     size_t count;
     bool has_half = false;
+    if (list == NULL && option_key(options, AR_KEY_MESH) != NULL) {
+        return option_required(options, "gpus", NULL, err);
+    }
     if (list == NULL) {
         struct ar_scenario scenario = ar_scenario_begin(options->arena);
         key_set others = ~(KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET));
@@ -351,6 +363,15 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
     AR_TRY(option_view(options, AR_COLUMNS(advice_columns), &view, err));
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
+    for (const enum ar_key *key = layout_conditions; *key != AR_KEYS_COUNT; key++) {
+        const char *text = option_key(options, *key);
+        if (text != NULL && key_is_list(*key, text)) {
+            return ar_error_set(err, AR_USAGE,
+                                "advise: found --%s %.60s; expected one value: a plan is for one "
+                                "training, several are for 'allreckon sweep --best'",
+                                ar_key_name(*key), text);
+        }
+    }
     AR_TRY(read_numbers(&adviser, err));
     AR_TRY(read_gpus(&adviser, &sweep, err));
     if (option_key(options, AR_KEY_MESH) == NULL) {
@@ -358,7 +379,7 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
     }
     sweep.algorithms = sweep.shapes = "all";
     sweep.best = true;
-    AR_TRY(command_sweep_for(&sweep, take_best, &adviser, err));
+    AR_TRY(command_sweep_for(&sweep, options, take_best, &adviser, err));
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "advice.csv", AR_COLUMNS(advice_columns), adviser.list,
                                adviser.count, sizeof *adviser.list, err));

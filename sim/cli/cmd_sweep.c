@@ -16,6 +16,7 @@
 /* A sweep while it is read, run and signed. */
 struct sweep_command {
     const struct options *options;
+    const struct options *given; /* those of the command line, which files name */
     const struct sweep_kind *kind;
     uint32_t cp;           /* --mesh all, or all,cp=N; 0: neither */
     bool tries_strategies; /* those above */
@@ -66,24 +67,6 @@ static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar
                : AR_OK;
 }
 
-/* Whether a key of layouts asks for something: each value has a fastest layout. */
-static bool is_condition(enum ar_key key)
-{
-    const enum ar_key *condition = layout_conditions;
-    while (*condition != AR_KEYS_COUNT && *condition != key) {
-        condition++;
-    }
-    return *condition != AR_KEYS_COUNT;
-}
-
-/* Whether such a key has one value, and so is no axis. */
-static bool is_one_condition(enum ar_key key, const char *text, const struct sweep_kind *kind)
-{
-    bool is_range = key == AR_KEY_GLOBAL_BATCH && text != NULL && strchr(text, ':') != NULL;
-    return kind->is_ranked && is_condition(key) &&
-           (text == NULL || (strchr(text, ',') == NULL && !is_range));
-}
-
 static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
@@ -104,11 +87,12 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
                    : sweep->cp > 0               ? KEY_BIT(AR_KEY_MESH)
                                                  : 0;
     for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
-        if (is_one_condition(*key, option_key(options, *key), sweep->kind)) {
-            continue;
+        const char *text = option_key(options, *key);
+        bool is_condition = sweep->kind->is_ranked && keys_have(layout_conditions, *key);
+        if (!is_condition || (text != NULL && key_is_list(*key, text))) {
+            request->lists[*key] = text;
+            axes |= KEY_BIT(*key);
         }
-        request->lists[*key] = option_key(options, *key);
-        axes |= KEY_BIT(*key);
     }
     if (sweep->tries_strategies) {
         request->lists[AR_KEY_STRATEGY] = STRATEGIES;
@@ -188,7 +172,7 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
         const char *text = is_varied ? sweep->points.lists[*key] : option_key(sweep->options, *key);
         text = text != NULL ? text : ar_keys[*key].standard;
         if (text != NULL && ar_key_is(*key, AR_KEY_OF_LAYOUT) &&
-            (is_varied || !is_condition(*key))) {
+            (is_varied || !keys_have(layout_conditions, *key))) {
             char **list = is_varied ? &varied : &held;
             *list = ar_arena_format(sweep->options->arena, "%s%s%s %s", *list,
                                     **list != '\0' ? "; " : "", ar_key_name(*key), text);
@@ -259,7 +243,8 @@ static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *e
  * directory with a journal has a sweep that did not finish; the journal knows which. */
 static enum ar_status check_directory(struct sweep_command *sweep, struct ar_error *err)
 {
-    static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", NULL};
+    static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", "advice.csv",
+                                        NULL};
     const struct options *options = sweep->options;
     bool has_journal =
         access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
@@ -269,7 +254,7 @@ static enum ar_status check_directory(struct sweep_command *sweep, struct ar_err
     sweep->request.mark = mark;
     sweep->request.is_complete =
         options->resume && !has_journal && made_by_is_file(rows) && made_by_has_mark(options, mark);
-    return made_by_check_directory(options, has_journal ? &files[3] : files, mark, err);
+    return made_by_check_directory(sweep->given, has_journal ? &files[4] : files, mark, err);
 }
 
 /* Signs the directory with the inputs of all points: a value that the first and the last
@@ -284,6 +269,9 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
     if (sweep->request.mark == NULL) {
         return AR_OK;
     }
+    if (sweep->cp > 0 && option_key(sweep->given, AR_KEY_MESH) == NULL) {
+        parameters_add(&parameters, (struct parameter){"--mesh", "all", "default"}, options->arena);
+    }
     if (sweep->tries_strategies) {
         parameters_add(&parameters, (struct parameter){"--strategy", STRATEGIES, "default"},
                        options->arena);
@@ -294,7 +282,7 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
                                       : variants_scenario(variants, ends[i], &scenario, err));
         parameters_add_scenario(&parameters, scenario, options->arena);
     }
-    return made_by_sign(options, sweep->request.mark, &parameters, err);
+    return made_by_sign(sweep->given, sweep->request.mark, &parameters, err);
 }
 
 static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error *err)
@@ -323,11 +311,11 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
-    return command_sweep_for(options, NULL, NULL, err);
+    return command_sweep_for(options, options, NULL, NULL, err);
 }
 
-enum ar_status command_sweep_for(const struct options *options, sweep_taker take, void *taker,
-                                 struct ar_error *err)
+enum ar_status command_sweep_for(const struct options *options, const struct options *given,
+                                 sweep_taker take, void *taker, struct ar_error *err)
 {
     struct sweep_command *sweep = ar_arena_alloc(options->arena, 1, sizeof *sweep);
     /* Under mpirun all ranks run a sweep, but other commands on rank 0 alone. */
@@ -335,6 +323,7 @@ enum ar_status command_sweep_for(const struct options *options, sweep_taker take
     const char *mesh = option_key(options, AR_KEY_MESH);
     static const char all_with_cp[] = "all,cp=";
     sweep->options = options;
+    sweep->given = given;
     sweep->kind = option_is_laid_out(options) ? &sweep_of_layouts : &sweep_of_points;
     sweep->cp = mesh != NULL && strcmp(mesh, "all") == 0 ? 1 : 0;
     if (mesh != NULL && strncmp(mesh, all_with_cp, strlen(all_with_cp)) == 0) {
@@ -350,7 +339,7 @@ enum ar_status command_sweep_for(const struct options *options, sweep_taker take
         (struct sweep_request){.notes = launcher.rank > 0 ? NULL : option_notes(options),
                                .directory = options->out,
                                .resumes = options->resume,
-                               .forces = options->force,
+                               .forces = options->force || take != NULL,
                                .is_best = options->best,
                                .launcher = launcher,
                                .sign = sign_sweep,

@@ -40,11 +40,13 @@ enum command_number {
 #define X(name) enum ar_status command_##name(const struct options *options, struct ar_error *err);
 COMMAND_LIST(X)
 #undef X
-/** A sweep whose rows are handed over (sweep_request.take) in place of being printed. */
+/** Runs a sweep whose rows are handed over (sweep_request.take) in place of being printed, and that
+ * begins anew where one was interrupted. `given`: the options of the command line, which the files
+ * of the sweep name. */
 typedef enum ar_status (*sweep_taker)(void *taker, const struct ar_row *row,
                                       const struct ar_scenario *scenario, struct ar_error *err);
-enum ar_status command_sweep_for(const struct options *options, sweep_taker take, void *taker,
-                                 struct ar_error *err);
+enum ar_status command_sweep_for(const struct options *options, const struct options *given,
+                                 sweep_taker take, void *taker, struct ar_error *err);
 /** Whether the only argument of compare is a trace of measured times; compares its layers. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);

@@ -383,14 +383,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
 
 static bool is_axis_of_sweeps(enum ar_key key)
 {
-    const struct sweep_kind *const kinds[] = {&sweep_of_points, &sweep_of_layouts};
-    bool is_it = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        for (const enum ar_key *axis = kinds[i]->axes; *axis != AR_KEYS_COUNT; axis++) {
-            is_it = is_it || *axis == key;
-        }
-    }
-    return is_it;
+    return keys_have(sweep_of_points.axes, key) || keys_have(sweep_of_layouts.axes, key);
 }
 
 enum ar_status options_scenario(const struct options *options, key_set without,

@@ -87,7 +87,23 @@ Test(cli_advise, counts_of_gpus_have_a_plan_each_and_files_a_report)
     CLI_LINES(run.out, "half-gpus", 1);
     CLI_LINES(run.out, "llama3-8b on ", 3);
     CLI_LINES(cli_read("plan/advice.csv"), "plan,", 3);
-    CLI_HAS(cli_good("$AR report plan").out, "a step of llama3-8b");
+    run = cli_good("$AR report plan");
+    CLI_HAS(run.out, "a step of llama3-8b");
+    CLI_LINES(cli_read("plan/report.html"), "half the GPUs, with their own layout", 1);
+    CLI_HAS(cli_read("plan/command.txt"), "--micro-batch 1,2 --precision bf16 --gpus 16:64:x2\n");
+    CLI_HAS(cli_read("plan/parameters.csv"), "--mesh,all,default");
+}
+
+/* A sweep that was interrupted leaves rows, which only 'sweep' can go on with. */
+Test(cli_advise, a_directory_is_written_whole_or_not_at_all)
+{
+    cli_fails(64, "operations are not known",
+              "$AR advise --cluster dgx-a100 --workload alphafold2-finetuning --strategy dap "
+              "--mesh dp=128,tp=2 --gpus 256 --precision bf16 --out half");
+    cli_good("! test -e half");
+    cli_good("mkdir plan && printf '# allreckon another sweep\npoint\n%%09999d\n' 1 > "
+             "plan/sweep.journal && $AR advise " JOB "--gpus 16 --out plan");
+    cli_good("! test -e plan/sweep.journal");
 }
 
 Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
@@ -103,6 +119,18 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
          "found --mtbf alone; expected --mtbf and --checkpoint together"},
         {"--workload llama3-8b --gpus 16 --global-batch 16 --tokens 1G", 64,
          "--tokens: found \"1G\"; expected a number"},
+        {"--workload llama3-8b --gpus 16 --global-batch 16 --tokens T", 64,
+         "--tokens: found \"T\""},
+        {"--workload llama3-8b --gpus 16 --global-batch 16 --mtbf 1 --checkpoint 3600", 64,
+         "--checkpoint: found 3600 s with a failure every 1 h"},
+        {"--workload llama3-8b,mpt-7b --gpus 16 --global-batch 16", 64,
+         "found --workload llama3-8b,mpt-7b; expected one value"},
+        {"--workload llama3-8b --gpus 16 --global-batch 16:64:x2", 64,
+         "found --global-batch 16:64:x2; expected one value"},
+        {"--workload llama3-8b --mesh tp=8 --global-batch 16", 64, "option --gpus is missing"},
+        {"--workload llama3-8b --gpus 7 --global-batch 64", 64,
+         "found global-batch 64; expected a multiple of 7"},
+        {"--workload llama3-8b --gpus 1 --global-batch 64", 64, "the smallest (one GPU, zero3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cli_fails(cases[i].code, cases[i].fragment, "$AR advise --cluster dgx-h100 %s",

@@ -167,6 +167,9 @@ static void count_unfit(struct unfit *unfit, const struct ar_layout *layout)
         struct ar_mesh mesh = ar_layout_mesh(layout, 0);
         unfit->least_bytes = bytes;
         ar_mesh_format(&mesh, unfit->least_mesh);
+        if (mesh.axes_count == 0) {
+            snprintf(unfit->least_mesh, sizeof unfit->least_mesh, "one GPU");
+        }
         unfit->least_strategy = layout->strategy->name;
         ar_recompute_format(layout->recompute, unfit->least_recompute);
     }
@@ -348,15 +351,18 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
         AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
                            &space->gpus_count, err));
     }
+    /* The plainest layout of a mesh is the last one of its first schedule: what refuses it refuses
+     * the mesh. */
+    uint32_t plainest = space->request->is_planned ? planned_count(&space->variants, 1) - 1 : 0;
     for (uint32_t i = 0; i < space->variants.count;) {
-        uint32_t end = i + group_size(space, i);
+        uint32_t begin = i, end = i + group_size(space, i);
         adding.is_added = adding.is_full = false;
         for (; i < end && !adding.is_added; i++) {
             enum ar_status status = add_layout(&adding, i, err);
             if (status != AR_OK && status != AR_USAGE) {
                 return status;
             }
-            if (status != AR_OK) {
+            if (status != AR_OK && (!space->request->is_planned || i == begin + plainest)) {
                 count_refusal(&adding, err);
             }
         }

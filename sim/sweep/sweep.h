@@ -27,8 +27,8 @@ struct sweep_request {
     /** Adds to the files, when they are there and before rows are printed. */
     enum ar_status (*sign)(void *context, struct ar_error *err);
     void *context;
-    /** Takes the rows in place of stdout, in their order, with the scenario of each, which lasts as
-     * long as the call; NULL: they are printed. */
+    /** Takes the rows in place of stdout, in their order and before files are written, with the
+     * scenario of each, which lasts as long as the call; NULL: they are printed. */
     enum ar_status (*take)(void *taker, const struct ar_row *row,
                            const struct ar_scenario *scenario, struct ar_error *err);
     void *taker;

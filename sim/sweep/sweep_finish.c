@@ -10,7 +10,7 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_text.h"
-#include "ar_units.h"
+#include "ar_what_if.h"
 #include "sweep.h"
 
 /* A row as far as it decides its place in the output. Rows are many, so each is read once for it.
@@ -254,6 +254,7 @@ static enum ar_status files_write(const struct sweep *sweep, const struct row_li
         kind == &sweep_of_points ? &sweep_of_layouts : &sweep_of_points;
     AR_TRY(csv_write(sweep, kind->file, all->rows, first, err));
     AR_TRY(csv_remove(directory, other->file, err));
+    AR_TRY(csv_remove(directory, "advice.csv", err));
     return all->count > first
                ? csv_write(sweep, "payload.csv", all->rows + first, all->count - first, err)
                : csv_remove(directory, "payload.csv", err);
@@ -502,48 +503,21 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
                         journal->file != NULL ? "; --resume tries them again" : "");
 }
 
-/* --- what a slower network would change --------------------------------------------------------
- */
+/* --- what a slower network would change ------------------------------------------------------- */
 
-/* Time of a layout where HCAs are slower by SLOWER_FRAC; false where the cluster has none. */
-#define SLOWER_FRAC 0.1
 enum { RIVALS_MAX = 4 };
 
+/* Finds the time of a layout where HCAs are slower; false where the cluster has none. */
 static bool slower_time(const struct sweep *sweep, uint32_t point, double *time_s)
 {
-    static const char key[] = "hca.bandwidth";
-    struct space_request request = *sweep->space->request;
-    struct variants variants = {.request = NULL};
-    const struct ar_scenario *scenario = NULL;
-    const struct ar_setting *own = ar_settings_find(&request.base.settings, key);
+    static const struct ar_what_if slower = {
+        .name = "sweep", .key = AR_KEY_SET, .links = "hca.bandwidth", .factor = 0.9};
+    struct ar_scenario scenario;
     struct ar_row row;
     struct ar_error ignored;
-    double rate_Bps = 0;
-    const struct ar_cluster *cluster = request.base.cluster;
-    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
-        struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
-        if (strcmp(parameter.key, key) == 0 &&
-            ar_parse_rate(key, parameter.text, &rate_Bps, &ignored) != AR_OK) {
-            return false;
-        }
-    }
-    size_t count = request.base.settings.count;
-    struct ar_setting *list = ar_arena_alloc(request.base.arena, count + 1, sizeof *list);
-    for (size_t i = 0; i < count; i++) {
-        list[i] = request.base.settings.list[i];
-    }
-    size_t place = own != NULL ? (size_t)(own - request.base.settings.list) : count;
-    list[place] = (struct ar_setting){.text = ar_arena_format(request.base.arena, "%s=%.9gB/s", key,
-                                                              (1 - SLOWER_FRAC) * rate_Bps),
-                                      .where = "--set",
-                                      .status = AR_USAGE};
-    request.base.settings =
-        (struct ar_settings){.list = list, .count = count + (place == count ? 1 : 0)};
-    bool is_known = rate_Bps > 0 && variants_create(&request, &variants, &ignored) == AR_OK &&
-                    variants_scenario(&variants, sweep->space->points[point].variant, &scenario,
-                                      &ignored) == AR_OK &&
-                    ar_run(scenario, &row, &ignored) == AR_OK;
-    variants_destroy(&variants);
+    bool is_known =
+        space_scenario(sweep->space, &sweep->space->points[point], &scenario, &ignored) == AR_OK &&
+        ar_what_if_run(&scenario, &slower, sweep->space->request->inputs, &row, &ignored) == AR_OK;
     *time_s = is_known ? row.iteration_s : INFINITY;
     return is_known;
 }
@@ -609,6 +583,13 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
     if (sweep->space->unfit.is_asked) {
         efficiency_fill(sweep, &all, &bests);
     }
+    if (request->take != NULL) {
+        enum ar_status taken = rows_hand_over(sweep, shown, err);
+        if (taken != AR_OK) { /* it leaves nothing */
+            journal_close(&sweep->journal, true);
+            return taken;
+        }
+    }
     if (request->directory != NULL) {
         AR_TRY(files_write(sweep, &all, err));
     }
@@ -625,7 +606,7 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         journal_close(&sweep->journal, true);
     }
     if (request->take != NULL) {
-        return rows_hand_over(sweep, shown, err);
+        return failed;
     }
     rows_print(sweep, shown);
     if (is_table(sweep) && !request->is_best && !kind_of(sweep)->is_ranked &&

@@ -8,6 +8,20 @@
 
 enum { VARIANTS_MAX = 1 << 24 };
 
+bool keys_have(const enum ar_key *keys, enum ar_key key)
+{
+    while (*keys != AR_KEYS_COUNT && *keys != key) {
+        keys++;
+    }
+    return *keys != AR_KEYS_COUNT;
+}
+
+bool key_is_list(enum ar_key key, const char *text)
+{
+    return strchr(text, ',') != NULL ||
+           (ar_keys[key].list != AR_LIST_OF_TEXTS && strchr(text, ':') != NULL);
+}
+
 void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
 {
     axis->values = ar_arena_grow(arena, axis->values, axis->count, 1, sizeof *axis->values);
@@ -203,11 +217,7 @@ size_t variants_seed(const struct variants *variants, uint32_t variant)
 
 static bool is_condition(const struct variants *variants, enum ar_key axis)
 {
-    const enum ar_key *key = layout_conditions;
-    while (*key != AR_KEYS_COUNT && *key != axis) {
-        key++;
-    }
-    return variants->request->kind->is_ranked ? *key != AR_KEYS_COUNT
+    return variants->request->kind->is_ranked ? keys_have(layout_conditions, axis)
                                               : !ar_key_is(axis, AR_KEY_IS_CHOICE);
 }
 

@@ -105,6 +105,12 @@ enum ar_status variants_create(const struct space_request *request, struct varia
                                struct ar_error *err);
 void variants_destroy(struct variants *variants);
 
+/** Whether some keys, which AR_KEYS_COUNT ends, have this one among them. */
+bool keys_have(const enum ar_key *keys, enum ar_key key);
+
+/** Whether the text of a key has several values: a comma, or a range of counts or sizes. */
+bool key_is_list(enum ar_key key, const char *text);
+
 /** Appends a value to an axis. */
 void axis_append(struct ar_arena *arena, struct axis *axis, const char *value);
 
