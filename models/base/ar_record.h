@@ -198,5 +198,5 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
 enum { AR_COLUMN_EXPECTED = 160 };
 const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED]);
 
-/** Writes name, kind and help of every column. */
-void ar_columns_describe(FILE *file, struct ar_columns columns);
+/** The kinds of columns in words: "count". */
+extern const char *const ar_column_kind_names[];

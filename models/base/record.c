@@ -325,25 +325,13 @@ enum ar_status ar_records_save(const char *directory, const char *name, struct a
     return ar_output_commit(output, err);
 }
 
-static const char *const kind_names[] = {[AR_COLUMN_text] = "text",
-                                         [AR_COLUMN_string] = "text",
-                                         [AR_COLUMN_count] = "count",
-                                         [AR_COLUMN_number] = "number",
-                                         [AR_COLUMN_flag] = "yes/no",
-                                         [AR_COLUMN_choice] = "name",
-                                         NULL};
-
-static const struct ar_column described[] = {
-    AR_COLUMN(string, struct ar_column, name, "name", "", .heading = ""),
-    AR_COLUMN(choice, struct ar_column, kind, "kind", "", .heading = "", .names = kind_names),
-    AR_COLUMN(string, struct ar_column, help, "help", "", .heading = ""),
-};
-
-void ar_columns_describe(FILE *file, struct ar_columns columns)
-{
-    ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(described), columns.list,
-                     columns.count, sizeof *columns.list);
-}
+const char *const ar_column_kind_names[] = {[AR_COLUMN_text] = "text",
+                                            [AR_COLUMN_string] = "text",
+                                            [AR_COLUMN_count] = "count",
+                                            [AR_COLUMN_number] = "number",
+                                            [AR_COLUMN_flag] = "yes/no",
+                                            [AR_COLUMN_choice] = "name",
+                                            NULL};
 
 /* --- fields from text ------------------------------------------------------------------------ */
 

@@ -234,13 +234,6 @@ Test(record, json_texts_are_utf_8)
     }
 }
 
-Test(record, columns_are_described_by_name_kind_and_meaning)
-{
-    FILE *file = begin_text();
-    ar_columns_describe(file, (struct ar_columns){ship_list, 2});
-    cr_expect_str_eq(end_text(file), "name   text   of the ship\nmasts  count  how many\n");
-}
-
 Test(record, formats_are_known_by_name)
 {
     struct ar_error err;

@@ -77,6 +77,9 @@ Test(cli, lists_show_what_has_a_pattern_and_come_as_json)
     CLI_LINES(json, "\"topic\": \"strategies\"", 1);
     CLI_LINES(json, "\"of\": \"schedules of a pipeline:\"", 1);
     CLI_LINES(json, "\"name\": \"1f1b\"", 1);
+    json = cli_good("$AR list systems 'sony 2d torus' --format json").out;
+    CLI_LINES(json, "\"name\": \"Sony 2D torus\"", 1);
+    CLI_LINES(json, "; published: 84.75 % of one node's rate (abstract); ours: ", 1);
 }
 
 /* The text of a value in JSON, without its quotes; "" for null. */
