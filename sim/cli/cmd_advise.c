@@ -14,7 +14,7 @@
 
 enum { LOSSES_SHOWN = 3, DAY_S = 86400, HOUR_S = 3600 };
 
-/* A plan, a loss of its step, or what a change makes of it. */
+/* A row of the output: a plan, a part of its step that is lost, or the plan with one change. */
 struct advice {
     const char *kind, *name, *mesh;
     uint64_t gpus;
@@ -27,21 +27,21 @@ struct advice {
     AR_COLUMN(kind_, struct advice, field, #field, help, __VA_ARGS__)
 static const struct ar_column advice_columns[] = {
     ADVICE(string, kind, "plan, loss or change", .heading = ""),
-    ADVICE(string, name, "of the loss or change", .heading = ""),
-    ADVICE(count, gpus, "GPUs", .heading = "gpus"),
+    ADVICE(string, name, "name of the loss or change", .heading = ""),
+    ADVICE(count, gpus, "number of GPUs", .heading = "gpus"),
     ADVICE(string, mesh, "layout", .heading = "mesh"),
-    ADVICE(number, iteration_s, "time of a step; of a loss its part", .heading = "step\n(s)",
-           .decimals = 3),
+    ADVICE(number, iteration_s, "time of a step, or the part of it that is lost",
+           .heading = "step\n(s)", .decimals = 3),
     ADVICE(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s"),
     ADVICE(number, mfu_frac, "operations of the model over the dense peak", .heading = "mfu\n(%)",
            .factor = 100, .decimals = 1),
     ADVICE(number, useful_frac, "share of the time that failures leave", .heading = "useful\n(%)",
            .factor = 100, .decimals = 1, .is_rare = true),
-    ADVICE(number, days, "of the training, failures included", .heading = "days", .decimals = 1,
-           .is_rare = true),
+    ADVICE(number, days, "days of the training, failures included", .heading = "days",
+           .decimals = 1, .is_rare = true),
     ADVICE(number, cost, "GPU hours times --price", .heading = "cost", .is_rare = true),
     ADVICE(number, energy_kWh, "GPU hours times --power", .heading = "kWh", .is_rare = true),
-    ADVICE(string, text, "in words"),
+    ADVICE(string, text, "the row in words"),
 };
 
 /* The options as numbers (NAN: not given), and the rows so far. */
@@ -49,9 +49,9 @@ struct adviser {
     const struct options *options;
     struct ar_arena *arena;
     double tokens, price, power_W, mtbf_s, checkpoint_s;
-    uint64_t gpus_max;  /* of these the changes are shown */
-    uint64_t gpus_half; /* added for that; 0: none */
-    struct advice half; /* of which the plan comes first */
+    uint64_t gpus_max;  /* the largest number of GPUs, whose plan is changed */
+    uint64_t gpus_half; /* half of it, if it was added to the numbers that were asked for; else 0 */
+    struct advice half; /* the plan of half the GPUs as a change; its kind is NULL: there is none */
     struct advice *list;
     size_t count;
 };
@@ -63,13 +63,13 @@ static void add_advice(struct adviser *adviser, const struct advice *advice)
     adviser->list[adviser->count++] = *advice;
 }
 
-/* More GPUs fail more often. */
+/* Mean time between failures, which falls with the number of GPUs. */
 static double find_mtbf_s(const struct adviser *adviser, uint64_t gpus)
 {
     return adviser->mtbf_s * (double)adviser->gpus_max / (double)gpus;
 }
 
-/* A step as a training: its time, failures and cost. */
+/* Computes time, failures and cost of a training from one of its steps. */
 static struct advice find_training(struct adviser *adviser, const char *kind, const char *name,
                                    const struct ar_row *row)
 {
@@ -92,9 +92,9 @@ static struct advice find_training(struct adviser *adviser, const char *kind, co
     return advice;
 }
 
-/* --- in words --------------------------------------------------------------------------------- */
+/* --- sentences -------------------------------------------------------------------------------- */
 
-/* Figures that are arithmetic name the option that they come from. */
+/* Describes a plan; a figure that an option decides stands beside the name of the option. */
 static const char *say_plan(struct adviser *adviser, const struct advice *plan,
                             const struct ar_row *row, const struct ar_layout *layout)
 {
@@ -135,6 +135,7 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
                                  adviser->options->power, plan->energy_kWh);
 }
 
+/* Compares a changed plan with the plan; nothing is said of days where both are the same. */
 static const char *say_change(struct adviser *adviser, const char *what, const struct advice *plan,
                               const struct advice *changed)
 {
@@ -164,7 +165,8 @@ static int compare_losses(const void *a, const void *b)
     return (one < other) - (one > other);
 }
 
-/* Adds the largest parts of a step beside the model's operations at the peak. */
+/* Adds the largest parts of a step besides the time that the model's operations take at the dense
+ * peak. */
 static void add_losses(struct adviser *adviser, const struct ar_row *row,
                        const struct ar_layout *layout)
 {
@@ -204,7 +206,7 @@ static void add_losses(struct adviser *adviser, const struct ar_row *row,
     }
 }
 
-/* Adds what the changes make of a plan with its layout. */
+/* Adds the plan with each change, predicted for the layout of the plan. */
 static enum ar_status add_changes(struct adviser *adviser, const struct ar_scenario *scenario,
                                   const struct advice *plan, struct ar_error *err)
 {
@@ -221,7 +223,7 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
         }
         enum ar_status status =
             ar_what_if_run(scenario, &change, adviser->options->inputs, &row, err);
-        if (status != AR_OK) { /* such as a slow HCA where nodes have none */
+        if (status != AR_OK) { /* the change has no meaning, such as a slow HCA on one node */
             ar_note(option_notes(adviser->options), "%s is left out: %s", change.name, err->text);
             continue;
         }
@@ -239,7 +241,7 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
     return AR_OK;
 }
 
-/* Takes the fastest layout of a number of GPUs. */
+/* Makes a plan of the fastest layout of a number of GPUs; numbers come in rising order. */
 static enum ar_status take_best(void *taker, const struct ar_row *row,
                                 const struct ar_scenario *scenario, struct ar_error *err)
 {
@@ -319,7 +321,7 @@ static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err
                : AR_OK;
 }
 
-/* The numbers of GPUs as a list, with half of the largest one. */
+/* Reads the numbers of GPUs, and adds half of the largest one to those that are planned. */
 static enum ar_status read_gpus(struct adviser *adviser, struct options *options,
                                 struct ar_error *err)
 {

@@ -9,17 +9,19 @@
 #include "ar_what_if.h"
 #include "commands.h"
 
-/* Two rates that are nearer are the same, as far as one number tells. */
+/* Two times or rates that differ by less than this fraction count as equal. */
 #define SAME_FRAC 0.03
-/* A reading of the number is offered if it makes the step so near to the predicted one. */
+/* Another unit of the measured number is offered if it brings the step within this factor of the
+ * predicted one. */
 #define NEAR_FACTOR 1.5
 
-/* A step, as it was measured, read in another unit, or predicted with a cause. */
+/* A row of the output: the step as measured, as predicted, with the number read in another unit, or
+ * predicted with a cause. */
 struct finding {
     const char *kind; /* measured, predicted, reading, cause, mfu */
     const char *name;
     double iteration_s, tokens_per_s, mfu_frac, mfu_causal_frac;
-    double ratio; /* of this time over the measured one */
+    double ratio; /* this time over the measured one */
     const char *text;
 };
 
@@ -28,10 +30,11 @@ struct finding {
 static const struct ar_column finding_columns[] = {
     FINDING(string, kind, "measured, predicted, a reading of the number, or a cause",
             .heading = ""),
-    FINDING(string, name, "of the reading or cause", .heading = ""),
+    FINDING(string, name, "name of the reading or cause", .heading = ""),
     FINDING(number, iteration_s, "time of a step", .heading = "step\n(s)", .decimals = 4),
-    FINDING(number, tokens_per_s, "of all GPUs", .heading = "tokens/s"),
-    FINDING(number, mfu_frac, "of the dense peak, attention counted over all pairs of tokens",
+    FINDING(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s"),
+    FINDING(number, mfu_frac,
+            "operations over the dense peak, attention counted over all pairs of tokens",
             .heading = "mfu\n(%)", .factor = 100, .decimals = 1),
     FINDING(number, mfu_causal_frac, "the same, attention counted over the pairs before a token",
             .heading = "causal\n(%)", .factor = 100, .decimals = 1),
@@ -45,8 +48,10 @@ enum { FINDINGS_MAX = 80 };
 struct diagnosis {
     const struct ar_scenario *scenario;
     double measured_s, predicted_s;
-    double tokens;                  /* of a step */
-    double flop, causal_flop, peak; /* of a step; flop/s of all GPUs */
+    double tokens; /* in a step */
+    double flop,
+        causal_flop; /* operations of a step; `causal`: attention to earlier tokens alone */
+    double peak;     /* dense peak of all GPUs, flop/s */
     struct finding list[FINDINGS_MAX];
     size_t count, readings_count;
 };
@@ -67,12 +72,13 @@ static void add_finding(struct diagnosis *diagnosis, const char *kind, const cha
     }
 }
 
+/* Distance of two times on a logarithmic scale. */
 static double distance(double one, double other)
 {
     return fabs(log(one / other));
 }
 
-/* Units that a number is often in where another one is meant. */
+/* Adds units that the measured number may be in by mistake, if they explain it. */
 static void add_readings(struct diagnosis *diagnosis)
 {
     const struct ar_scenario *scenario = diagnosis->scenario;
@@ -80,7 +86,7 @@ static void add_readings(struct diagnosis *diagnosis)
     double gpus = scenario->gpus;
     const struct {
         const char *name, *text;
-        double factor; /* on the rate */
+        double factor; /* the rate in this unit times this is the rate of all GPUs */
     } readings[] = {
         {"of-one-gpu", "the rate is that of one GPU: times the GPUs", gpus},
         {"of-one-node", "the rate is that of one node: times the nodes",
@@ -112,14 +118,15 @@ static int compare_findings(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Causes that bring the predicted step nearer to the measured one, the nearest first. */
+/* Adds causes that bring the predicted step nearer to the measured one, the nearest first. */
 static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
 {
     size_t first = diagnosis->count;
     double apart = distance(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < ar_what_if_causes_count; i++) {
         struct ar_row row;
-        struct ar_error ignored; /* it has no meaning here, such as a precision of another GPU */
+        struct ar_error
+            ignored; /* a cause may have no meaning, such as a precision of another GPU */
         if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], inputs, &row, &ignored) ==
                 AR_OK &&
             row.fits != 0 && distance(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
@@ -131,7 +138,8 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
           compare_findings);
 }
 
-/* Adds a peak or a count by which the step would have the MFU that was claimed. */
+/* Adds a peak, or a way to count operations, if the step has the claimed MFU by it. `ratio`: the
+ * MFU by it over the MFU of this program. */
 static void add_mfu(struct diagnosis *diagnosis, double claimed, const char *name, double ratio,
                     const char *text)
 {
@@ -141,7 +149,7 @@ static void add_mfu(struct diagnosis *diagnosis, double claimed, const char *nam
     }
 }
 
-/* Finds the count and the peak by which the MFU that was reported comes out. */
+/* Finds by which peak, or which way to count operations, the step has the MFU of --mfu. */
 static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct options *options,
                                   struct ar_error *err)
 {
@@ -183,7 +191,7 @@ static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct opti
     return AR_OK;
 }
 
-/* Time of a step from a rate of tokens, or as it was given. */
+/* Reads the measured time of a step, from --step-s or from the rate of --tokens-per-s. */
 static enum ar_status read_measured(const struct options *options, struct diagnosis *diagnosis,
                                     struct ar_error *err)
 {
@@ -223,7 +231,7 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
                 ? "the number fits the prediction if it is read as below; causes are looked for "
                   "where it is given so"
             : distance(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
-                ? "the step is as long as predicted, within 3 %: nothing has to be explained"
+                ? "the step is as long as predicted, within 3 %"
                 : "one number cannot tell causes apart that give the same step: check the first "
                   "ones, or measure a step without communication, and compare");
 }

@@ -256,7 +256,7 @@ static enum ar_status list_systems(struct lister *list, struct ar_error *err)
 {
     struct ar_csv_list *systems;
     if (strcmp(list->file, "systems") != 0) {
-        return AR_OK; /* not the table of systems */
+        return AR_OK; /* another file of the folder */
     }
     AR_TRY(ar_csv_load_list(list->path, list->arena, AR_COLUMNS(system_columns),
                             sizeof(struct system_row), &systems, err));

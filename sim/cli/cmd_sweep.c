@@ -158,7 +158,7 @@ static void note_collectives(FILE *notes, const struct space *space)
     }
 }
 
-/* What a plan varied, and what it held. */
+/* Notes which options a plan varied, and which ones had one value. */
 static void note_plan(FILE *notes, const struct sweep_command *sweep)
 {
     const struct variants *variants = &sweep->space.variants;

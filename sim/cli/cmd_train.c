@@ -57,7 +57,7 @@ static enum ar_status note_run(struct runs *runs, const struct training *trainin
     return AR_OK;
 }
 
-/* Sets what a run took, where its file says so, beside the prediction for the same GPUs. */
+/* Notes the published time of a run beside the prediction, if both are for the same GPUs. */
 static void note_published(FILE *notes, const struct training *training)
 {
     const struct training_file *file = training->file;

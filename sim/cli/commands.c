@@ -131,10 +131,10 @@ static const struct command commands[] = {
      .summary = "why is my training step as slow as it is?",
      .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, or "
              "--step-s) beside the predicted one: its MFU of the dense peak, with attention "
-             "counted over all pairs of tokens and over those of a causal one; units that the "
+             "counted over all pairs of tokens and to earlier tokens alone; units that the "
              "number may be in; and causes, each predicted alone, those first that give the step "
-             "that was measured. With --mfu it says by which peak or count an MFU comes out that "
-             "was reported.\n\n"
+             "that was measured. With --mfu it says which peak or count gives the MFU that was "
+             "reported.\n\n"
              "example:\n"
              "  allreckon diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
              "zero3 --global-batch 128 --precision bf16 --recompute full --tokens-per-s 400000"},

@@ -25,8 +25,8 @@ static void occupy_standard_streams(void)
     }
 }
 
-/* Memory that one prediction gives back serves the next: returned to the kernel, it would be
- * cleared again page by page, half of the system time of a sweep of layouts. */
+/* Keeps freed memory for the next prediction. The kernel clears memory page by page whenever it is
+ * taken again, which was half of the system time of a sweep of layouts. */
 static void keep_freed_memory(void)
 {
     enum { KEPT_BYTES = 512 << 20, ALONE_BYTES = 32 << 20 /* the most that glibc accepts */ };

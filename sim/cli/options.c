@@ -232,7 +232,8 @@ struct parser {
     struct option names[OPTIONS_MAX + 1];
 };
 
-/* Words of other programs for options, each with blanks around it, and what says the same here. */
+/* Options of other programs, each with blanks around it, and the option that means the same here.
+ */
 static const struct other_words {
     const char *words, *said_here;
 } other_words[] = {

@@ -1,4 +1,4 @@
-/* The layouts of a workload, or of operators: which of a sweep's variants are computed. */
+/* Layouts of a workload or of operators: which variants of a sweep become points. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 
 /* --- the axes --------------------------------------------------------------------------------- */
 
-/* The keys that are axes of layouts. Those of a plan are the last ones, so that variants which
- * differ in nothing else follow each other, the fastest first where they fit. */
+/* The keys that are axes of layouts. The planned keys are the last ones, so that variants which
+ * differ in them alone follow each other, the likeliest to be fast first. */
 static const enum ar_key layout_axes[] = {
     AR_KEY_WORKLOAD,       AR_KEY_PRECISION,      AR_KEY_GLOBAL_BATCH, AR_KEY_MICRO_BATCH,
     AR_KEY_STRATEGY,       AR_KEY_ATTENTION,      AR_KEY_OVERLAP,      AR_KEY_OVERLAP_PIPELINE,
@@ -38,8 +38,7 @@ const struct planned_key planned_keys[] = {
     {AR_KEY_RECOMPUTE, "none,selective,full"},
     {AR_KEYS_COUNT, NULL}};
 
-/* Variants in a row that differ in planned keys alone, from the one in this place of the list on.
- */
+/* Counts the variants in a row that differ only in planned_keys[first] and those behind it. */
 static uint32_t planned_count(const struct variants *variants, size_t first)
 {
     uint32_t count = 1;
@@ -62,7 +61,8 @@ struct refined layouts_refine(const struct space *space, uint32_t variant, unsig
     return (struct refined){begin, begin + count, planned_count(variants, group[round])};
 }
 
-/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it with cp. */
+/* Appends all meshes of a number of GPUs: sizes of pp, dp, ep and tp whose product with `cp` is
+ * that number. */
 static void append_meshes(struct ar_arena *arena, uint32_t gpus, uint32_t cp, struct axis *axis)
 {
     const char *part = cp > 1 ? ar_arena_format(arena, "cp=%u,", cp) : "";
@@ -106,14 +106,15 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
     return AR_OK;
 }
 
-/* A value that is wrong by itself is wrong in all layouts that have it. */
+/* Rejects values that are wrong in every layout. */
 static enum ar_status check_values(const struct variants *variants, struct ar_error *err)
 {
     for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         for (size_t j = 0; j < axis->count; j++) {
             struct ar_scenario scratch = variants->request->base;
-            for (size_t k = 0; k < variants->axes_count; k++) { /* which decides the kind */
+            for (size_t k = 0; k < variants->axes_count;
+                 k++) { /* the workload decides which values are right */
                 if (variants->axes[k].key == AR_KEY_WORKLOAD && k != i) {
                     AR_TRY(ar_scenario_set(&scratch, AR_KEY_WORKLOAD, NULL,
                                            variants->axes[k].values[0], err));
@@ -131,9 +132,9 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
     return AR_OK;
 }
 
-/* --- which of them are computed --------------------------------------------------------------- */
+/* --- layouts that become points --------------------------------------------------------------- */
 
-/* Why layouts cannot be, by the first words of their errors. */
+/* Reasons why layouts are refused, told apart by the first words of their errors. */
 enum { REASONS_MAX = 16, REASON_WORDS = 24 };
 
 /* Layouts while they are added. */
@@ -143,9 +144,9 @@ struct adding_layouts {
         size_t count;
         struct ar_error first;
     } refusals[REASONS_MAX];
-    bool is_added;    /* one of the group was, */
-    bool is_full;     /* or one was refused for its memory alone */
-    uint64_t *hashes; /* [point]: what decides it */
+    bool is_added;    /* a layout of the group became a point */
+    bool is_full;     /* a layout of the group was refused for its memory alone */
+    uint64_t *hashes; /* [point]: hash of all that its time depends on */
 };
 
 static double needed_bytes(const struct ar_layout *layout)
@@ -154,7 +155,7 @@ static double needed_bytes(const struct ar_layout *layout)
     return memory.states_bytes + memory.activations_bytes;
 }
 
-/* Counts what would make a layout fit that does not, and remembers the smallest. */
+/* Counts by what a layout that does not fit would fit, and remembers the smallest one. */
 static void count_unfit(struct unfit *unfit, const struct ar_layout *layout)
 {
     struct ar_layout full = *layout, sharded = *layout;
@@ -175,8 +176,8 @@ static void count_unfit(struct unfit *unfit, const struct ar_layout *layout)
     }
 }
 
-/* Refuses a layout that does not fit. Operators are placed where there is room, and of a recorded
- * step nobody knows what it holds. */
+/* Refuses a transformer's layout that does not fit. The placement of operators looks after memory
+ * itself, and the memory of a recorded step is unknown. */
 static enum ar_status check_memory(struct adding_layouts *adding,
                                    const struct ar_scenario *scenario, struct ar_error *err)
 {
@@ -194,8 +195,9 @@ static enum ar_status check_memory(struct adding_layouts *adding,
     return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
 }
 
-/* Only usual meshes are tried: stages of as many layers each, and no pipeline
- * whose micro-batches gather all parameters again. Others are asked for by name. */
+/* Refuses meshes of --mesh all that nobody uses: stages that differ in their number of layers, and
+ * pipelines in which every micro-batch gathers all parameters. A mesh that is named is not refused.
+ */
 static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
                                   struct ar_error *err)
 {
@@ -218,7 +220,8 @@ static enum ar_status check_usual(const struct space *space, const struct ar_lay
                               layout->strategy->name, stages);
 }
 
-/* The point that is computed for this one, of the same mesh: another name of the same step. */
+/* Finds an earlier point of the same mesh whose step is the same by another name; the number of the
+ * next point if there is none. */
 static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenario *scenario,
                           uint32_t number)
 {
@@ -258,7 +261,7 @@ static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
                                 .same_as = find_same(adding, scenario, number)};
     adding->is_added = true;
     if (space->request->is_planned && point.same_as != space->steps.count) {
-        return AR_OK; /* who asks for the fastest wants it once */
+        return AR_OK; /* the fastest step is shown once */
     }
     ar_hash_text(&space->fingerprint, scenario->cluster_name);
     ar_hash_text(&space->fingerprint, scenario->engine->name);
@@ -270,7 +273,7 @@ static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
     return point_append(space, &space->steps, &point, err);
 }
 
-/* Counts a layout that cannot be, for the reason that its error begins with. */
+/* Counts a refused layout under the reason that its error begins with. */
 static void count_refusal(struct adding_layouts *adding, const struct ar_error *err)
 {
     for (size_t i = 0; i < REASONS_MAX; i++) {
@@ -285,7 +288,7 @@ static void count_refusal(struct adding_layouts *adding, const struct ar_error *
     }
 }
 
-/* No layout divides: the commonest reason. */
+/* Reports the commonest reason where every layout was refused. */
 static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_error *err)
 {
     const struct refusal *most = &adding->refusals[0];
@@ -302,7 +305,7 @@ static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_
                                    all, most->count, first.text);
 }
 
-/* Layouts divide and none fits: the smallest, and what would make some fit. */
+/* Reports the smallest layout where none fits, and which options would make some fit. */
 static enum ar_status refuse_unfit(const struct space *space, struct ar_error *err)
 {
     const struct unfit *unfit = &space->unfit;
@@ -328,8 +331,8 @@ static enum ar_status refuse_unfit(const struct space *space, struct ar_error *e
                         ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
 }
 
-/* How many variants in a row from this one on are a group, of which the first that fits is added.
- */
+/* Counts the variants of the group that begins with this one; the first of them that fits becomes a
+ * point. */
 static uint32_t group_size(const struct space *space, uint32_t variant)
 {
     const struct space_request *request = space->request;
@@ -341,7 +344,6 @@ static uint32_t group_size(const struct space *space, uint32_t variant)
     return request->is_planned ? planned_count(&space->variants, 0) : 1;
 }
 
-/* Adds the layouts that divide and fit, as a variant each; an error if none does. */
 enum ar_status layouts_add(struct space *space, struct ar_error *err)
 {
     struct adding_layouts adding = {.space = space};

@@ -1,19 +1,19 @@
-/* The rounds of --mesh all with --best: one layout of each mesh, all schedules of the best of them,
- * all overlaps of the best of those. */
+/* The rounds of --mesh all with --best: one layout of each mesh, all schedules of the fastest
+ * meshes, all overlaps of the fastest of those layouts. */
 #include <string.h>
 
 #include "sweep.h"
 
-/* So many rows of each number of GPUs are refined in a round. */
+/* Rows of each number of GPUs that the next round looks at closer. */
 static const size_t refined_max[PLAN_ROUNDS] = {4, 1};
 
-/* Time of a row as far as the next round cannot shorten it: other schedules leave out waiting. */
+/* The part of a step that the next round cannot shorten: another schedule may wait less. */
 static double row_time_s(const struct ar_row *row, unsigned round)
 {
     return row->iteration_s - (round == 0 && row->bubble_s > 0 ? row->bubble_s : 0);
 }
 
-/* The rows that are worth a closer look, those of each number of GPUs, as ranges to be refined. */
+/* Adds the ranges around the fastest rows of each number of GPUs to those that are refined. */
 static void rows_choose(struct sweep *last, struct space_request *points, unsigned round,
                         struct ar_arena *arena)
 {
@@ -51,8 +51,8 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
     }
 }
 
-/* The rows that one round has of the points of the next one. Both are in the order of their
- * variants. */
+/* Returns the rows that the last round has of points of the next one, by point; NULL: none. Points
+ * of both are in the order of their variants. */
 static const char **rows_carry(const struct sweep *last, const uint32_t *variants,
                                const struct space *next, struct ar_arena *arena)
 {
@@ -101,7 +101,7 @@ static enum ar_status round_run(struct sweep_request *request, struct space_requ
 enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
                           struct space *space, struct ar_arena *arena, struct ar_error *err)
 {
-    const struct unfit unfit = space->unfit; /* which counts meshes before any is refined */
+    const struct unfit unfit = space->unfit; /* of meshes; later rounds count layouts */
     request->planned_count = space->points_count;
     for (unsigned round = 0; round < PLAN_ROUNDS; round++) {
         AR_TRY(round_run(request, points, space, round, arena, err));

@@ -29,12 +29,12 @@ struct points {
 
 /** Layouts that divide the model and do not fit into the memory of a GPU. */
 struct unfit {
-    size_t count;          /**< of a plan: meshes of which no layout fits */
-    size_t fit_recomputed; /**< of those: would fit if all activations were recomputed, */
-    size_t fit_sharded;    /**< and if replicas sharded what they hold, too */
-    bool is_asked;         /**< there are layouts of which that is asked */
+    size_t count;          /**< layouts that do not fit; in a plan meshes without one that fits */
+    size_t fit_recomputed; /**< layouts that would fit if all activations were recomputed */
+    size_t fit_sharded;    /**< layouts that would fit if replicas also sharded what they hold */
+    bool is_asked;         /**< there are layouts of transformers, whose memory is known */
     double room_bytes;     /**< of a GPU; 0: the cluster does not say */
-    double least_bytes;    /**< of the smallest, which is described below */
+    double least_bytes;    /**< memory of the smallest layout, which is described below */
     char least_mesh[AR_MESH_TEXT];
     const char *least_strategy;
     char least_recompute[AR_RECOMPUTE_TEXT];

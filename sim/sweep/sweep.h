@@ -20,7 +20,7 @@ struct sweep_request {
     bool is_best;          /**< stdout gets the best rows only */
     struct ar_view view;   /**< of stdout */
     const char **known;    /**< [point]: a row that an earlier round computed, or NULL; NULL: there
-                                was none */
+                                was no earlier round */
     size_t planned_count;  /**< layouts of the first round of a plan */
     uint32_t jobs;         /**< worker processes of this process */
     struct launcher launcher;
@@ -61,9 +61,9 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
 enum ar_status sweep_compute(const struct sweep_request *request, struct space *space,
                              struct sweep *sweep, struct ar_error *err);
 
-/** Computes the rounds of a plan but the last: the space has a layout of each mesh, and is made
- * anew with more of those that are fast. What is known then goes to the request; its memory is the
- * arena's. */
+/** Computes all rounds of a plan but the last one. The space has a layout of each mesh before, and
+ * more layouts of the fast meshes behind each round. Rows that are known then are put into the
+ * request; their memory is the arena's. */
 enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
                           struct space *space, struct ar_arena *arena, struct ar_error *err);
 

@@ -133,51 +133,36 @@ static size_t main_rows_count(const struct space *space)
     return space->has_steps ? space->steps_count : space->points_count;
 }
 
-/* Rows of which the fastest is asked for. */
-struct contest {
-    uint32_t condition; /* variants_condition() */
-    uint64_t gpus;
-    const struct ar_operation *operation;
-    uint64_t payload_bytes;
-    const struct row_summary *fastest;
-};
+/* Whether the faster one of two rows is asked for: they answer the same question. */
+static bool rows_compete(const struct space *space, const struct row_summary *one,
+                         const struct row_summary *other)
+{
+    const struct point *a = &space->points[one->point], *b = &space->points[other->point];
+    return one->condition == other->condition && one->gpus == other->gpus &&
+           a->operation == b->operation && a->payload_bytes == b->payload_bytes;
+}
 
-/* The fastest rows: one for each GPU count and combination of conditions, of bare collectives also
- * for each operation and payload; of layouts one for each GPU count. */
+/* Finds the fastest rows: one for each GPU count and combination of conditions, of bare collectives
+ * also for each operation and payload. */
 static struct row_list rows_find_bests(struct sweep *sweep, const struct row_list *all)
 {
-    const struct space *space = sweep->space;
-    struct contest *contests = NULL;
-    size_t contests_count = 0;
+    struct row_list bests = {NULL, 0};
     for (size_t i = 0; i < all->count; i++) {
         const struct row_summary *row = &all->rows[i];
-        const struct point *point = &space->points[row->point];
-        const struct contest own = {.condition = row->condition,
-                                    .gpus = row->gpus,
-                                    .operation = point->operation,
-                                    .payload_bytes = point->payload_bytes,
-                                    .fastest = row};
-        size_t at = contests_count; /* the latest ones are the likeliest */
-        while (at > 0 &&
-               (contests[at - 1].condition != own.condition || contests[at - 1].gpus != own.gpus ||
-                contests[at - 1].operation != own.operation ||
-                contests[at - 1].payload_bytes != own.payload_bytes)) {
-            at--;
-        }
-        if (row->point >= main_rows_count(space) || !row->is_ok) {
+        if (row->point >= main_rows_count(sweep->space) || !row->is_ok) {
             continue;
         }
-        if (at == 0) {
-            contests = ar_arena_grow(&sweep->arena, contests, contests_count, 1, sizeof *contests);
-            contests[contests_count++] = own;
-        } else if (row->time_s < contests[at - 1].fastest->time_s) {
-            contests[at - 1].fastest = row;
+        size_t at = bests.count; /* the latest ones are the likeliest */
+        while (at > 0 && !rows_compete(sweep->space, &bests.rows[at - 1], row)) {
+            at--;
         }
-    }
-    struct row_list bests = {ar_arena_alloc(&sweep->arena, contests_count, sizeof *bests.rows),
-                             contests_count};
-    for (size_t i = 0; i < contests_count; i++) {
-        bests.rows[i] = *contests[i].fastest;
+        if (at == 0) {
+            bests.rows =
+                ar_arena_grow(&sweep->arena, bests.rows, bests.count, 1, sizeof *bests.rows);
+            bests.rows[bests.count++] = *row;
+        } else if (row->time_s < bests.rows[at - 1].time_s) {
+            bests.rows[at - 1] = *row;
+        }
     }
     return bests;
 }
@@ -310,7 +295,7 @@ static size_t axes_add(const struct row_printer *printer, struct ar_column *colu
     return count;
 }
 
-/* Whether a column of rows is that of an axis which a table of layouts shows as it was given. */
+/* Whether a table of layouts shows the values of a column already, as those of an axis. */
 static bool is_axis_of_layouts(const struct row_printer *printer, const char *column)
 {
     const struct variants *variants = &printer->sweep->space->variants;
@@ -328,9 +313,9 @@ static bool is_axis_of_layouts(const struct row_printer *printer, const char *co
     return is_it;
 }
 
-/* Finds the axes that decide between the rows of a list. A table has a column for each: of layouts
- * if its values differ there, or if there is one row, which is the answer; of points for every axis
- * with several values. The engine, the mesh and the number of GPUs have columns anyway. */
+/* Finds the axes that get a column in a table. A table of points shows every axis with several
+ * values; one of layouts those whose values differ between the rows, with --best all. The engine,
+ * the mesh and the number of GPUs have columns anyway. */
 static void axes_choose(struct row_printer *printer, const struct row_list *list)
 {
     const struct space *space = printer->sweep->space;
@@ -350,8 +335,8 @@ static void axes_choose(struct row_printer *printer, const struct row_list *list
     }
 }
 
-/* The value of an axis in a row, and in the rows of other names that are the same step, once each:
- * "none, selective". */
+/* The value of an axis in a row. In a table of layouts, values of other rows that are the same step
+ * stand behind it: "none, selective". */
 static const char *axis_value(const struct row_printer *printer, size_t axis, uint32_t point)
 {
     const struct space *space = printer->sweep->space;
@@ -522,8 +507,8 @@ static bool slower_time(const struct sweep *sweep, uint32_t point, double *time_
     return is_known;
 }
 
-/* Notes where the fastest layout of a number of GPUs is so for the network alone: one of the next
- * would be faster on a network that is a little slower. */
+/* Notes where another layout would be the fastest one of a number of GPUs if HCAs were a little
+ * slower. */
 static void rivals_note(const struct sweep *sweep, const struct row_list *all,
                         const struct row_list *bests)
 {
@@ -585,7 +570,7 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
     }
     if (request->take != NULL) {
         enum ar_status taken = rows_hand_over(sweep, shown, err);
-        if (taken != AR_OK) { /* it leaves nothing */
+        if (taken != AR_OK) { /* no file is left behind */
             journal_close(&sweep->journal, true);
             return taken;
         }

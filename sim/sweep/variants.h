@@ -44,7 +44,7 @@ struct sweep_kind {
  * a variant each. */
 extern const struct sweep_kind sweep_of_points, sweep_of_layouts;
 
-/** Keys of layouts that are no choice: what is asked, of which each value has a fastest layout. */
+/** Keys of layouts that say which job is asked about; each of their values has a fastest layout. */
 extern const enum ar_key layout_conditions[];
 
 /** A key of layouts that --mesh all with --best varies where it is not given, and its values, the
@@ -70,9 +70,9 @@ struct space_request {
     const char *shapes;
     const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces
                                beside the steps; NULL: none */
-    /** Planned keys are free: of variants that differ in them alone the first that fits counts; in
-     * ranges that are refined, of which the last one that holds a variant counts, the first of each
-     * `group`. */
+    /** Planned keys are chosen by the program: variants that differ in them alone are a group, of
+     * which the first one that fits is a point. Within a range of `refined`, a group has `group`
+     * variants; the last range that holds a variant decides. */
     bool is_planned;
     struct refined {
         uint32_t begin, end, group;

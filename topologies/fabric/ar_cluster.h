@@ -80,8 +80,9 @@ struct ar_cluster_facts {
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
     double gpu_memory_bytes; /**< 0 if the file does not say */
-    /** Rate of each GPU from or to the memory of its CPU while all do so; without a rate of its own
-     * its part of the uplink of its PCIe switch; 0 if the file says neither. */
+    /** Rate of each GPU from or to the memory of its CPU while all GPUs do so. Where the file has
+     * no such rate it is the GPU's part of the uplink of its PCIe switch; 0 if the file has
+     * neither. */
     double cpu_link_Bps;
     /** Rate at which all CPUs of a node read and write memory in an optimizer; 0 if the file does
      * not say. */

@@ -149,8 +149,9 @@ static bool rail_is_up(const struct ar_cluster *cluster, struct place from, stru
     return is_up(cluster, from.first + out) && is_up(cluster, to.first + out + 1);
 }
 
-/* The rail on which a message between nodes travels: that of its destination; if one of its HCAs is
- * down the one that took its place, if both have that, else the next one that both have. */
+/* The rail on which a message between nodes travels: that of its destination. If an HCA of that
+ * rail is down, it is the rail that took its place if both nodes have that one up, else the next
+ * one that both have up. */
 static uint32_t rail_of(const struct ar_cluster *cluster, struct place from, struct place to)
 {
     const struct ar_node_links *node = &cluster->node;
@@ -344,9 +345,9 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
     return AR_OK;
 }
 
-/* Spreads what the HCAs of a node that are down would carry over those that are up, as a
- * communicator that is made anew does: each goes to the next one of those that carry least. False
- * if none is up. `first`: the node's first link of HCAs. */
+/* Spreads the messages of HCAs that are down over those of the node that are up, as a communicator
+ * does that is made anew: each HCA is replaced by the next one of those that carry least. False if
+ * none is up. `first`: the node's first link of HCAs. */
 static bool replace_hcas(struct ar_cluster *cluster, uint32_t first)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
