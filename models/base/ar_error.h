@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include "ar_list.h"
+
 /** The list of statuses: symbol, exit code of the command line. */
 #define AR_STATUS_LIST(X)                                                                          \
     X(AR_OK, 0)                                                                                    \
@@ -24,11 +26,7 @@
     X(AR_IO, 74)           /* input or output failed */                                            \
     X(AR_INTERRUPTED, 130) /* by a signal */
 
-enum ar_status {
-#define X(symbol, code) symbol,
-    AR_STATUS_LIST(X)
-#undef X
-};
+enum ar_status { AR_STATUS_LIST(AR_LIST_FIRST) };
 
 struct ar_error {
     enum ar_status status;

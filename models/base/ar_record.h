@@ -10,9 +10,7 @@
  *         X(text, name, "of the link", .heading = "link")                                  \
  *         X(number, busy_s, "time it is busy", .heading = "busy\n(ms)", .factor = 1e3)
  *     struct link {
- *     #define X(kind, name, help, ...) ar_cell_##kind name;
- *         LINK_LIST(X)
- *     #undef X
+ *         LINK_LIST(AR_LIST_FIELD)
  *     };
  *     static const struct ar_column columns[] = {
  *     #define X(kind, field, ...) AR_COLUMN(kind, struct link, field, #field, __VA_ARGS__),
@@ -45,6 +43,8 @@ typedef const char *ar_cell_string;
 typedef uint64_t ar_cell_count;
 typedef double ar_cell_number;
 typedef int8_t ar_cell_flag;
+
+#define AR_LIST_FIELD(kind, name, ...) ar_cell_##kind name;
 
 enum ar_column_kind {
     AR_COLUMN_text,                  /**< char[size] */

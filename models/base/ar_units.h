@@ -74,12 +74,7 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
     X(AR_FP8_BLOCK, "fp8_block", 1, AR_BF16)                                                       \
     X(AR_NVFP4, "nvfp4", 1, AR_BF16)
 
-enum ar_precision {
-#define X(symbol, name, bytes, stored) symbol,
-    AR_PRECISION_LIST(X)
-#undef X
-        AR_PRECISIONS_COUNT
-};
+enum ar_precision { AR_PRECISION_LIST(AR_LIST_FIRST) AR_PRECISIONS_COUNT };
 
 /** Bytes of one number: 1, 2 or 4; of nvfp4 the whole byte that it does not fill. */
 uint32_t ar_precision_bytes(enum ar_precision precision);

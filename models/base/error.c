@@ -5,11 +5,7 @@
 
 int ar_status_exit_code(enum ar_status status)
 {
-    static const int codes[] = {
-#define X(symbol, code) code,
-        AR_STATUS_LIST(X)
-#undef X
-    };
+    static const int codes[] = {AR_STATUS_LIST(AR_LIST_SECOND)};
     return codes[status];
 }
 

@@ -218,26 +218,14 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT])
 
 /* --- precisions ------------------------------------------------------------------------------- */
 
-const char *const ar_precision_names[] = {
-#define X(symbol, name, bytes, stored) name,
-    AR_PRECISION_LIST(X)
-#undef X
-        NULL};
+const char *const ar_precision_names[] = {AR_PRECISION_LIST(AR_LIST_SECOND) NULL};
 
-const char *const ar_wire_precision_names[] = {
-#define X(symbol, name, bytes, stored) name,
-    AR_WIRE_PRECISION_LIST(X)
-#undef X
-        NULL};
+const char *const ar_wire_precision_names[] = {AR_WIRE_PRECISION_LIST(AR_LIST_SECOND) NULL};
 
 static const struct {
     uint32_t bytes;
     enum ar_precision stored;
-} facts[] = {
-#define X(symbol, name, bytes, stored) {bytes, stored},
-    AR_PRECISION_LIST(X)
-#undef X
-};
+} facts[] = {AR_PRECISION_LIST(AR_LIST_VALUES)};
 
 uint32_t ar_precision_bytes(enum ar_precision precision)
 {

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "ar_list.h"
+
 /** The oldest of each vendor first: symbol, word of the key `gpu.generation`. */
 #define AR_GPU_GENERATION_LIST(X)                                                                  \
     X(AR_GPU_VOLTA, "volta")                                                                       \
@@ -14,12 +16,7 @@
     X(AR_GPU_CDNA3, "cdna3")                                                                       \
     X(AR_GPU_CDNA4, "cdna4")
 
-enum ar_gpu_generation {
-#define X(symbol, word) symbol,
-    AR_GPU_GENERATION_LIST(X)
-#undef X
-        AR_GPU_GENERATIONS_COUNT
-};
+enum ar_gpu_generation { AR_GPU_GENERATION_LIST(AR_LIST_FIRST) AR_GPU_GENERATIONS_COUNT };
 
 /** The words, and NULL. */
 extern const char *const ar_gpu_generation_names[AR_GPU_GENERATIONS_COUNT + 1];

@@ -49,12 +49,7 @@ enum ar_choice_protocol { AR_PROTOCOL_LL, AR_PROTOCOL_LL128, AR_PROTOCOL_SIMPLE 
     X(AR_NVLS_TREE, NVLS_TREE, SIMPLE, "nvls-tree/simple")                                         \
     X(AR_PAT, PAT, SIMPLE, "pat/simple")
 
-enum ar_choice {
-#define X(symbol, ...) symbol,
-    AR_CHOICE_LIST(X)
-#undef X
-        AR_CHOICES_COUNT
-};
+enum ar_choice { AR_CHOICE_LIST(AR_LIST_FIRST) AR_CHOICES_COUNT };
 
 /** Facts about each choice. */
 extern const struct ar_choice_facts {

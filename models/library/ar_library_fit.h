@@ -115,12 +115,7 @@ enum ar_prior {
     X(AR_SWITCH_BANDWIDTH, "switch.bandwidth", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")
 /* clang-format on */
 
-enum ar_library_parameter {
-#define X(symbol, ...) symbol,
-    AR_LIBRARY_PARAMETER_LIST(X)
-#undef X
-        AR_LIBRARY_PARAMETERS_COUNT
-};
+enum ar_library_parameter { AR_LIBRARY_PARAMETER_LIST(AR_LIST_FIRST) AR_LIBRARY_PARAMETERS_COUNT };
 
 /** The list as a table. */
 extern const struct ar_library_parameter_facts {

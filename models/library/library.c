@@ -11,11 +11,7 @@ const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {
 #undef X
 };
 
-const char *const ar_gpu_generation_names[] = {
-#define X(symbol, word) word,
-    AR_GPU_GENERATION_LIST(X)
-#undef X
-        NULL};
+const char *const ar_gpu_generation_names[] = {AR_GPU_GENERATION_LIST(AR_LIST_SECOND) NULL};
 
 const char *const ar_cpu_vendor_names[] = {
     [AR_CPU_INTEL] = "intel", [AR_CPU_AMD] = "amd", [AR_CPU_OTHER] = "other", NULL};

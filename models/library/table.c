@@ -15,11 +15,7 @@ enum { FORMAT = 2, FILE_BYTES_MAX = 1 << 20 };
 static const char *const link_names[] = {
     [TUNING_NVLINK_MESH] = "nvlink", [TUNING_PCIE] = "pcie", [TUNING_NVSWITCH] = "nvswitch", NULL};
 
-static const char *const parameter_names[] = {
-#define X(symbol, name, ...) name,
-    AR_LIBRARY_PARAMETER_LIST(X)
-#undef X
-        NULL};
+static const char *const parameter_names[] = {AR_LIBRARY_PARAMETER_LIST(AR_LIST_SECOND) NULL};
 
 /* The facts of a file, and the table. */
 struct file {

@@ -13,11 +13,7 @@
 
 enum { TEMPLATE_MAX = 1 << 20, COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
 
-const struct page_source page_sources[PAGE_FILES] = {
-#define X(symbol, ...) {__VA_ARGS__},
-    PAGE_FILE_LIST(X)
-#undef X
-};
+const struct page_source page_sources[PAGE_FILES] = {PAGE_FILE_LIST(AR_LIST_REST)};
 
 static const char *path_below(const struct page_parts *parts, const char *directory,
                               const char *name)

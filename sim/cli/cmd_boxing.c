@@ -17,9 +17,7 @@
       .decimals = 2, .is_rare = true)
 
 struct boxing_row {
-#define X(kind, name, help, ...) ar_cell_##kind name;
-    BOXING_LIST(X)
-#undef X
+    BOXING_LIST(AR_LIST_FIELD)
 };
 
 static const struct ar_column columns[] = {

@@ -63,12 +63,7 @@ enum ar_task_kind { AR_TASK_COMPUTE, AR_TASK_COLLECTIVE, AR_TASK_MESSAGE };
     X(AR_AXIS_CP, "cp")                                                                            \
     X(AR_AXIS_TP, "tp")
 
-enum ar_axis {
-#define X(symbol, name) symbol,
-    AR_AXIS_LIST(X)
-#undef X
-        AR_AXES_COUNT
-};
+enum ar_axis { AR_AXIS_LIST(AR_LIST_FIRST) AR_AXES_COUNT };
 extern const char *const ar_axis_names[]; /**< NULL ends them */
 
 struct ar_work {
@@ -96,12 +91,7 @@ struct ar_work {
     X(AR_DUTY_BACKWARD, "backward")                                                                \
     X(AR_DUTY_OPTIMIZER, "optimizer")
 
-enum ar_duty {
-#define X(symbol, name) symbol,
-    AR_DUTY_LIST(X)
-#undef X
-        AR_DUTIES_COUNT
-};
+enum ar_duty { AR_DUTY_LIST(AR_LIST_FIRST) AR_DUTIES_COUNT };
 extern const char *const ar_duty_names[]; /**< NULL ends them */
 
 #define AR_NO_TASK UINT32_MAX

@@ -57,11 +57,7 @@ struct ar_statistics {
     X(AR_OFFLOAD_NONE, "none")                                                                     \
     X(AR_OFFLOAD_OPTIMIZER, "optimizer")
 
-enum ar_offload {
-#define X(symbol, name) symbol,
-    AR_OFFLOAD_LIST(X)
-#undef X
-};
+enum ar_offload { AR_OFFLOAD_LIST(AR_LIST_FIRST) };
 extern const char *const ar_offload_names[]; /**< NULL ends them */
 
 struct ar_layout {

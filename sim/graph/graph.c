@@ -3,17 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const ar_axis_names[] = {
-#define X(symbol, name) name,
-    AR_AXIS_LIST(X)
-#undef X
-        NULL};
+const char *const ar_axis_names[] = {AR_AXIS_LIST(AR_LIST_SECOND) NULL};
 
-const char *const ar_duty_names[] = {
-#define X(symbol, name) name,
-    AR_DUTY_LIST(X)
-#undef X
-        NULL};
+const char *const ar_duty_names[] = {AR_DUTY_LIST(AR_LIST_SECOND) NULL};
 
 struct ar_graph *ar_graph_create(struct ar_arena *arena, uint32_t roles_count)
 {

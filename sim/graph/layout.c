@@ -3,11 +3,7 @@
 #include "ar_numbers.h"
 #include "ar_strategy.h"
 
-const char *const ar_offload_names[] = {
-#define X(symbol, name) name,
-    AR_OFFLOAD_LIST(X)
-#undef X
-        NULL};
+const char *const ar_offload_names[] = {AR_OFFLOAD_LIST(AR_LIST_SECOND) NULL};
 
 uint32_t ar_layout_batches(const struct ar_layout *layout)
 {

@@ -125,9 +125,7 @@ enum { AR_ROW_TEXT = AR_CELL_TEXT };
 #define AR_ROW_NO_COUNT AR_NO_COUNT
 
 struct ar_row {
-#define X(kind, name, ...) ar_cell_##kind name;
-    AR_COLUMN_LIST(X)
-#undef X
+    AR_COLUMN_LIST(AR_LIST_FIELD)
 };
 
 _Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stack");

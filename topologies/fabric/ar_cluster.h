@@ -206,12 +206,7 @@ enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE
     X(AR_LINK_LOCAL_BANDWIDTH, TOPO_DRAGONFLY_LOCAL_BANDWIDTH, AR_LINK_RATE, true)                 \
     X(AR_LINK_GLOBAL_BANDWIDTH, TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, AR_LINK_RATE, true)
 
-enum ar_link_cost {
-#define X(symbol, key, unit, is_on_paths) symbol,
-    AR_LINK_COST_LIST(X)
-#undef X
-        AR_LINK_COSTS_COUNT
-};
+enum ar_link_cost { AR_LINK_COST_LIST(AR_LIST_FIRST) AR_LINK_COSTS_COUNT };
 
 /** The key of the file; static storage. */
 const char *ar_link_cost_key(enum ar_link_cost cost);

@@ -17,6 +17,8 @@
 
 #include <stdbool.h>
 
+#include "ar_list.h"
+
 /** The kinds of path between two GPUs, nearest first. */
 #define AR_TIER_LIST(X)                                                                            \
     X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
@@ -24,12 +26,7 @@
     X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
     X(AR_TIER_SPINE, "spine", "node to node over several switches")
 
-enum ar_tier {
-#define X(symbol, name, text) symbol,
-    AR_TIER_LIST(X)
-#undef X
-        AR_TIERS_COUNT
-};
+enum ar_tier { AR_TIER_LIST(AR_LIST_FIRST) AR_TIERS_COUNT };
 
 const char *ar_tier_name(enum ar_tier tier);
 

@@ -13,21 +13,13 @@ static const struct ar_fabric *const fabrics[AR_FABRICS_COUNT] = {
     [AR_FABRIC_DRAGONFLY_PLUS] = &ar_fabric_dragonfly,
 };
 
-const struct ar_fabric_text ar_fabric_texts[] = {
-#define X(symbol, word, title, keys) {word, title, keys},
-    AR_FABRIC_LIST(X)
-#undef X
-};
+const struct ar_fabric_text ar_fabric_texts[] = {AR_FABRIC_LIST(AR_LIST_REST)};
 
 const size_t ar_fabric_texts_count = AR_FABRICS_COUNT;
 
 const char *ar_tier_name(enum ar_tier tier)
 {
-    static const char *const names[] = {
-#define X(symbol, name, text) name,
-        AR_TIER_LIST(X)
-#undef X
-    };
+    static const char *const names[] = {AR_TIER_LIST(AR_LIST_SECOND)};
     return names[tier];
 }
 
@@ -249,11 +241,7 @@ static const struct {
     enum ar_topo_key key;
     enum ar_link_cost_unit unit;
     bool is_on_paths;
-} costs[AR_LINK_COSTS_COUNT] = {
-#define X(symbol, key, unit, is_on_paths) {key, unit, is_on_paths},
-    AR_LINK_COST_LIST(X)
-#undef X
-};
+} costs[AR_LINK_COSTS_COUNT] = {AR_LINK_COST_LIST(AR_LIST_REST)};
 
 const char *ar_link_cost_key(enum ar_link_cost cost)
 {

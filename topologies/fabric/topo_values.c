@@ -8,11 +8,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT] = {
-#define X(symbol, name, kind, need, min, max) {name, kind, need, min, max},
-    AR_TOPO_KEY_LIST(X)
-#undef X
-};
+const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT] = {AR_TOPO_KEY_LIST(AR_LIST_REST)};
 
 const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *entries,
                                                  enum ar_topo_key key)
@@ -199,11 +195,7 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
         [AR_HCA_ON_HOST] = "host", [AR_HCA_ON_SWITCH] = "switch", NULL};
     static const char *const rails[] = {
         [AR_RAILS_NONE] = "none", [AR_RAILS_NVLINK] = "nvlink", [AR_RAILS_SPINE] = "spine", NULL};
-    static const char *const fabrics[] = {
-#define X(symbol, word, title, keys) word,
-        AR_FABRIC_LIST(X)
-#undef X
-            NULL};
+    static const char *const fabrics[] = {AR_FABRIC_LIST(AR_LIST_SECOND) NULL};
     static const char *const arrangements[] = {
         [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
     static const char *const no_yes[] = {"no", "yes", NULL};

@@ -66,12 +66,7 @@ enum ar_routes {
     X(AR_FABRIC_DRAGONFLY_PLUS, "dragonfly+", "groups of leaves and spines, joined by the spines", \
       "as dragonfly, and dragonfly.spines")
 
-enum ar_fabric_kind {
-#define X(symbol, word, title, keys) symbol,
-    AR_FABRIC_LIST(X)
-#undef X
-        AR_FABRICS_COUNT
-};
+enum ar_fabric_kind { AR_FABRIC_LIST(AR_LIST_FIRST) AR_FABRICS_COUNT };
 
 /** When a key must be given, a count above zero (topo_values.c). */
 enum ar_topo_need {
@@ -161,12 +156,7 @@ enum ar_topo_need {
     X(TOPO_LIBRARY_NET_LATENCY, "library.net_latency", KIND_SECONDS, NEED_NEVER, 0, 0)             \
     X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, NEED_NEVER, 0, 0)
 
-enum ar_topo_key {
-#define X(symbol, name, kind, need, min, max) symbol,
-    AR_TOPO_KEY_LIST(X)
-#undef X
-        AR_TOPO_KEYS_COUNT
-};
+enum ar_topo_key { AR_TOPO_KEY_LIST(AR_LIST_FIRST) AR_TOPO_KEYS_COUNT };
 
 struct ar_topo_key_row {
     const char *name;

@@ -195,12 +195,7 @@ enum ar_cost_group {
       AR_COST_OF_KERNELS)                                                                          \
     X(AR_COST_OPTIMIZER_KERNELS, "optimizer_kernels", "1", 0, 1e6, NAN, AR_COST_OF_KERNELS)
 
-enum ar_cost {
-#define X(symbol, name, unit, min, max, standard, group) symbol,
-    AR_COST_LIST(X)
-#undef X
-        AR_COSTS_COUNT
-};
+enum ar_cost { AR_COST_LIST(AR_LIST_FIRST) AR_COSTS_COUNT };
 
 /** Kinds of layer in a work table: symbol, name. */
 #define AR_LAYER_KIND_LIST(X)                                                                      \
@@ -214,12 +209,7 @@ enum ar_cost {
     X(AR_LAYER_AVGPOOL, "avgpool")                                                                 \
     X(AR_LAYER_LOSS, "loss")
 
-enum ar_layer_kind {
-#define X(symbol, name) symbol,
-    AR_LAYER_KIND_LIST(X)
-#undef X
-        AR_LAYER_KINDS_COUNT
-};
+enum ar_layer_kind { AR_LAYER_KIND_LIST(AR_LIST_FIRST) AR_LAYER_KINDS_COUNT };
 
 /** Names of the kinds as in the work table; NULL ends them. */
 extern const char *const ar_layer_kinds[];

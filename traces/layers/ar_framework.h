@@ -84,14 +84,9 @@
     X(AR_TERM_HOST_BLOCKING, "host.blocking", AR_TERM_OF_WORKLOADS, AR_TERM_COUNT, 0, 0, 1,        \
       AR_TERM_HOST_KERNEL, "1: it waits for each kernel (CUDA_LAUNCH_BLOCKING); 0: it runs ahead")
 
-enum ar_term {
-#define X(symbol, key, of, kind, standard, min, max, needs, meaning) symbol,
-    AR_TERM_LIST(X)
-#undef X
-        AR_TERMS_COUNT
-};
+enum ar_term { AR_TERM_LIST(AR_LIST_FIRST) AR_TERMS_COUNT };
 
-/** What a term changes: steps of traces, of workloads, or both. */
+/** The steps that a term changes: those of traces, of workloads, or both. */
 enum ar_term_of { AR_TERM_OF_TRACES = 1, AR_TERM_OF_WORKLOADS = 2, AR_TERM_OF_ALL = 3 };
 
 /** Kinds of values; those with units may also be off. */

@@ -25,9 +25,7 @@
 
 struct ar_compared_layer {
     ar_cell_string layer;
-#define X(kind, name, help, ...) ar_cell_##kind name;
-    AR_COMPARED_LAYER_LIST(X)
-#undef X
+    AR_COMPARED_LAYER_LIST(AR_LIST_FIELD)
 };
 
 struct ar_layer_comparison {

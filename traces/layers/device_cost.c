@@ -12,11 +12,7 @@
 #include "ar_file.h"
 #include "ar_text.h"
 
-const char *const ar_layer_kinds[] = {
-#define X(symbol, name) name,
-    AR_LAYER_KIND_LIST(X)
-#undef X
-        NULL};
+const char *const ar_layer_kinds[] = {AR_LAYER_KIND_LIST(AR_LIST_SECOND) NULL};
 
 /* --- measured convolutions ----------------------------------------------------------------- */
 
@@ -95,31 +91,18 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
 
 /* --- the cost table ------------------------------------------------------------------------ */
 
-static const char *const quantity_names[] = {
-#define X(symbol, name, unit, min, max, standard, group) name,
-    AR_COST_LIST(X)
-#undef X
-        NULL};
+static const char *const quantity_names[] = {AR_COST_LIST(AR_LIST_SECOND) NULL};
 
 static const struct quantity {
     const char *unit;
     double min, max;
     double standard; /* where a table does not say; NAN: it must */
     enum ar_cost_group group;
-} quantities[] = {
-#define X(symbol, name, unit, min, max, standard, group) {unit, min, max, standard, group},
-    AR_COST_LIST(X)
-#undef X
-};
+} quantities[] = {AR_COST_LIST(AR_LIST_VALUES)};
 
 /* The precision of a row: one of the list, or ANY for all that other rows name. */
 enum { ANY = AR_PRECISIONS_COUNT };
-static const char *const precision_names[] = {
-#define X(symbol, name, bytes, stored) name,
-    AR_PRECISION_LIST(X)
-#undef X
-        [ANY] = "any",
-    NULL};
+static const char *const precision_names[] = {AR_PRECISION_LIST(AR_LIST_SECOND)[ANY] = "any", NULL};
 
 struct cost_row {
     enum ar_cost quantity;

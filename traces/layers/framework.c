@@ -12,11 +12,7 @@
 
 /* --- terms --------------------------------------------------------------------------------- */
 
-const struct ar_term_facts ar_terms[] = {
-#define X(symbol, ...) [symbol] = {__VA_ARGS__},
-    AR_TERM_LIST(X)
-#undef X
-};
+const struct ar_term_facts ar_terms[] = {AR_TERM_LIST(AR_LIST_REST)};
 
 const char *const ar_term_kinds[] = {
     [AR_TERM_NUMBER] = "number", [AR_TERM_COUNT] = "count", [AR_TERM_SECONDS] = "time",

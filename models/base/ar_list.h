@@ -1,0 +1,14 @@
+/** \file ar_list.h
+ * What is made of a list macro, an X-macro whose rows begin with a symbol and mostly a name:
+ *
+ *     #define FRUIT_LIST(X) X(APPLE, "apple", 0.2) X(PEAR, "pear", 0.3)
+ *     enum fruit { FRUIT_LIST(AR_LIST_FIRST) FRUITS_COUNT };
+ *     const char *const fruit_names[] = {FRUIT_LIST(AR_LIST_SECOND) NULL};
+ *     const struct fruit_row rows[] = {FRUIT_LIST(AR_LIST_REST)}; // {"apple", 0.2}, ...
+ */
+#pragma once
+
+#define AR_LIST_FIRST(first, ...)  first,
+#define AR_LIST_SECOND(first, ...) AR_LIST_FIRST(__VA_ARGS__, )
+#define AR_LIST_REST(first, ...)   {__VA_ARGS__},
+#define AR_LIST_VALUES(first, ...) AR_LIST_REST(__VA_ARGS__) /* all behind the name */
