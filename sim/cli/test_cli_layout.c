@@ -79,8 +79,8 @@ Test(cli_layout, the_config_json_of_a_model_is_its_shape)
     CLI_LINES(run.err, "sequences of 8192 tokens, the longest of config.json", 1);
     CLI_LINES(run.err, "config.json: left out, since its cost is not known here: new_key", 1);
     cli_fails(65,
-              "config.json: key \"num_hidden_layers n_layer n_layers\": found none; expected a "
-              "count above 0",
+              "config.json: key \"num_hidden_layers (n_layer, n_layers)\": found none; "
+              "expected a count above 0",
               "echo '{\"model_type\": \"llama\"}' > config.json; $AR predict %s", options);
     cli_fails(66, "none.json", "$AR predict --workload ./none.json %s", mesh);
 }
@@ -235,6 +235,21 @@ Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
         CLI_CELL(all, i, "fits", "yes");
         cr_expect(cli_number(all, i, "iteration_s") >= cli_number(best, of, "iteration_s"));
     }
+}
+
+/* One GPU is slow: the further workers may be ahead of it, the less they wait. */
+Test(cli_layout, a_sweep_times_each_staleness)
+{
+    struct cli_table *rows = cli_rows(
+        "sweep --cluster dgx-a100 --workload mpt-13b --layers 2 --gpus 8 --global-batch 64 "
+        "--strategy ssp:1,ssp:8 --straggler 0:2 --servers 2 --columns strategy,iteration_s");
+    struct cli_table *one = cli_rows(
+        "predict --cluster dgx-a100 --workload mpt-13b --layers 2 --gpus 8 --global-batch 64 "
+        "--strategy ssp:8 --straggler 0:2 --servers 2 --columns strategy,iteration_s");
+    cr_assert_eq(rows->rows_count, 3);
+    size_t stale = strcmp(cli_cell(rows, 1, "strategy"), "ssp:8") == 0 ? 1 : 2;
+    CLI_CELL(rows, stale, "iteration_s", cli_cell(one, 1, "iteration_s"));
+    cr_expect(cli_number(rows, stale, "iteration_s") < cli_number(rows, 3 - stale, "iteration_s"));
 }
 
 #define SWEEP                                                                                      \

@@ -234,6 +234,7 @@ static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenari
     uint32_t condition = variants_condition(variants, number);
     ar_hash_bytes(&hash, &condition, sizeof condition);
     ar_layout_hash(&scenario->layout, &hash);
+    ar_hash_bytes(&hash, &scenario->async.staleness, sizeof scenario->async.staleness);
     adding->hashes = ar_arena_grow(&adding->space->variants.arena, adding->hashes, steps->count, 1,
                                    sizeof *adding->hashes);
     adding->hashes[steps->count] = hash;
