@@ -100,6 +100,13 @@ Test(cli_placed, inference_of_an_evoformer_goes_forward_alone)
     CLI_LACKS(text, "reduce");
 }
 
+Test(cli_placed, memory_that_is_not_split_is_not_called_activations)
+{
+    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --gpus 4 --trace resnet50-v1.5 "
+                                  "--strategy partitioned --set gpu.memory=1MB");
+    CLI_HAS(run.err, " on the fullest GPU; expected at most 1 MB, gpu.memory");
+}
+
 Test(cli_placed, what_cannot_be_placed_is_refused)
 {
     static const struct cli_case cases[] = {

@@ -107,18 +107,19 @@ void note_memory(FILE *notes, const struct ar_scenario *scenario, double states_
 {
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     double needed = states_bytes + activations_bytes;
-    char all[AR_UNIT_TEXT], activations[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+    char all[AR_UNIT_TEXT], room[AR_UNIT_TEXT], part[AR_UNIT_TEXT], activations[80] = "";
     ar_format_bytes((uint64_t)needed, all);
-    ar_format_bytes((uint64_t)activations_bytes, activations);
+    if (activations_bytes > 0) {
+        snprintf(activations, sizeof activations, ", %s of them activations",
+                 ar_format_bytes((uint64_t)activations_bytes, part));
+    }
     if (needed > 0 && there <= 0) {
         ar_note(notes,
                 "nobody knows whether the %s of the fullest GPU fit: the cluster has no gpu.memory "
                 "(--set gpu.memory=80GB)",
                 all);
     } else if (needed > there) {
-        ar_note(notes,
-                "does not fit: %s on the fullest GPU, %s of them activations; expected at most %s, "
-                "gpu.memory",
+        ar_note(notes, "does not fit: %s on the fullest GPU%s; expected at most %s, gpu.memory",
                 all, activations, ar_format_bytes((uint64_t)there, room));
     }
 }
@@ -233,8 +234,8 @@ static void note_groups(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* What HCAs that are down or slow mean: one that is slow may cost more than one that is down, where
- * another one then carries twice as much. */
+/* Says how HCAs that are down or slow act: a slow one may cost more than one that is down, in place
+ * of which another one carries twice as much. */
 static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     static const double down_factor = 2;
