@@ -16,7 +16,7 @@
  *
  * and the backward pass two of the same size for each. Attention is two batched products of b
  * heads/t and the softmax between them in memory, or one fused kernel. All else is bound by memory:
- * how often a kernel reads or writes its tensor is in transformer.c.
+ * how often a kernel reads or writes its tensor is in transformer_kernels.c.
  *
  * With `cp` GPUs to a sequence a GPU has T / cp tokens of it, and of attention s / cp queries and
  * all s keys.
@@ -47,17 +47,15 @@
 #include "ar_device_cost.h"
 
 /** Which products add a bias; norms have one where all have. */
-#define AR_BIASES_LIST(X)                                                                          \
-    X(AR_BIASES_BY_POSITIONS, "all with learned positions, else none")                             \
-    X(AR_BIASES_NONE, "none")                                                                      \
-    X(AR_BIASES_QKV, "queries, keys and values")                                                   \
-    X(AR_BIASES_ALL, "all")
-
 enum ar_biases {
-#define X(symbol, name) symbol,
-    AR_BIASES_LIST(X)
-#undef X
+    AR_BIASES_BY_POSITIONS, /**< all products of a model with learned positions, else none */
+    AR_BIASES_NONE,
+    AR_BIASES_QKV, /**< queries, keys and values */
+    AR_BIASES_ALL
 };
+
+/** The most layers of a model. */
+enum { AR_TRANSFORMER_LAYERS_MAX = 10000 };
 
 struct ar_transformer {
     const char *name;
@@ -80,23 +78,23 @@ struct ar_transformer {
         imbalance; /**< tokens of the fullest GPU over their mean, where experts are spread; 0: 1 */
     const char *source;
 
-    /* From here on what rows of transformers.csv leave 0 and a model's config.json may say. */
+    /* Rows of transformers.csv leave the following fields 0; a config.json may set them. */
     enum ar_biases biases;
-    uint32_t norms;         /**< of a layer; 0: 2 */
-    uint32_t position_rows; /**< of the embedding of positions; 0: `seq` */
-    uint32_t value_dim;     /**< of a head's values; 0: head_dim */
-    uint32_t query_latent;  /**< 0: queries are made from the hidden state */
-    uint32_t key_latent;    /**< 0: no latent attention */
-    uint32_t rope_dim;      /**< of each key, beside the latent vector; part of head_dim */
-    uint32_t shared_ffn;    /**< of experts that every token takes, together */
-    uint32_t dense_layers;  /**< of a mixture: layers that have one network, */
-    uint32_t dense_ffn;     /**< of this size */
-    uint32_t window;        /**< tokens that attention sees; 0: all */
-    uint32_t window_layers; /**< layers of which that is so */
+    uint32_t norms;         /**< norms of a layer; 0: 2 */
+    uint32_t position_rows; /**< rows of the embedding of positions; 0: `seq` */
+    uint32_t value_dim;     /**< size of a head's values; 0: head_dim */
+    uint32_t query_latent;  /**< size of the vector that queries are made from; 0: hidden */
+    uint32_t key_latent;    /**< the same of keys and values; 0: no latent attention */
+    uint32_t rope_dim;      /**< numbers of head_dim that are not made from the latent vector */
+    uint32_t shared_ffn;    /**< columns of all experts that every token takes */
+    uint32_t dense_layers;  /**< layers of a mixture that have one network in its place */
+    uint32_t dense_ffn;     /**< columns of that network */
+    uint32_t window;        /**< tokens that attention sees in some layers; 0: all */
+    uint32_t window_layers; /**< the number of these layers */
     bool has_head_norms;    /**< queries and keys are normalized, head by head */
     bool is_parallel;       /**< attention and network take the same input and are summed once */
-    const char *left_out;   /**< keys of the file that cost something here unknown; NULL: none */
-    uint64_t digest;        /**< of the file; 0: a row */
+    const char *left_out;   /**< keys of the file whose cost is unknown here; NULL: none */
+    uint64_t digest;        /**< hash of the file; 0: a row of a table */
 };
 
 /** Kinds of attention: two products with the softmax between them in memory, or one kernel
@@ -109,35 +107,19 @@ struct ar_transformer {
     X(AR_ATTENTION_FLASH1, "flash1")                                                               \
     X(AR_ATTENTION_FLASH2, "flash2")
 
-enum ar_attention_kind {
-#define X(symbol, name) symbol,
-    AR_ATTENTION_LIST(X)
-#undef X
-};
+enum ar_attention_kind { AR_ATTENTION_LIST(AR_LIST_FIRST) };
 extern const char *const ar_attention_names[]; /**< NULL ends them */
 
-/** Modules of a layer that may be computed again in the backward pass, by the names of Megatron
- * core
- * (--recompute-modules), and the whole layer. Attention as one kernel keeps no scores, so that
- * computing it again is not needed and takes no time; a network of experts is `moe`, any other one
- * `mlp`, and `moe_act` the activation function of experts alone. */
-#define AR_AGAIN_LIST(X)                                                                           \
-    X(AR_AGAIN_CORE_ATTN, "core_attn")                                                             \
-    X(AR_AGAIN_LAYERNORM, "layernorm")                                                             \
-    X(AR_AGAIN_MLP, "mlp")                                                                         \
-    X(AR_AGAIN_MOE, "moe")                                                                         \
-    X(AR_AGAIN_MOE_ACT, "moe_act")
-
-/** Bits of modules. */
+/** Modules of a layer that may be computed again in the backward pass, as bits, and the whole
+ * layer. Their names are those of Megatron core (--recompute-modules). Attention as one kernel
+ * keeps no scores, so that computing it again is not needed and takes no time. */
 enum ar_again {
-#define X(symbol, name) symbol##_PLACE,
-    AR_AGAIN_LIST(X)
-#undef X
-        AR_AGAIN_MODULES_COUNT,
-#define X(symbol, name) symbol = 1u << symbol##_PLACE,
-    AR_AGAIN_LIST(X)
-#undef X
-        AR_AGAIN_LAYER = 1u << AR_AGAIN_MODULES_COUNT /**< all but the inputs of layers */
+    AR_AGAIN_CORE_ATTN = 1 << 0,
+    AR_AGAIN_LAYERNORM = 1 << 1,
+    AR_AGAIN_MLP = 1 << 2,     /**< a network that is no mixture of experts */
+    AR_AGAIN_MOE = 1 << 3,     /**< a mixture of experts */
+    AR_AGAIN_MOE_ACT = 1 << 4, /**< the activation function of experts alone */
+    AR_AGAIN_LAYER = 1 << 5    /**< all but the inputs of layers */
 };
 
 /** Activations that the backward pass computes again, of each place of a pipeline that layers lie
@@ -224,15 +206,15 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
  * the backward pass. */
 double ar_transformer_forward_flop(const struct ar_transformer *model);
 
-/** Those of attention among them, which a causal one needs half of. */
+/** The operations of attention among them; a causal one needs half of these. */
 double ar_transformer_attention_flop(const struct ar_transformer *model);
 
 /** Share of the layers that are a mixture of experts: 0 of a model without. */
 double ar_transformer_mixture_frac(const struct ar_transformer *model);
 
-/** Parameters that a GPU holds of a part, and those of the whole model (tp = ep = 1). Of a layer
- * `experts` are those of the feed-forward networks of a mixture alone, which are spread over ep.
- * The second function counts the trained parameters: all, or the adapters alone. */
+/** Parameters that a GPU holds of a part, and those of the whole model (tp = ep = 1). `experts`
+ * gets those of a layer's experts, which are spread over ep; the sum of the others is returned. The
+ * second function counts the trained parameters: all, or the adapters alone. */
 double ar_transformer_part_parameters(const struct ar_transformer *model, uint32_t tp, uint32_t ep,
                                       enum ar_transformer_part part, double *experts);
 double ar_transformer_trained_parameters(const struct ar_transformer *model, uint32_t tp,
@@ -256,8 +238,8 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice);
 
-/** Bytes of the keys and values of a layer that context parallelism gathers for one micro-batch:
- * those of all tokens, of the heads that a GPU has. */
+/** Bytes of the keys and values that context parallelism gathers for one layer and micro-batch: all
+ * tokens, and the heads that a GPU has. */
 double ar_transformer_keys_bytes(const struct ar_transformer *model,
                                  const struct ar_transformer_slice *slice);
 

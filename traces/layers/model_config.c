@@ -10,7 +10,7 @@
 #include "ar_text.h"
 #include "ar_transformer.h"
 
-enum { CONFIG_BYTES_MAX = 4 << 20, LEFT_OUT_TEXT = 400, VALUE_TEXT = 60 };
+enum { CONFIG_BYTES_MAX = 4 << 20, LEFT_OUT_TEXT = 400, VALUE_TEXT = 60, SIZE_MOST = 100000000 };
 
 /* --- types of models -------------------------------------------------------------------------- */
 
@@ -56,9 +56,9 @@ static const struct model_type {
 /* --- keys ------------------------------------------------------------------------------------- */
 
 enum meaning {
-    MEANS_SIZE,   /* a count above 0, into a field of struct config */
+    MEANS_SIZE,   /* a count, into a field of struct config; 0 is as a missing key */
     MEANS_FLAG,   /* true or false, into a field */
-    MEANS_DROP,   /* a rate of dropout, which costs the same whatever it is */
+    MEANS_DROP,   /* a rate of dropout; all rates above 0 cost the same */
     MEANS_ONLY,   /* one of the values of `expected`; all else is refused */
     MEANS_LAYERS, /* names of the attention of each layer */
     MEANS_KEYS,   /* an object with keys of this table */
@@ -70,12 +70,12 @@ struct config {
     struct ar_transformer model;
     uint32_t expert_ffn, shared_experts, expansion, nope_dim, embedded, window_first;
     bool is_tied, has_qkv_bias, has_no_biases, is_windowed, has_alibi, has_positions;
-    bool is_given_layers; /* layer_types was there */
+    uint32_t given_layers; /* names in layer_types; 0: it was not there */
 };
 
 #define TO(place) offsetof(struct config, place)
 static const struct config_key {
-    const char *names; /* words; the first one names the field where it is missing */
+    const char *names; /* words */
     enum meaning meaning;
     size_t field;
     const char *expected; /* JSON, a list of values */
@@ -193,12 +193,16 @@ static enum ar_status take_layers(struct config_reader *reader, const char *key,
 {
     size_t i;
     json_t *layer;
+    if (!json_is_array(value)) {
+        return refuse_value(reader, key, value, "a list with a name for each layer");
+    }
+    reader->config.model.window_layers = 0;
     json_array_foreach(value, i, layer)
     {
         AR_TRY(check_value(reader, "[\"full_attention\", \"sliding_attention\"]", key, layer));
         reader->config.model.window_layers += json_string_value(layer)[0] == 's';
     }
-    reader->config.is_given_layers = true;
+    reader->config.given_layers = (uint32_t)i;
     return AR_OK;
 }
 
@@ -211,7 +215,7 @@ static enum ar_status take_value(struct config_reader *reader, const struct conf
     switch (row->meaning) {
     case MEANS_SIZE:
         if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-            json_integer_value(value) > 100000000) {
+            json_integer_value(value) > SIZE_MOST) {
             return refuse_value(reader, key, value, "a count up to 100000000");
         }
         *(uint32_t *)field = (uint32_t)json_integer_value(value);
@@ -265,18 +269,59 @@ static enum ar_status take_keys(struct config_reader *reader, const json_t *obje
     return AR_OK;
 }
 
-/* --- what follows ----------------------------------------------------------------------------- */
+/* --- from keys to a model --------------------------------------------------------------------- */
+
+/* Refuses a file without a key that its model cannot be without: a size that no other one tells. */
+static enum ar_status check_missing(const struct config_reader *reader)
+{
+    const struct ar_transformer *model = &reader->config.model;
+    bool has_latents = model->key_latent > 0;
+    const struct {
+        const char *key;
+        bool is_missing;
+    } required[] = {
+        {"num_hidden_layers (n_layer, n_layers)", model->layers == 0},
+        {"hidden_size (n_embd, d_model)", model->hidden == 0},
+        {"num_attention_heads (n_head, n_heads)", model->heads == 0},
+        {"vocab_size", model->vocab == 0},
+        {"intermediate_size", model->is_gated && model->ffn == 0 &&
+                                  (reader->config.expert_ffn == 0 || model->dense_layers > 0)},
+        {"moe_intermediate_size", model->dense_layers > 0 && reader->config.expert_ffn == 0},
+        {"qk_nope_head_dim", has_latents && reader->config.nope_dim == 0},
+        {"qk_rope_head_dim", has_latents && model->rope_dim == 0},
+        {"v_head_dim", has_latents && model->value_dim == 0},
+    };
+    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
+        if (required[i].is_missing) {
+            return refuse_value(reader, required[i].key, NULL, "a count above 0");
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status multiply_sizes(const struct config_reader *reader, const char *key,
+                                     uint32_t count, uint32_t size, uint32_t *product)
+{
+    if ((uint64_t)count * size > SIZE_MOST) {
+        return ar_error_set(reader->err, AR_BAD_DATA,
+                            "%s: key \"%s\": found %u, times %u; expected a product of at most %d",
+                            reader->path, key, count, size, SIZE_MOST);
+    }
+    *product = count * size;
+    return AR_OK;
+}
 
 /* Refuses what is missing, and makes one field of several keys. */
 static enum ar_status finish_config(struct config_reader *reader, const struct model_type *type)
 {
     struct config *config = &reader->config;
     struct ar_transformer *model = &config->model;
-    const uint32_t required[] = {model->layers, model->hidden, model->heads, model->vocab};
-    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
-        if (required[i] == 0) { /* the first rows, in this order */
-            return refuse_value(reader, config_keys[i].names, NULL, "a count above 0");
-        }
+    AR_TRY(check_missing(reader));
+    if (config->given_layers != 0 && config->given_layers != model->layers) {
+        return ar_error_set(
+            reader->err, AR_BAD_DATA,
+            "%s: key \"layer_types\": found %u names; expected %u, one for each layer",
+            reader->path, config->given_layers, model->layers);
     }
     if (config->embedded > 0 && config->embedded != model->hidden) {
         return ar_error_set(reader->err, AR_BAD_DATA,
@@ -285,32 +330,34 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     }
     model->is_untied = !config->is_tied;
     model->has_positions = config->has_positions && !config->has_alibi;
-    model->position_rows = model->has_positions ? model->seq + type->extra : 0;
+    model->position_rows = model->has_positions && model->seq > 0 ? model->seq + type->extra : 0;
     if (config->has_no_biases) {
         model->biases = AR_BIASES_NONE;
     } else if (model->biases == AR_BIASES_NONE && config->has_qkv_bias) {
         model->biases = AR_BIASES_QKV;
     }
     if (config->expansion > 0) {
-        model->ffn = config->expansion * model->hidden;
+        AR_TRY(multiply_sizes(reader, "expansion_ratio", config->expansion, model->hidden,
+                              &model->ffn));
     }
     if (model->key_latent > 0) {
         model->kv_heads = 0; /* each head has keys and values of its own */
         model->head_dim = config->nope_dim + model->rope_dim;
     }
-    if (model->experts > 0 && config->expert_ffn > 0) {
+    if (model->experts > 0) {
         model->dense_ffn = model->dense_layers > 0 ? model->ffn : 0;
-        model->ffn = config->expert_ffn;
+        model->ffn = config->expert_ffn > 0 ? config->expert_ffn : model->ffn;
     }
     if (config->shared_experts > 0) {
-        model->shared_ffn = config->shared_experts * model->ffn;
+        AR_TRY(multiply_sizes(reader, "n_shared_experts", config->shared_experts, model->ffn,
+                              &model->shared_ffn));
     }
     bool is_asked = (type->traits & ASKED) != 0;
     uint32_t without = is_asked           ? config->window_first
                        : type->period > 0 ? model->layers / type->period
                                           : model->layers;
     bool has_windows = model->window > 0 && without < model->layers;
-    if (!config->is_given_layers && has_windows && (!is_asked || config->is_windowed)) {
+    if (config->given_layers == 0 && has_windows && (!is_asked || config->is_windowed)) {
         model->window_layers = model->layers - without;
     }
     return AR_OK;

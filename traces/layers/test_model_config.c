@@ -167,6 +167,10 @@ Test(model_config, parameters_are_the_published_ones)
     }
 }
 
+#define SMALL                                                                                      \
+    ", \"num_hidden_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4, "                \
+    "\"vocab_size\": 9"
+
 /* Each of these differs from a file that is read in one place. */
 Test(model_config, what_it_cannot_use_is_refused_by_its_name)
 {
@@ -175,7 +179,7 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
     } wrong[] = {
         {"{\"model_type\": \"mamba\"}", "key \"model_type\": found \"mamba\"; expected llama"},
         {"{\"model_type\": \"llama\", \"hidden_size\": 64}",
-         "key \"num_hidden_layers n_layer n_layers\": found none; expected a count above 0"},
+         "key \"num_hidden_layers (n_layer, n_layers)\": found none; expected a count above 0"},
         {"{\"model_type\": \"llama\", \"hidden_size\": \"64\"}",
          "key \"hidden_size\": found \"64\"; expected a count"},
         {"{\"model_type\": \"llama\", \"mlp_bias\": true}",
@@ -187,6 +191,17 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
          "key \"word_embed_proj_dim\": found 512; expected 1024"},
         {"{\"model_type\": \"qwen3\", \"layer_types\": [\"linear_attention\"]}",
          "key \"layer_types\": found \"linear_attention\""},
+        {"{\"model_type\": \"qwen3\", \"layer_types\": \"full_attention\"}",
+         "expected a list with a name for each layer"},
+        {"{\"model_type\": \"qwen3\"" SMALL ", \"intermediate_size\": 64, \"layer_types\": "
+         "[\"sliding_attention\", \"sliding_attention\", \"full_attention\"]}",
+         "key \"layer_types\": found 3 names; expected 2, one for each layer"},
+        {"{\"model_type\": \"llama\"" SMALL "}", "key \"intermediate_size\": found none"},
+        {"{\"model_type\": \"deepseek_v3\"" SMALL ", \"intermediate_size\": 64, "
+         "\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128}",
+         "key \"qk_rope_head_dim\": found none"},
+        {"{\"model_type\": \"mpt\"" SMALL ", \"expansion_ratio\": 67108864}",
+         "key \"expansion_ratio\": found 67108864, times 64; expected a product of at most"},
         {"{\"model_type\": \"llama\",}", ":1: "},
         {"[]", "found no object"},
     };
@@ -196,6 +211,20 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
         cr_expect_eq(read_text(wrong[i].text, &arena, &model), AR_BAD_DATA, "%s", wrong[i].text);
         cr_expect(strstr(err.text, wrong[i].found) != NULL, "%s", err.text);
     }
+}
+
+/* A file may give sizes that are counts each, but of no model that there could be. */
+Test(model_config, models_of_absurd_size_are_refused)
+{
+    struct ar_transformer model = {
+        .layers = 100000000, .hidden = 64, .heads = 1, .seq = 8, .vocab = 8};
+    cr_expect_eq(ar_transformer_settle("", &model, &err), AR_USAGE);
+    cr_expect(strstr(err.text, "found 100000000 layers") != NULL, "%s", err.text);
+    model.layers = 1;
+    model.hidden = 100000000;
+    model.ffn = model.head_dim = 0;
+    cr_expect_eq(ar_transformer_settle("", &model, &err), AR_USAGE);
+    cr_expect(strstr(err.text, "parameters; expected at most") != NULL, "%s", err.text);
 }
 
 Test(model_config, keys_without_a_known_cost_are_named)

@@ -1,0 +1,529 @@
+/* The part of a transformer on one GPU: its kernels, and the bytes that it keeps and sends. */
+#include <math.h>
+
+#include "transformer.h"
+
+const char *const ar_attention_names[] = {AR_ATTENTION_LIST(AR_LIST_SECOND) NULL};
+
+/* Fractions of the peak that FlashAttention of 2022 reaches: see ar_attention_kind. */
+#define FLASH1_FORWARD_FRAC  0.40
+#define FLASH1_BACKWARD_FRAC 0.30
+
+/* --- what is computed ---------------------------------------------------------------------- */
+
+/* Sizes of a part on one GPU. */
+struct sizes {
+    double tokens;  /* T / cp, of products */
+    double outside; /* tokens that norms and residuals see */
+    double hidden;  /* h */
+    double query;   /* q / t */
+    double keys;    /* g / t; a GPU has at least one head of them */
+    double values;  /* as many, of the size of values */
+    double context; /* outputs of attention */
+    double ffn;     /* f / t, all matrices of a gated one apart */
+    double element_bytes;
+    bool has_casts; /* operands of products are narrower than what is stored */
+    bool is_frozen; /* weights have no gradients */
+};
+
+static double slice_element_bytes(const struct ar_transformer_slice *slice)
+{
+    return ar_precision_bytes(ar_precision_stored(slice->precision));
+}
+
+/* Tokens of a sequence that a GPU has. */
+static double slice_seq(const struct ar_transformer *model,
+                        const struct ar_transformer_slice *slice)
+{
+    return (double)model->seq / (slice->cp > 0 ? slice->cp : 1);
+}
+
+static struct sizes find_part_sizes(const struct ar_transformer *model,
+                                    const struct ar_transformer_slice *slice)
+{
+    double tokens = slice->micro_batch * slice_seq(model, slice);
+    double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
+    return (struct sizes){.tokens = tokens,
+                          .outside = slice->is_sequence_parallel ? tokens / slice->tp : tokens,
+                          .hidden = model->hidden,
+                          .query = (double)model->heads * model->head_dim / slice->tp,
+                          .keys = kv_heads * model->head_dim,
+                          .values = kv_heads * model->value_dim,
+                          .context = (double)model->heads * model->value_dim / slice->tp,
+                          .ffn = (double)model->ffn / slice->tp,
+                          .element_bytes = slice_element_bytes(slice),
+                          .has_casts =
+                              ar_precision_bytes(slice->precision) < slice_element_bytes(slice),
+                          .is_frozen = model->lora > 0};
+}
+
+static void add_kernel(struct ar_kernels *kernels, struct ar_kernel kernel)
+{
+    kernel.lacking_frac = kernels->lacking_frac;
+    kernels->list[kernels->count++] = kernel;
+}
+
+static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
+{
+    add_kernel(kernels, (struct ar_kernel){.name = name, .kind = AR_KERNEL_MEMORY, .bytes = bytes});
+}
+
+static void add_cast(struct ar_kernels *kernels, double elements)
+{
+    add_kernel(kernels,
+               (struct ar_kernel){.name = "cast", .kind = AR_KERNEL_CAST, .elements = elements});
+}
+
+static void add_gemm(struct ar_kernels *kernels, const char *name, double count, double m, double n,
+                     double k)
+{
+    add_kernel(kernels, (struct ar_kernel){.name = name,
+                                           .kind = AR_KERNEL_GEMM,
+                                           .gemm = {.count = (uint64_t)ceil(count),
+                                                    .m = (uint64_t)ceil(m),
+                                                    .n = (uint64_t)ceil(n),
+                                                    .k = (uint64_t)ceil(k)}});
+}
+
+/* The gradient of a bias sums that of the output over the tokens. */
+static void add_bias(bool is_there, enum ar_transformer_pass pass, double rows, double columns,
+                     double element_bytes, struct ar_kernels *kernels)
+{
+    if (pass == AR_PASS_BACKWARD && is_there) {
+        add_memory(kernels, "bias gradient", rows * columns * element_bytes);
+    }
+}
+
+/* A product with weights of columns x inner: forward, or the gradients of data and weights. Before
+ * a product in fp8 its input, backward the gradient of its output, is made from the stored one;
+ * weights once for all micro-batches, which is left out. */
+static void add_product(struct ar_kernels *kernels, const struct sizes *sizes, const char *name,
+                        enum ar_transformer_pass pass, double count, double rows, double columns,
+                        double inner)
+{
+    if (sizes->has_casts) {
+        add_cast(kernels, count * rows * (pass == AR_PASS_BACKWARD ? columns : inner));
+    }
+    if (pass != AR_PASS_BACKWARD) {
+        add_gemm(kernels, name, count, rows, columns, inner);
+        return;
+    }
+    add_gemm(kernels, name, count, rows, inner, columns);
+    if (!sizes->is_frozen) {
+        add_gemm(kernels, name, count, inner, columns, rows);
+    }
+}
+
+/* The adapter of a product, if there are any: its two products, never in fp8, and its sum with the
+ * output, backward with the gradient of the input. */
+static void add_adapter(const struct ar_transformer *model, const struct sizes *sizes,
+                        enum ar_transformer_pass pass, double columns, double inner,
+                        struct ar_kernels *kernels)
+{
+    struct sizes trained = *sizes;
+    trained.is_frozen = false;
+    trained.has_casts = false;
+    if (model->lora > 0) {
+        double summed = pass == AR_PASS_BACKWARD ? inner : columns;
+        add_product(kernels, &trained, "adapter", pass, 1, sizes->tokens, model->lora, inner);
+        add_product(kernels, &trained, "adapter", pass, 1, sizes->tokens, columns, model->lora);
+        add_memory(kernels, "adapter sum", 3 * sizes->tokens * summed * sizes->element_bytes);
+    }
+}
+
+/* Softmax of the scores with its scale and mask is one kernel that reads and writes them, as is
+ * its dropout, which has a mask of one byte; backward reads the output as well. */
+static void add_unfused(const struct ar_transformer *model,
+                        const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
+                        double element_bytes, struct ar_kernels *kernels)
+{
+    double count = (double)slice->micro_batch * model->heads / slice->tp;
+    double queries = slice_seq(model, slice), scores = count * queries * model->seq;
+    bool is_backward = pass == AR_PASS_BACKWARD;
+    add_memory(kernels, "softmax", (is_backward ? 3 : 2) * scores * element_bytes);
+    if (model->has_dropout) {
+        add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
+    }
+    add_memory(kernels, "context copy", 2 * count * queries * model->value_dim * element_bytes);
+    for (int i = 0; i < (is_backward ? 2 : 1); i++) {
+        add_gemm(kernels, "scores", count, queries, model->seq, model->head_dim);
+        add_gemm(kernels, "context", count, queries, model->value_dim, model->seq);
+    }
+}
+
+/* A fused kernel; one whose values are narrower than its keys counts as one of the mean size. */
+static void add_fused(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                      enum ar_transformer_pass pass, double keys, struct ar_kernels *kernels)
+{
+    struct ar_attention attention = {
+        .count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
+        .kv_count = slice->micro_batch * (uint64_t)fmax(1, (double)model->kv_heads / slice->tp),
+        .queries = (uint64_t)slice_seq(model, slice),
+        .keys = (uint64_t)keys,
+        .head_elements = (model->head_dim + model->value_dim) / 2,
+        .is_causal = true,
+        .is_backward = pass == AR_PASS_BACKWARD};
+    add_kernel(kernels, (struct ar_kernel){.name = "attention",
+                                           .kind = slice->attention == AR_ATTENTION_FLASH1
+                                                       ? AR_KERNEL_FLASH1
+                                                       : AR_KERNEL_FLASH2,
+                                           .attention = attention});
+}
+
+static void add_attention(const struct ar_transformer *model,
+                          const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
+                          double element_bytes, struct ar_kernels *kernels)
+{
+    if (slice->attention == AR_ATTENTION_UNFUSED) {
+        add_unfused(model, slice, pass, element_bytes, kernels);
+        return;
+    }
+    double windowed = transformer_window_frac(model);
+    if (windowed < 1) {
+        kernels->lacking_frac = windowed;
+        add_fused(model, slice, pass, model->seq, kernels);
+    }
+    if (windowed > 0) {
+        kernels->lacking_frac = 1 - windowed;
+        add_fused(model, slice, pass, transformer_window_keys(model), kernels);
+    }
+    kernels->lacking_frac = 0;
+}
+
+/* A norm reads and writes its input; backward it reads input and gradient twice, for those of its
+ * weights and for that of the input, which it writes (NVIDIA/apex, csrc/layer_norm_cuda_kernel.cu);
+ * once where its weights are not trained.
+ * The residual with its bias and dropout reads two and writes one, and a mask of one byte. */
+static void add_norm(const struct sizes *sizes, enum ar_transformer_pass pass,
+                     struct ar_kernels *kernels)
+{
+    double state = sizes->outside * sizes->hidden * sizes->element_bytes;
+    double passes = pass != AR_PASS_BACKWARD ? 2 : sizes->is_frozen ? 3 : 5;
+    add_memory(kernels, "norm", passes * state);
+}
+
+static void add_residual(const struct ar_transformer *model, const struct sizes *sizes,
+                         enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    double elements = sizes->outside * sizes->hidden;
+    double passes = pass == AR_PASS_BACKWARD ? 2 : 3;
+    add_memory(kernels, "residual",
+               elements * (passes * sizes->element_bytes + (model->has_dropout ? 1 : 0)));
+    if (pass == AR_PASS_BACKWARD) { /* gradients of both ways are added */
+        add_memory(kernels, "gradient sum", 3 * elements * sizes->element_bytes);
+    }
+}
+
+/* Tokens of the networks that a router chooses: those of the fullest GPU for all its experts. */
+static double count_routed_tokens(const struct ar_transformer *model,
+                                  const struct ar_transformer_slice *slice,
+                                  const struct sizes *sizes)
+{
+    return sizes->tokens * model->top_k * (slice->ep > 1 ? model->imbalance : 1);
+}
+
+static void add_activation(const struct ar_transformer *model, const struct sizes *sizes,
+                           enum ar_transformer_pass pass, double tokens, double ffn,
+                           struct ar_kernels *kernels)
+{
+    double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* in, out, gradient */
+    add_memory(kernels, "activation",
+               tokens * ffn * sizes->element_bytes * (model->is_gated ? 1.5 * passes : passes));
+}
+
+/* `networks` of `ffn` columns, all matrices of a gated one apart, which share the tokens. */
+static void add_networks(const struct ar_transformer *model, const struct sizes *sizes,
+                         enum ar_transformer_pass pass, double networks, double tokens, double ffn,
+                         struct ar_kernels *kernels)
+{
+    double columns = (model->is_gated ? 2 : 1) * ffn;
+    double rows = tokens / networks;
+    bool is_biased = transformer_has_biases(model) && model->lora == 0;
+    add_product(kernels, sizes, "ffn in", pass, networks, rows, columns, sizes->hidden);
+    add_activation(model, sizes, pass, tokens, ffn, kernels);
+    add_product(kernels, sizes, "ffn out", pass, networks, rows, sizes->hidden, ffn);
+    add_bias(is_biased, pass, tokens, columns, sizes->element_bytes, kernels);
+    add_bias(is_biased, pass, tokens, sizes->hidden, sizes->element_bytes, kernels);
+}
+
+/* Each GPU has experts / ep networks, and of the tokens of all ep GPUs those that they take. */
+static void add_feed_forward(const struct ar_transformer *model,
+                             const struct ar_transformer_slice *slice, const struct sizes *sizes,
+                             enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    if (model->experts == 0) {
+        add_networks(model, sizes, pass, 1, sizes->tokens, sizes->ffn, kernels);
+        return;
+    }
+    double networks = (double)model->experts / slice->ep;
+    double tokens = count_routed_tokens(model, slice, sizes);
+    double dense = 1 - ar_transformer_mixture_frac(model);
+    kernels->lacking_frac = dense;
+    add_product(kernels, sizes, "router", pass, 1, sizes->tokens, model->experts, sizes->hidden);
+    add_memory(kernels, "dispatch", 4 * tokens * sizes->hidden * sizes->element_bytes);
+    add_networks(model, sizes, pass, networks, tokens, sizes->ffn, kernels);
+    if (model->shared_ffn > 0) {
+        add_networks(model, sizes, pass, 1, sizes->tokens, (double)model->shared_ffn / slice->tp,
+                     kernels);
+    }
+    kernels->lacking_frac = 1 - dense;
+    if (dense > 0) {
+        add_networks(model, sizes, pass, 1, sizes->tokens, (double)model->dense_ffn / slice->tp,
+                     kernels);
+    }
+    kernels->lacking_frac = 0;
+}
+
+/* Queries, keys and values from the hidden state, or from latent vectors that are normalized. */
+static void add_queries(const struct ar_transformer *model, const struct sizes *sizes,
+                        enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    double columns = sizes->query + sizes->keys + sizes->values;
+    double norm_passes = pass == AR_PASS_BACKWARD ? 5 : 2;
+    if (model->key_latent == 0) {
+        add_product(kernels, sizes, "qkv", pass, 1, sizes->tokens, columns, sizes->hidden);
+        add_adapter(model, sizes, pass, columns, sizes->hidden, kernels);
+    } else {
+        double rope = model->rope_dim, key_latent = model->key_latent;
+        double query_input = model->query_latent > 0 ? model->query_latent : sizes->hidden;
+        double fresh = sizes->keys * (model->head_dim - rope) / model->head_dim + sizes->values;
+        if (model->query_latent > 0) {
+            add_product(kernels, sizes, "query latent", pass, 1, sizes->tokens, query_input,
+                        sizes->hidden);
+        }
+        add_product(kernels, sizes, "queries", pass, 1, sizes->tokens, sizes->query, query_input);
+        add_product(kernels, sizes, "key latent", pass, 1, sizes->tokens, key_latent + rope,
+                    sizes->hidden);
+        add_product(kernels, sizes, "keys, values", pass, 1, sizes->tokens, fresh, key_latent);
+        add_memory(kernels, "latent norms",
+                   norm_passes * sizes->tokens * (model->query_latent + key_latent) *
+                       sizes->element_bytes);
+        add_memory(kernels, "rope key copies",
+                   2 * sizes->tokens * sizes->keys * sizes->element_bytes);
+    }
+    if (model->has_head_norms) {
+        add_memory(kernels, "head norms",
+                   norm_passes * sizes->tokens * (sizes->query + sizes->keys) *
+                       sizes->element_bytes);
+    }
+    if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
+        add_memory(kernels, "qkv gradient", 2 * sizes->tokens * columns * sizes->element_bytes);
+    }
+}
+
+static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                      enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    bool is_biased = transformer_has_biases(model) && model->lora == 0;
+    bool has_qkv_bias = is_biased || (model->biases == AR_BIASES_QKV && model->lora == 0);
+    add_norm(&sizes, pass, kernels);
+    add_queries(model, &sizes, pass, kernels);
+    add_attention(model, slice, pass, sizes.element_bytes, kernels);
+    add_product(kernels, &sizes, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.context);
+    add_adapter(model, &sizes, pass, sizes.hidden, sizes.context, kernels);
+    add_bias(has_qkv_bias, pass, sizes.tokens, sizes.query + sizes.keys + sizes.values,
+             sizes.element_bytes, kernels);
+    add_bias(is_biased, pass, sizes.tokens, sizes.hidden, sizes.element_bytes, kernels);
+    add_residual(model, &sizes, pass, kernels);
+    for (uint32_t norm = 1; norm < model->norms; norm++) {
+        add_norm(&sizes, pass, kernels);
+    }
+    add_feed_forward(model, slice, &sizes, pass, kernels);
+    add_residual(model, &sizes, pass, kernels);
+}
+
+/* A module is computed again as it went forward. The inputs of products behind a norm are made from
+ * its output, in fp8 by a cast. */
+static void add_again(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                      struct ar_kernels *kernels)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    const unsigned network = AR_AGAIN_MLP | AR_AGAIN_MOE;
+    if ((slice->again & AR_AGAIN_LAYER) != 0) {
+        add_layer(model, slice, AR_PASS_FORWARD, kernels);
+        return;
+    }
+    if ((slice->again & AR_AGAIN_CORE_ATTN) != 0 && slice->attention == AR_ATTENTION_UNFUSED) {
+        add_attention(model, slice, AR_PASS_FORWARD, sizes.element_bytes, kernels);
+    }
+    uint32_t norms = model->norms < 2 ? model->norms : 2; /* before attention and the network */
+    for (uint32_t norm = 0; norm < norms && (slice->again & AR_AGAIN_LAYERNORM) != 0; norm++) {
+        bool casts = sizes.has_casts && (norm == 0 || (slice->again & network) == 0);
+        add_norm(&sizes, AR_PASS_FORWARD, kernels);
+        if (casts) {
+            add_cast(kernels, sizes.tokens * sizes.hidden);
+        }
+    }
+    if ((slice->again & network) != 0) {
+        add_feed_forward(model, slice, &sizes, AR_PASS_FORWARD, kernels);
+    } else if ((slice->again & AR_AGAIN_MOE_ACT) != 0) {
+        double tokens = count_routed_tokens(model, slice, &sizes);
+        kernels->lacking_frac = 1 - ar_transformer_mixture_frac(model);
+        add_activation(model, &sizes, AR_PASS_FORWARD, tokens, sizes.ffn, kernels);
+    }
+}
+
+/* Rows of the table are read and written; the gradient is added to them, if they are trained. */
+static void add_embedding(const struct ar_transformer *model,
+                          const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
+                          struct ar_kernels *kernels)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    double state = sizes.tokens * sizes.hidden * sizes.element_bytes;
+    if (pass == AR_PASS_BACKWARD && sizes.is_frozen) {
+        return;
+    }
+    add_memory(kernels, "embedding", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
+    if (model->has_dropout && pass != AR_PASS_BACKWARD) {
+        add_memory(kernels, "embedding dropout", 2 * state);
+    }
+}
+
+/* The loss takes logits in fp32, each step a kernel of its own (Megatron-LM v2.6,
+ * megatron/mpu/cross_entropy.py): they are widened, their maximum is found and taken away,
+ * exponentials are taken, summed and divided by the sum; backward these become the gradient, which
+ * is scaled and narrowed. Of 4 bytes each: 1 write, 1 read, 2, 2, 1, 2; and 2, 1. */
+static void add_head(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                     enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    double columns = (double)model->vocab / slice->tp;
+    double logits = sizes.tokens * columns;
+    double passes = pass == AR_PASS_BACKWARD ? 3 : 9;
+    add_norm(&sizes, pass, kernels);
+    add_product(kernels, &sizes, "logits", pass, 1, sizes.tokens, columns, sizes.hidden);
+    add_memory(kernels, "loss", logits * (4 * passes + sizes.element_bytes));
+}
+
+void ar_transformer_kernels(const struct ar_transformer *model,
+                            const struct ar_transformer_slice *slice, enum ar_transformer_part part,
+                            enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    kernels->count = 0;
+    kernels->lacking_frac = 0;
+    if (pass == AR_PASS_AGAIN) {
+        if (part == AR_PART_LAYER) {
+            add_again(model, slice, kernels);
+        }
+        return;
+    }
+    switch (part) {
+    case AR_PART_LAYER:
+        add_layer(model, slice, pass, kernels);
+        break;
+    case AR_PART_EMBEDDING:
+        add_embedding(model, slice, pass, kernels);
+        break;
+    case AR_PART_HEAD:
+        add_head(model, slice, pass, kernels);
+        break;
+    }
+}
+
+/* FlashAttention of 2022 at its part of the peak; never faster than its successor. */
+static double flash1_s(const struct ar_attention *attention, const struct ar_device_cost *cost,
+                       enum ar_precision products)
+{
+    enum ar_precision precision = ar_attention_precision(products);
+    double pairs = (double)attention->queries * (double)attention->keys;
+    double flop = 4 * (double)attention->count * pairs * (double)attention->head_elements *
+                  (attention->is_causal ? 0.5 : 1);
+    double work = attention->is_backward ? 2.5 / FLASH1_BACKWARD_FRAC : 1 / FLASH1_FORWARD_FRAC;
+    double time_s = work * flop / ar_device_peak_flops(cost, precision);
+    return ar_device_cost_has_group(cost, precision, AR_COST_OF_ATTENTION)
+               ? fmax(time_s, ar_device_attention_s(cost, precision, attention))
+               : time_s;
+}
+
+double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cost *cost,
+                    enum ar_precision precision)
+{
+    double time_s = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const struct ar_kernel *kernel = &kernels->list[i];
+        double there = 1 - kernel->lacking_frac;
+        switch (kernel->kind) {
+        case AR_KERNEL_GEMM:
+            time_s += there * ar_device_gemm_s(cost, precision, &kernel->gemm);
+            break;
+        case AR_KERNEL_FLASH1:
+            time_s += there * flash1_s(&kernel->attention, cost, precision);
+            break;
+        case AR_KERNEL_FLASH2:
+            time_s += there * ar_device_attention_s(cost, precision, &kernel->attention);
+            break;
+        case AR_KERNEL_CAST:
+            time_s += there * ar_device_cast_s(cost, precision, kernel->elements);
+            break;
+        case AR_KERNEL_MEMORY:
+            time_s += there * ar_device_memory_s(cost, precision, kernel->bytes);
+            break;
+        }
+    }
+    return time_s;
+}
+
+/* --- what is kept and sent ------------------------------------------------------------------ */
+
+double ar_transformer_state_bytes(const struct ar_transformer *model,
+                                  const struct ar_transformer_slice *slice)
+{
+    return slice->micro_batch * slice_seq(model, slice) * model->hidden *
+           slice_element_bytes(slice);
+}
+
+double ar_transformer_keys_bytes(const struct ar_transformer *model,
+                                 const struct ar_transformer_slice *slice)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    return slice->micro_batch * (double)model->seq * (sizes.keys + sizes.values) *
+           sizes.element_bytes;
+}
+
+/* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
+ * parallelism; the rest is spread over it. Inputs of products are kept as these take them, in fp8
+ * beside the tensors that other kernels keep (NVIDIA/TransformerEngine,
+ * transformer_engine/pytorch/module/linear.py); those of the feed-forward network's products are
+ * not kept where its weights are not trained. A network that is computed again keeps its input
+ * alone, as the norm gives it, and a norm that is so none of its output (NVIDIA/Megatron-LM,
+ * megatron/core/transformer/transformer_layer.py, recompute_mlp and recompute_input_layernorm). */
+double ar_transformer_activation_bytes(const struct ar_transformer *model,
+                                       const struct ar_transformer_slice *slice)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    double e = sizes.element_bytes;
+    double state = sizes.outside * sizes.hidden;
+    double mixture = ar_transformer_mixture_frac(model);
+    double plain = model->experts > 0 ? (double)model->dense_ffn / slice->tp : sizes.ffn;
+    double routed = mixture * model->top_k * sizes.ffn;
+    double columns = routed + mixture * model->shared_ffn / slice->tp +
+                     (1 - mixture) * plain; /* of the networks that a token takes */
+    double masks = model->has_dropout ? 1 : 0;
+    double scores = (double)slice->micro_batch * model->heads / slice->tp *
+                    slice_seq(model, slice) * model->seq;
+    if ((slice->again & AR_AGAIN_LAYER) != 0) {
+        return state * e;
+    }
+    bool has_network = (slice->again & (AR_AGAIN_MLP | AR_AGAIN_MOE)) == 0;
+    double trained = sizes.is_frozen ? 0 : 1;
+    double input = ar_precision_bytes(slice->precision); /* of a product */
+    double context = e + (input < e ? input : 0);        /* what attention gives */
+    double normed =
+        (slice->again & AR_AGAIN_LAYERNORM) != 0 ? 0 : input + (has_network ? trained * input : e);
+    double outside = state * (model->norms * e + normed + 2 * masks); /* norms, products; masks */
+    /* The input of an activation function lies in the precision of products where products have no
+     * gradients of weights (MLPerf training v4.0, NVIDIA's LoRA of Llama 2 70B: FP8_ACTIVATION). */
+    double taken = sizes.is_frozen && input < e ? input : e;
+    double activated = (slice->again & AR_AGAIN_MOE_ACT) != 0 ? columns - routed : columns;
+    double network =
+        has_network ? columns * (model->is_gated ? 2 : 1) * taken + activated * trained * input : 0;
+    double latent = model->query_latent + model->key_latent; /* before and behind its norm */
+    double head_norms = model->has_head_norms ? sizes.query + sizes.keys : 0;
+    double inside = sizes.tokens *
+                    (sizes.query * e + sizes.context * context + (sizes.keys + sizes.values) * e +
+                     latent * (e + trained * input) + head_norms * e + network);
+    bool has_scores =
+        slice->attention == AR_ATTENTION_UNFUSED && (slice->again & AR_AGAIN_CORE_ATTN) == 0;
+    return outside + inside + (has_scores ? scores * (e + masks * (e + 1)) : 0);
+}
