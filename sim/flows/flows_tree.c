@@ -1,4 +1,4 @@
-/* Trees: which rate each part has on each hop.
+/* The rate of each part of a tree on each hop.
  *
  * The hops of a tree are not all busy at the same time: of a chain of H hops at most P carry
  * something while P parts pass, fewer while it fills and empties, and small messages spend most of

@@ -106,8 +106,8 @@ const struct ar_strategy ar_strategy_rotate = {
 
 /* --- partitioned --------------------------------------------------------------------------------
  *
- * One model over several GPUs. Of a file each operator lies where its placement says
- * (ar_operators.h). Of a trace the activations of every layer are cut into tiles, one on each GPU,
+ * One model lies on several GPUs. Each operator of a file lies where its placement says
+ * (ar_operators.h). The activations of every layer of a trace are cut into tiles, one on each GPU,
  * as in DistBelief (Dean et al., NIPS 2012) and on GPUs in COTS HPC (Coates et al., ICML 2013):
  * strips of rows while every strip is as tall as what its neighbours need of it, else a grid as
  * square as their number allows. A layer whose kernel reaches over a border needs rows and columns
@@ -117,8 +117,8 @@ const struct ar_strategy ar_strategy_rotate = {
  * locally connected layers lie where they are used. Times of layers are divided by the tiles:
  * neither what a kernel takes at least nor the statistics of batch norm over all tiles count. */
 
-/* What a tile needs of the outputs of the layer before it: its own, those of tiles that lie so many
- * rows or columns away, or all. */
+/* The tiles of the layer before whose outputs a tile needs: its own, and those that lie up to so
+ * many rows or columns away, or all. */
 struct reach {
     uint32_t down, across;
     bool is_all;

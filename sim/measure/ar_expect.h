@@ -2,15 +2,15 @@
  * Is a machine as fast as it should be? Measured calls beside what is expected of it, and what is
  * most likely wrong where they differ.
  *
- * Expected is ar_comparison_run(); of a machine that nothing is fitted to with the factors and the
- * bands that other machines tell (ar_machine_factors_read()), which the caller asks for. Suspects
- * (suspects.h) are predictions of the same rows by the same pass; they are ranked by the likelihood
- * of all logarithms of measured over predicted. A residual has two parts: scatter of a row of its
- * own, and an error of the model that rows of like sizes share (a Gaussian process: its correlation
- * falls with the logarithm of sizes, and is less between operations and node counts). Together they
- * are as wide as the band of the row. Half of the prior is that nothing is wrong, the rest is
- * shared by the suspects; a parameter that is free costs half a logarithm of the number of rows
- * (BIC).
+ * Expected times are those of ar_comparison_run(). For a machine that nothing is fitted to they
+ * have the factors and the bands that other machines tell (ar_machine_factors_read()), if the
+ * caller asks for them. Suspects (suspects.h) are predictions of the same rows by the same pass;
+ * they are ranked by the likelihood of all logarithms of measured over predicted. A residual has
+ * two parts: scatter of a row of its own, and an error of the model that rows of like sizes share
+ * (a Gaussian process: its correlation falls with the logarithm of sizes, and is less between
+ * operations and node counts). Together they are as wide as the band of the row. Half of the prior
+ * is that nothing is wrong, the rest is shared by the suspects; a parameter that is free costs half
+ * a logarithm of the number of rows (BIC).
  */
 #pragma once
 
@@ -29,8 +29,8 @@
 enum ar_verdict {
     AR_AS_EXPECTED,
     AR_SLOW,
-    AR_FAST,     /**< units may be others */
-    AR_FAST_NVLS /**< the same, or switches of NVLink sum, which the machine has */
+    AR_FAST,     /**< the units of the log may be others than were assumed */
+    AR_FAST_NVLS /**< the same, or the machine's NVLink switches may sum */
 };
 
 /** A row, as it is written. */
@@ -45,13 +45,13 @@ struct ar_expected {
 /** A suspect, as it is written. */
 struct ar_suspicion {
     ar_cell_string name, sentence;
-    ar_cell_number factor;         /**< of what it changes; NAN: it has none */
+    ar_cell_number factor;         /**< by which it changes its number; NAN: it has none */
     ar_cell_number likely_frac;    /**< probability among the suspects */
     ar_cell_number explained_frac; /**< share of the squared residuals that it explains */
     ar_cell_flag is_equal;         /**< the rows do not tell it from the first one */
     ar_cell_string look, source;
     double score;
-    const double *times_s; /**< of the rows */
+    const double *times_s; /**< times that it predicts. [measured row] */
 };
 
 struct ar_expectation {

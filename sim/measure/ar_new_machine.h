@@ -18,10 +18,10 @@
 #include "ar_measured_set.h"
 #include "ar_record.h"
 
-/** What is learnt of calls and of messages. */
+/** Factors and bands for calls and for messages. */
 enum ar_learnt_part { AR_LEARNT_CALLS, AR_LEARNT_MESSAGES, AR_LEARNT_PARTS };
 
-/** What a set says. */
+/** Factors that the rows of one set tell. */
 struct ar_learnt_set {
     const struct ar_set_rows *rows;
     struct ar_tuning tuning; /**< of its calls, */

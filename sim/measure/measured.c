@@ -106,8 +106,8 @@ static uint32_t hcas_of(const struct ar_cluster_facts *facts, uint32_t gpus)
 
 /* The machine of a run of messages. Ranks fill the nodes of a collective: a run that leaves GPUs
  * idle is of the cluster with fewer GPUs per node, and those HCAs and switches that are theirs
- * alone. Tables of published measurements may have such runs. Of lengths of a torus that cannot be
- * built, the run is left out: *kind is AR_LEFT_MACHINE, and no machine is found. */
+ * alone. Tables of published measurements may have such runs. A run on a torus of lengths that
+ * cannot be built is left out: *kind is AR_LEFT_MACHINE, and no machine is found. */
 static enum ar_status find_machine(const struct ar_measured_request *request,
                                    const struct ar_log *run, struct ar_cluster *cluster,
                                    struct ar_arena *arena, struct ar_measured *measured, int *kind,

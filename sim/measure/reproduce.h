@@ -84,7 +84,7 @@ struct published {
     const char *assumptions; /**< the ranges in one line */
 };
 
-/** What another tool states of its errors on the rows of a table, a line of peers.csv. */
+/** The errors that another tool states for the rows of a table, a line of peers.csv. */
 struct published_peer {
     const char *software, *table;
     uint64_t gpus_min, gpus_max;

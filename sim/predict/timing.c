@@ -49,7 +49,7 @@ static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
            work->operation == job->collective.operation;
 }
 
-/* What times a work: the job's engine; messages for which a library's model has no calls take the
+/* The job's engine times a work, but messages for which a library's model has no calls take the
  * engine that follows them over the links. */
 const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work)
 {
