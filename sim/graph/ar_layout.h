@@ -130,6 +130,11 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err);
 
+/** Parameters that a GPU holds of some layers, the embedding and the head, or those of them that
+ * are trained; those of experts are not in the sum but in `experts`. */
+double ar_layout_parameters(const struct ar_layout *layout, uint32_t layers, bool has_embedding,
+                            bool has_head, bool is_trained, double *experts);
+
 /** Layers that a place of the pipeline computes again in the backward pass, in full or in part. */
 uint32_t ar_layout_again_layers(const struct ar_layout *layout, uint32_t place);
 

@@ -69,13 +69,8 @@ static uint32_t build_message(struct ar_build *build, const struct ar_action *ac
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run,
                                           bool is_trained)
 {
-    double (*count)(const struct ar_transformer *, uint32_t, uint32_t, enum ar_transformer_part,
-                    double *) =
-        is_trained ? ar_transformer_trained_parameters : ar_transformer_part_parameters;
-    const struct ar_layout *layout = build->layout;
-    const struct ar_trace *trace = layout->trace;
-    uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
-    double experts, none;
+    const struct ar_trace *trace = build->layout->trace;
+    double experts;
     if (trace != NULL) {
         uint64_t elements = 0;
         for (uint32_t i = run->first; i < run->first + run->layers; i++) {
@@ -86,14 +81,9 @@ struct ar_parameters build_run_parameters(const struct ar_build *build, const st
         }
         return (struct ar_parameters){.dense = (double)elements};
     }
-    double dense = count(layout->model, tp, ep, AR_PART_LAYER, &experts) * run->layers;
-    if (run->has_embedding) {
-        dense += count(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
-    }
-    if (run->has_head) {
-        dense += count(layout->model, tp, ep, AR_PART_HEAD, &none);
-    }
-    return (struct ar_parameters){.dense = dense, .experts = experts * run->layers};
+    double dense = ar_layout_parameters(build->layout, run->layers, run->has_embedding,
+                                        run->has_head, is_trained, &experts);
+    return (struct ar_parameters){.dense = dense, .experts = experts};
 }
 
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)

@@ -221,30 +221,30 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
 
 /* --- what it takes ---------------------------------------------------------------------------- */
 
-/* Parameters that a GPU of a stage holds, or those that are trained, those of experts among them;
- * the last stage of several has a copy of a tied embedding. */
-static double stage_parameters(const struct ar_layout *layout, uint32_t stage, bool is_trained,
-                               double *experts)
+double ar_layout_parameters(const struct ar_layout *layout, uint32_t layers, bool has_embedding,
+                            bool has_head, bool is_trained, double *experts)
 {
     double (*count)(const struct ar_transformer *, uint32_t, uint32_t, enum ar_transformer_part,
                     double *) =
         is_trained ? ar_transformer_trained_parameters : ar_transformer_part_parameters;
-    uint32_t stages = layout->sizes[AR_AXIS_PP];
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
-    uint32_t layers = ar_layout_stage_layers(layout, stage);
-    double none;
-    double all = layers * count(layout->model, tp, ep, AR_PART_LAYER, experts);
+    double none, dense = layers * count(layout->model, tp, ep, AR_PART_LAYER, experts);
     *experts *= layers;
-    if (stage == 0) {
-        all += count(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
-    }
-    if (stage == stages - 1) {
-        all += count(layout->model, tp, ep, AR_PART_HEAD, &none);
-        bool has_copy =
-            stages > 1 && !layout->model->is_untied && !(is_trained && layout->model->lora > 0);
-        all += has_copy ? (double)layout->model->hidden * layout->model->vocab / tp : 0;
-    }
-    return all + *experts;
+    dense += has_embedding ? count(layout->model, tp, ep, AR_PART_EMBEDDING, &none) : 0;
+    return dense + (has_head ? count(layout->model, tp, ep, AR_PART_HEAD, &none) : 0);
+}
+
+/* Parameters that a GPU of a stage holds, or those that are trained, without `experts`; the last
+ * stage of several has a copy of a tied embedding. */
+static double stage_parameters(const struct ar_layout *layout, uint32_t stage, bool is_trained,
+                               double *experts)
+{
+    const struct ar_transformer *model = layout->model;
+    bool is_last = stage == layout->sizes[AR_AXIS_PP] - 1;
+    bool has_copy = is_last && stage > 0 && !model->is_untied && !(is_trained && model->lora > 0);
+    return ar_layout_parameters(layout, ar_layout_stage_layers(layout, stage), stage == 0, is_last,
+                                is_trained, experts) +
+           (has_copy ? (double)model->hidden * model->vocab / layout->sizes[AR_AXIS_TP] : 0);
 }
 
 /* Bytes of a gradient where it is summed. */
@@ -347,11 +347,10 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     for (uint32_t stage = 0; stage < stages; stage++) {
         double experts, trained_experts;
-        double all = stage_parameters(layout, stage, false, &experts);
+        double held = stage_parameters(layout, stage, false, &experts);
         double trained = stage_parameters(layout, stage, true, &trained_experts);
         struct ar_layout_memory one = {
-            .states_bytes = state_bytes(layout, all - experts, trained - trained_experts,
-                                        ar_layout_replicas(layout)) +
+            .states_bytes = state_bytes(layout, held, trained, ar_layout_replicas(layout)) +
                             state_bytes(layout, experts, trained_experts,
                                         layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_CP]) +
                             gathered_bytes(layout),

@@ -4,14 +4,6 @@
 #include "ar_link_load.h"
 #include "kinds.h"
 
-/* Whether flows that were made for one work are those of another, which may differ in its bytes. */
-static bool has_flows_of(const struct ar_work *known, const struct ar_work *work)
-{
-    return known->kind == work->kind && known->operation == work->operation &&
-           known->axes == work->axes && known->element_bytes == work->element_bytes &&
-           known->from == work->from && known->to == work->to;
-}
-
 /* How often a work is done: by the role that does it most, so that stages which differ count as the
  * busiest of them. [work] */
 static double *count_works(const struct ar_graph *graph, struct ar_arena *arena)
@@ -42,7 +34,8 @@ double timer_busiest_s(const struct timer *timer)
         double elements = 0;
         for (uint32_t j = 0; j < graph->works_count; j++) {
             const struct ar_work *work = &graph->works[j];
-            if (work->kind != AR_TASK_COMPUTE && has_flows_of(&timer->flows_known[i].work, work)) {
+            if (work->kind != AR_TASK_COMPUTE &&
+                work_has_flows_of(&timer->flows_known[i].work, work)) {
                 struct ar_collective collective =
                     work_collective(timer->job, &timer->timing->layout, work);
                 elements += count[j] * (double)work_elements(work, &collective) /

@@ -152,6 +152,10 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing,
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
                                 struct ar_error *err);
 
+/** Whether flows that were made for one work are those of another, which may differ in its bytes.
+ */
+bool work_has_flows_of(const struct ar_work *known, const struct ar_work *work);
+
 /** The engine that times a work. */
 const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work);
 

@@ -114,6 +114,13 @@ static enum ar_status create_flows(struct timer *timer, const struct ar_collecti
     return AR_OK;
 }
 
+bool work_has_flows_of(const struct ar_work *known, const struct ar_work *work)
+{
+    return known->kind == work->kind && known->operation == work->operation &&
+           known->axes == work->axes && known->element_bytes == work->element_bytes &&
+           known->from == work->from && known->to == work->to;
+}
+
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
                                 struct ar_error *err)
 {
@@ -125,11 +132,7 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
         return AR_OK;
     }
     for (size_t i = 0; i < timer->flows_count; i++) {
-        const struct ar_work *known =
-            &timer->flows_known[i].work; /* which may differ in its bytes */
-        if (known->kind == searched->kind && known->operation == searched->operation &&
-            known->axes == searched->axes && known->element_bytes == searched->element_bytes &&
-            known->from == searched->from && known->to == searched->to) {
+        if (work_has_flows_of(&timer->flows_known[i].work, searched)) {
             *flows = timer->flows_known[i].flows;
             return AR_OK;
         }
