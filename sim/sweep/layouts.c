@@ -143,6 +143,7 @@ struct adding_layouts {
     struct refusal {
         size_t count;
         struct ar_error first;
+        bool differs; /* another one has other words, such as the numbers of its mesh */
     } refusals[REASONS_MAX];
     bool is_added;    /* a layout of the group became a point */
     bool is_full;     /* a layout of the group was refused for its memory alone */
@@ -284,12 +285,14 @@ static void count_refusal(struct adding_layouts *adding, const struct ar_error *
         }
         if (strncmp(refusal->first.text, err->text, REASON_WORDS) == 0) {
             refusal->count++;
+            refusal->differs |= strcmp(refusal->first.text, err->text) != 0;
             return;
         }
     }
 }
 
-/* Reports the commonest reason where every layout was refused. */
+/* Reports the commonest reason where every layout was refused; alone if it is that of all, such as
+ * an option that is missing. */
 static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_error *err)
 {
     const struct refusal *most = &adding->refusals[0];
@@ -299,7 +302,8 @@ static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_
         most = adding->refusals[i].count > most->count ? &adding->refusals[i] : most;
     }
     struct ar_error first = most->first;
-    return all == 1 ? (*err = first).status
+    bool is_of_all = most->count == all && !most->differs;
+    return is_of_all ? (*err = first).status
                     : ar_error_set(err, first.status,
                                    "--mesh: none of %zu layouts can be; %zu of them as this one: "
                                    "%.300s",
