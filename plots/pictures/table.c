@@ -31,7 +31,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
                        "", ""},
     [AR_PLOT_LAID_OUT] = {"layouts.csv", AR_PLOT_LAYOUTS, true,
                           "status cluster trace engine gpus mesh iteration_s memory_bytes",
-                          "precision cluster trace wire settings", "engine"},
+                          "precision cluster trace wire", "engine"},
     [AR_PLOT_EXPECTED] = {"expect.csv", AR_PLOT_EXPECT, true,
                           "operation nodes gpus payload_bytes measured_s expected_s low_s high_s "
                           "suspect_s suspect",

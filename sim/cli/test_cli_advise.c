@@ -112,7 +112,7 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
         {"", 64, "option --workload is missing"},
         {"--workload alphafold2-finetuning --strategy dap --gpus 64 --set "
          "gpu.cost_table=a100-80gb-sxm --precision bf16",
-         64, "layouts can be"},
+         64, "--schedule: found with operators; expected none there"},
         {"--workload llama3-8b --gpus 16 --global-batch 16 --price 2", 64,
          "found --price or --power without --tokens"},
         {"--workload llama3-8b --gpus 16 --global-batch 16 --mtbf 2", 64,

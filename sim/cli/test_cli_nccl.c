@@ -90,7 +90,8 @@ Test(cli_nccl, rows_say_which_release_and_which_choices)
     CLI_HAS(run.out, "\"own constants of nccl-2.8.4: ring/");
     const char *engines = cli_good("$AR list engines").out;
     CLI_HAS(engines, "\nnccl  ");
-    CLI_HAS(engines, "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
+    CLI_HAS(engines,
+            "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
     CLI_LACKS(table.out, "band");

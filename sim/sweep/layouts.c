@@ -304,10 +304,10 @@ static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_
     struct ar_error first = most->first;
     bool is_of_all = most->count == all && !most->differs;
     return is_of_all ? (*err = first).status
-                    : ar_error_set(err, first.status,
-                                   "--mesh: none of %zu layouts can be; %zu of them as this one: "
-                                   "%.300s",
-                                   all, most->count, first.text);
+                     : ar_error_set(err, first.status,
+                                    "--mesh: none of %zu layouts can be; %zu of them as this one: "
+                                    "%.300s",
+                                    all, most->count, first.text);
 }
 
 /* Reports the smallest layout where none fits, and which options would make some fit. */
