@@ -1,5 +1,5 @@
 /** \file ar_list.h
- * What is made of a list macro, an X-macro whose rows begin with a symbol and mostly a name:
+ * Code made of a list macro, an X-macro whose rows begin with a symbol and mostly a name:
  *
  *     #define FRUIT_LIST(X) X(APPLE, "apple", 0.2) X(PEAR, "pear", 0.3)
  *     enum fruit { FRUIT_LIST(AR_LIST_FIRST) FRUITS_COUNT };

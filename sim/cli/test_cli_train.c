@@ -179,7 +179,7 @@ Test(cli_train, formats_have_the_same_values)
     CLI_LINES(json, "\"phase\": \"total\"", 1);
 }
 
-/* What a run took stands beside the prediction of the GPUs that it took it on, not of others. */
+/* The published time stands beside the prediction for the GPUs of the file, not for others. */
 Test(cli_train, what_a_run_took_is_said_beside_its_prediction)
 {
     const char *own = cli_good("$AR train sony-v2-3456 --engine closed").err;
