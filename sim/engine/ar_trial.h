@@ -36,6 +36,7 @@
 struct ar_call {
     double ready_s; /**< the job can start; not decreasing from job to job. Rank r waits until
                          rank_start_s[r] + rank_factor[r] * ready_s + wait_s */
+    uint32_t parts; /**< how many of the trial's parts_end_s are over at ready_s; 0: not told */
     uint64_t elements;
     double wait_s; /**< at least 0; a wait that compute times do not change */
     double copy_s; /**< at least 0; of copies on the communication stream, in and out */
@@ -72,12 +73,15 @@ struct ar_trial {
     struct ar_collective collective;
     const struct ar_call *calls;
     uint32_t calls_count;
-    const struct ar_flows *flows;     /**< of the collective, for many trials; NULL: made by
-                                           engines that need them (ar_trial_flows()) */
-    const double *rank_start_s;       /**< [rank], at least 0; NULL: 0 for all */
-    const double *rank_factor;        /**< [rank], above 0: of compute time; NULL: 1 for all */
-    const double *agreed_s;           /**< [job]: all ranks have agreed that the job may start, in
-                                           place of when it is ready on each; NULL: they do not */
+    const struct ar_flows *flows; /**< of the collective, for many trials; NULL: made by
+                                       engines that need them (ar_trial_flows()) */
+    const double *parts_end_s;    /**< [part]: end of each part of the computations (a layer), on
+                                       the clock of ready_s. An engine that replays computations
+                                       runs part by part; NULL: from job to job */
+    const double *rank_start_s;   /**< [rank], at least 0; NULL: 0 for all */
+    const double *rank_factor;    /**< [rank], above 0: of compute time; NULL: 1 for all */
+    const double *agreed_s;       /**< [job]: all ranks have agreed that the job may start, in
+                                       place of when it is ready on each; NULL: they do not */
     const struct ar_library *library; /**< for engines that need one; else NULL */
     enum ar_band band;                /**< of the library's times */
 

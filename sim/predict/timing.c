@@ -202,12 +202,15 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
     struct ar_timing *timing = timer->timing;
     struct ar_task *tasks = timing->graph->tasks;
     const struct ar_work *work = &timing->graph->works[tasks[series->tasks[0]].work];
+    const struct ar_workload *workload = timing->workload;
+    bool has_parts = workload != NULL && workload->buckets_count == series->count;
     struct ar_trial *trial = &timing->trial;
     *trial = (struct ar_trial){
         .collective = work_collective(timer->job, &timing->layout, work),
         .calls = timer->calls,
         .calls_count = series->count,
         .flows = work_is_own(timer->job, work) ? timer->flows : NULL,
+        .parts_end_s = has_parts ? workload->parts_end_s : NULL,
         .rank_start_s = spread_role(timer, series->start_s, timer->series_start_s),
         .rank_factor = spread_role(timer, series->factor, timer->series_factor),
         .library = timer->job->library,
@@ -219,6 +222,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         const struct ar_task *task = &tasks[series->tasks[i]];
         timer->calls[i] = (struct ar_call){
             .ready_s = series->ready_s[i],
+            .parts = has_parts ? workload->buckets[i].parts : 0,
             .elements = work_elements(&timing->graph->works[task->work], &trial->collective),
             .wait_s = task->wait_s,
             .copy_s = task->copy_s};

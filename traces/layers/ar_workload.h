@@ -81,6 +81,7 @@ struct ar_bucket {
     double wait_s;  /**< from then until it may be sent; 0 without cycles */
     uint64_t elements;
     uint32_t tensors_count;
+    uint32_t parts; /**< how many of the workload's parts_end_s are over at ready_s */
     double copy_s;  /**< into and out of a buffer; whoever made the workload may set it, else 0 */
     uint32_t layer; /**< layer of its last gradient, */
     uint32_t first_layer; /**< and its first one; the backward pass takes them from the last */
@@ -91,6 +92,10 @@ struct ar_workload {
     double backward_end_s; /**< all gradients exist */
     double stretch_s;      /**< part of that which the slowdown is guilty of */
     double optimizer_s;
+    const double *parts_end_s; /**< [part]: end of each part of the step's computations. Part 0 is
+                                    the overhead and the forward pass; each further part is the
+                                    backward pass of a layer with gradients, together with the
+                                    layers without any that come before it */
     uint32_t buckets_count;     /**< at least 1 */
     struct ar_bucket buckets[]; /**< in the order they are sent */
 };

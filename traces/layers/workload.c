@@ -146,19 +146,24 @@ static double negotiated_s(const struct ar_cycle *cycle, double ready_s)
     return fmax(ready_s, first_s + tick * period_s) + cycle->negotiate_s;
 }
 
-/* Walks through the backward pass and puts the gradients into buckets as they appear. */
-static void fill_buckets(const struct ar_workload_request *request, struct ar_workload *workload)
+/* Walks through the backward pass and puts the gradients into buckets as they appear; notes when
+ * each part of the step ends. */
+static void fill_buckets(const struct ar_workload_request *request, struct ar_workload *workload,
+                         double *parts_end_s)
 {
     const struct ar_trace *trace = request->trace;
     struct arrival arrival = {.index = 0};
     double now_s = workload->forward_end_s;
     double even_s = now_s; /* without slowdown */
-    uint32_t next = 0;
+    uint32_t next = 0, parts = 0;
+    parts_end_s[parts++] = now_s;
     for (uint32_t i = trace->layers_count; i-- > 0;) {
         const struct ar_layer *layer = &trace->layers[i];
         now_s = ar_slowdown_advance(&request->slowdown, now_s, layer->backward_s, &next);
         even_s += layer->backward_s;
         double sent_s = negotiated_s(&request->cycle, now_s);
+        parts_end_s[parts] = now_s;
+        parts += layer->tensors_count > 0;
         for (uint32_t tensor = layer->tensors_count; tensor-- > 0; arrival.index++) {
             arrival.is_new_tick = request->cycle.time_s > 0 && sent_s > arrival.sent_s;
             arrival.ready_s = now_s;
@@ -172,6 +177,7 @@ static void fill_buckets(const struct ar_workload_request *request, struct ar_wo
             last->tensors_count++;
             last->wait_s = arrival.sent_s - arrival.ready_s;
             last->ready_s = arrival.ready_s;
+            last->parts = parts;
             last->layer = i;
         }
     }
@@ -192,7 +198,9 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request, struc
     struct ar_workload *made =
         ar_arena_alloc(arena, 1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
-    fill_buckets(request, made);
+    double *parts_end_s = ar_arena_alloc(arena, trace->layers_count + 2u, sizeof *parts_end_s);
+    made->parts_end_s = parts_end_s;
+    fill_buckets(request, made, parts_end_s);
     *workload = made;
     return AR_OK;
 }

@@ -90,6 +90,13 @@ void child_sleep_until(double time_s)
     }
 }
 
+void child_compute(double time_s)
+{
+    if (time_s > 0) {
+        sg_actor_execute(time_s * sg_host_get_speed(sg_host_self()));
+    }
+}
+
 void child_await(sg_comm_t comm, double latency_s)
 {
     child_sleep_until(simgrid_wait(comm) + latency_s);

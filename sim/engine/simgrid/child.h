@@ -38,6 +38,10 @@ void *child_actor_data(void);
 void child_sleep_for(double time_s);
 void child_sleep_until(double time_s);
 
+/** Computes on the host of the actor, for a time at full speed: a flop is a nanosecond of a GPU,
+ * and hosts do 1e9 of them per second (`host_speed` in simgrid_xml.c). */
+void child_compute(double time_s);
+
 /** Waits for a communication, and then for its latency. */
 void child_await(sg_comm_t comm, double latency_s);
 

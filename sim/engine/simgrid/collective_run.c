@@ -1,5 +1,4 @@
-/* Child side of a collective: its ranks, what they do step by step, and trials, which are streams
- * of collectives. */
+/* Child side of a collective: its ranks, and what they do step by step. */
 #include "collective_run.h"
 
 #include <assert.h>
@@ -315,8 +314,7 @@ static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t fi
     free(received);
 }
 
-/* Notes in the timeline that a rank has come to a mark of a call. */
-static void actor_mark(const struct actor *actor, uint32_t call, uint32_t number)
+void actor_mark(const struct actor *actor, uint32_t call, uint32_t number)
 {
     if (actor->observed >= 0) {
         ar_timeline_marks(actor->run->trial, call, (uint32_t)actor->observed,
@@ -479,43 +477,3 @@ void collective_run_create(struct collective_run *run)
     }
     create_actors(run);
 }
-
-/* --- trials ----------------------------------------------------------------------------------- */
-
-static void rank_run(void *data)
-{
-    struct actor *actor = data;
-    struct ar_trial *trial = actor->run->trial;
-    actor_declare_receiver(actor);
-    sg_barrier_wait(actor->run->all_know);
-    for (uint32_t i = 0; i < trial->calls_count; i++) {
-        const struct ar_call *call = &trial->calls[i];
-        struct ar_call_time *time = &trial->times[i];
-        child_sleep_until(ar_trial_ready(trial, i, actor->rank));
-        time->start_s = fmin(time->start_s, simgrid_get_clock());
-        actor_mark(actor, i, AR_MARK_START);
-        actor_run_call(actor, i, call->elements, call->copy_s);
-        time->finish_s = fmax(time->finish_s, simgrid_get_clock());
-    }
-    if (trial->rank_finish_s != NULL) {
-        trial->rank_finish_s[actor->rank] = simgrid_get_clock();
-    }
-}
-
-static void trial_start(void *data)
-{
-    struct ar_trial *trial = data;
-    struct collective_run *run = child_alloc(1, sizeof *run, "its ranks");
-    *run = (struct collective_run){.collective = &trial->collective, .trial = trial};
-    for (uint32_t i = 0; i < trial->calls_count; i++) {
-        trial->times[i] = (struct ar_call_time){.start_s = HUGE_VAL, .finish_s = 0};
-    }
-    collective_run_create(run);
-    size_t count = (size_t)ar_collective_lanes(run->collective) * run->positions;
-    run->all_know = sg_barrier_init((unsigned)count);
-    for (size_t i = 0; i < count; i++) {
-        child_start_actor("rank", run->actors[i].rank, rank_run, &run->actors[i]);
-    }
-}
-
-const struct child_kind child_trial = {.start = trial_start};

@@ -86,7 +86,6 @@ struct collective_run {
     struct flight *flights;             /* [actor]: room for those of a rank */
     uint32_t flights_capacity;
     struct sums_queue *sums_queues; /* [actor][stage, and the end]; NULL: there are no sums */
-    sg_bar_t all_know;              /* of a trial: of all mailboxes who receives from them */
 };
 
 static inline struct actor *actor_at(const struct collective_run *run, uint32_t lane,
@@ -100,6 +99,9 @@ void collective_run_create(struct collective_run *run);
 
 /** Makes messages to this actor start when they are sent, but for those of exchanges. */
 void actor_declare_receiver(const struct actor *actor);
+
+/** Notes in the timeline that a rank has come to a mark of a call. */
+void actor_mark(const struct actor *actor, uint32_t call, uint32_t number);
 
 /** Takes the part of a rank on a lane in a call (its number is for the timeline): pays its setup
  * and copies, does all moves, and waits until what it has sent has arrived and the rank's other

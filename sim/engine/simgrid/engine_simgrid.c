@@ -211,7 +211,7 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
     struct simgrid_task task = {
         .kind = SIMGRID_TRIAL,
         .data = trial,
-        .actors_count = (uint64_t)ranks * collective->channels * actors_each,
+        .actors_count = (uint64_t)ranks * (1 + collective->channels * actors_each),
         .cluster = collective->cluster,
         .ranks = ranks,
         .results = {{trial->times, trial->calls_count * sizeof *trial->times},

@@ -231,8 +231,12 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank_of(stream)] : 1;
     double left_s = task->count * run->graph->works[task->work].time_s * factor;
     bool is_slowed = trial->speed_frac < 1 && task->duty != AR_DUTY_OPTIMIZER;
-    if (!is_slowed || stream->stream != AR_STREAM_COMPUTE) {
+    if (stream->stream != AR_STREAM_COMPUTE) { /* the CPU's, or copies, beside those of the GPU */
         child_sleep_for(left_s);
+        return;
+    }
+    if (!is_slowed) {
+        child_compute(left_s);
         return;
     }
     stream->is_slowed = true;
