@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Builds, checks and times everything that needs a GPU, unattended, in less than eight minutes.
-#   validate/gpu_check.sh [-p PROGRAM] [DIR]
+#   validate/gpu_check.sh [-p PROGRAM] [-q] [DIR]
 # -p takes a program that was built elsewhere (a machine with the CUDA Toolkit is enough to build
-# one; without MPI it needs no other library). CSV files and gpu_check.log go to DIR, else to $OUT,
-# else to out/gpu. Exit code: 0 if all went well, 1 if a step failed, 69 if there is no GPU.
+# one; without MPI it needs no other library), -q measures little data: a trial of the script. CSV
+# files and gpu_check.log go to DIR, else to $OUT, else to out/gpu. Exit code: 0 if all went well,
+# 1 if a step failed, 69 if there is no GPU.
 set -uo pipefail
-program=""
-while getopts p: option; do
+program="" some=1:9:+1,12,16 large=256MiB medium=64MiB repetitions=10
+while getopts p:q option; do
   case $option in
     p) program=$(realpath "$OPTARG") ;;
+    q) some=3 large=1MiB medium=64KiB repetitions=2 ;;
     *) exit 64 ;;
   esac
 done
@@ -71,17 +73,17 @@ else
   echo "memcheck           skipped: no compute-sanitizer"
 fi
 
-step check-fp32 60 "${cuda[@]}" --check-only --ranks 1:9:+1,12,16 --channels 1,2,3
+step check-fp32 60 "${cuda[@]}" --check-only --ranks "$some" --channels 1,2,3
 step check-fp16 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --datatype fp16 --window 2
 step check-all 60 "${cuda[@]}" --check-only --operation all --ranks 1,3,4,8 --root 0
 pair=$((gpus > 2 ? gpus : 2))
-step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload 1MiB:256MiB:x4 --out "$out/probes.csv"
-step times 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --out "$out/times.csv"
+step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload "1MiB:$large:x4" --repetitions $repetitions --out "$out/probes.csv"
+step times 60 "${cuda[@]}" --ranks 4,8 --payload "4KiB:$medium:x16" --repetitions $repetitions --out "$out/times.csv"
 for operation in allgather reducescatter alltoall; do
-  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload 64KiB:64MiB:x32 --repetitions 10 --out "$out/times-$operation.csv"
+  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload "64KiB:$medium:x32" --repetitions $repetitions --out "$out/times-$operation.csv"
 done
-step nccl 60 "$program" --backend nccl --payload 4KiB:256MiB:x16 --out "$out/nccl.csv"
-step nccl-all 60 "$program" --backend nccl --operation all --payload 4KiB:64MiB:x16 --out "$out/nccl-all.csv"
+step nccl 60 "$program" --backend nccl --payload "4KiB:$large:x16" --out "$out/nccl.csv"
+step nccl-all 60 "$program" --backend nccl --operation all --payload "4KiB:$medium:x16" --out "$out/nccl-all.csv"
 
 # A sum reads two runs and writes one, a copy reads one and writes one.
 if [ -s "$out/probes.csv" ]; then

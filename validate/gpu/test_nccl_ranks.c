@@ -1,9 +1,10 @@
-/* The 2D torus made of NCCL's collectives, on a fake NCCL and a fake CUDA: it proves rows, columns,
+/* The 2D torus made of NCCL's collectives, on a fake NCCL and a CUDA runtime of
+ * threads: it proves rows, columns,
  * shards and padding, not NCCL. */
 #include <criterion/criterion.h>
 
 #include "nccl_ranks.h"
-#include "test_fake_cuda.h"
+#include "test_cuda_runtime.h"
 #include "test_fake_nccl.h"
 
 /* Runs a row twice, filled anew; returns its wrong elements. */
@@ -19,14 +20,14 @@ static uint64_t run_row(struct measurement row)
     double time_s = 0;
     row.repetitions = 1;
     row.times_s = &time_s;
-    fake_cuda_start((int)row.ranks);
+    standin_start((int)row.ranks);
     cr_assert_eq(payload_create(&row, &arena, &payload, &err), AR_OK);
     cr_assert_eq(nccl_ranks_create(&library, &row, &place, 1, &arena, &crew, &err), AR_OK, "%s",
                  err.text);
     cr_assert_eq(crew_repeat(crew, &config, &payload, &arena, &row, &err), AR_OK, "%s", err.text);
     cr_expect_gt(time_s, 0.0);
     ar_arena_end(&arena);
-    cr_expect(fake_cuda_leaks() == 0 && fake_nccl_leaks() == 0);
+    cr_expect(standin_alive() == 0 && fake_nccl_leaks() == 0);
     return row.mismatch.wrong;
 }
 

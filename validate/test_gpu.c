@@ -1,0 +1,84 @@
+/* allreckon-validate on GPUs that are threads (gpu/test_cuda_runtime.h), from the measurement to
+ * its comparison, and gpu_check.sh. Times are whatever they are. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../sim/cli/test_cli.h"
+
+#define VALIDATE "'" AR_TEST_VALIDATE "' --backend cuda --quiet "
+
+TestSuite(gpu, .init = cli_enter, .fini = cli_leave);
+
+/* A ring has steps, bytes and sums that differ from rank count to rank count, so all is found. */
+static void measure_and_compare(int devices)
+{
+    cli_good("CUDA_STANDIN_DEVICES=%d " VALIDATE "--algorithms ring,torus2d --ranks 2,3,%d "
+             "--payload 4KiB:256KiB:x8 --repetitions 2 --out cuda.csv",
+             devices, devices > 2 ? devices : 4);
+    const char *file = cli_read("cuda.csv");
+    cr_expect_eq(cli_lines_with(file, ": stand-in of threads, "), (size_t)devices, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "VIRTUAL RANKS"), 1);
+    cli_good("$AR calibrate cuda.csv --cluster host --out mine.topo");
+    struct cli_table *rows = cli_table(
+        cli_good("$AR compare cuda.csv --cluster ./mine.topo --engine recurrence --format csv")
+            .out);
+    cr_expect_gt(rows->rows_count, 3 * 3 * 3, "three rank counts, shapes and sizes");
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        cr_expect_gt(cli_number(rows, i, "predicted_s"), 0);
+        cr_expect_gt(cli_number(rows, i, "measured_s"), 0);
+    }
+}
+
+Test(gpu, two_devices_are_measured_calibrated_and_compared)
+{
+    measure_and_compare(2);
+}
+
+Test(gpu, four_devices_are_measured_calibrated_and_compared)
+{
+    measure_and_compare(4);
+}
+
+Test(gpu, eight_devices_are_measured_calibrated_and_compared)
+{
+    measure_and_compare(8);
+}
+
+Test(gpu, a_device_that_fails_or_is_missing_is_one_line)
+{
+    static const struct {
+        const char *environment, *fragment;
+        int code;
+    } bad[] = {
+        {"CUDA_STANDIN_DEVICES=0", "found no GPU (no CUDA-capable device", 69},
+        {"CUDA_STANDIN_FAIL=1:5", "uncorrectable ECC error", 70},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct cli_run run =
+            cli_run("%s " VALIDATE "--timeout 1s --ranks 2 --out x.csv", bad[i].environment);
+        cr_expect_eq(run.code, bad[i].code, "%s: %d", bad[i].environment, run.code);
+        cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s", run.err);
+        CLI_HAS(run.err, bad[i].fragment);
+        cr_expect_eq(cli_run("test -e x.csv").code, 1, "left a file");
+    }
+}
+
+/* nvidia-smi is a script that lists four GPUs. */
+Test(gpu, the_script_checks_and_times_all_that_there_is)
+{
+    cli_write("nvidia-smi", "#!/bin/sh\nfor gpu in 0 1 2 3; do echo \"GPU $gpu\"; done\n");
+    struct cli_run run =
+        cli_run("chmod +x nvidia-smi && CUDA_STANDIN_DEVICES=4 PATH=$PWD:$PATH "
+                "bash " AR_TEST_SOURCE_DIR "/validate/gpu_check.sh -q -p '" AR_TEST_VALIDATE
+                "' \"$PWD/out\"");
+    cr_expect_eq(cli_lines_with(run.out, " FAILED"), cli_lines_with(run.out, "nccl"), "%s",
+                 run.out);
+    static const char *const files[] = {"probes", "times", "times-allgather", "times-alltoall",
+                                        "times-reducescatter"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "out/%s.csv", files[i]);
+        cr_expect_gt(cli_lines_with(cli_read(path), "cuda,"), 2, "%s", path);
+    }
+}
