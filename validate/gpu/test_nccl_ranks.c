@@ -1,11 +1,10 @@
-/* The 2D torus made of NCCL's collectives, on a fake NCCL and a CUDA runtime of
- * threads: it proves rows, columns,
- * shards and padding, not NCCL. */
+/* The 2D torus made of NCCL's collectives, on the NCCL of test_nccl_standin.c: it proves rows,
+ * columns, shards and padding, not NCCL. */
 #include <criterion/criterion.h>
 
 #include "nccl_ranks.h"
 #include "test_cuda_runtime.h"
-#include "test_fake_nccl.h"
+#include "test_nccl_standin.h"
 
 /* Runs a row twice, filled anew; returns its wrong elements. */
 static uint64_t run_row(struct measurement row)
@@ -15,19 +14,20 @@ static uint64_t run_row(struct measurement row)
     struct crew *crew;
     struct payload payload;
     struct run_config config = {.warmup = 1};
-    struct nccl_library library = fake_nccl();
+    struct nccl_library library;
     struct nccl_place place = {.count = row.ranks, .is_alone = true};
     double time_s = 0;
     row.repetitions = 1;
     row.times_s = &time_s;
     standin_start((int)row.ranks);
+    cr_assert_eq(nccl_library_load(&library, &err), AR_OK, "%s", err.text);
     cr_assert_eq(payload_create(&row, &arena, &payload, &err), AR_OK);
     cr_assert_eq(nccl_ranks_create(&library, &row, &place, 1, &arena, &crew, &err), AR_OK, "%s",
                  err.text);
     cr_assert_eq(crew_repeat(crew, &config, &payload, &arena, &row, &err), AR_OK, "%s", err.text);
     cr_expect_gt(time_s, 0.0);
     ar_arena_end(&arena);
-    cr_expect(standin_alive() == 0 && fake_nccl_leaks() == 0);
+    cr_expect(standin_alive() == 0 && nccl_standin_alive() == 0);
     return row.mismatch.wrong;
 }
 

@@ -1,0 +1,498 @@
+/* An NCCL on the runtime of test_cuda_runtime.h, built as libnccl.so.2: the functions that
+ * nccl_ranks.h loads, for ranks of one process or of several.
+ *
+ * The ranks of a communicator share a file in memory with a mailbox for each pair. What a group
+ * asks of a communicator is one host function in the stream of its rank; it passes messages until
+ * all are through, and sums in the order of the ranks. A communicator made by ncclCommSplit uses
+ * the mailboxes of the one it was made of, since a rank has one stream and thus one order. */
+#include <fcntl.h>
+#include <nccl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "test_nccl_standin.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* nccl.h leaves out some (void) */
+
+enum { RANKS_MAX = 16, SPLITS_MAX = 256, CHUNK_BYTES = 16384, CALLS_MAX = 1024 };
+
+__extension__ typedef _Float16 half;
+
+/* A message of at most a chunk from one rank to another. */
+struct mailbox {
+    _Atomic uint32_t sent, taken;
+    unsigned char bytes[CHUNK_BYTES];
+};
+
+/* What the ranks of a communicator share. */
+struct shared {
+    _Atomic int joined;
+    _Atomic int error; /* ncclResult_t */
+    struct {
+        _Atomic bool is_set;
+        int color, key;
+    } splits[SPLITS_MAX][RANKS_MAX];
+    struct mailbox boxes[RANKS_MAX][RANKS_MAX];
+};
+
+struct ncclComm {
+    struct shared *shared;
+    int rank, ranks, device;
+    int members[RANKS_MAX]; /* ranks in the mailboxes */
+    int splits;             /* so far */
+};
+
+enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, SEND, RECEIVE, SPLIT };
+
+struct call {
+    enum kind kind;
+    ncclComm_t comm;
+    cudaStream_t stream;
+    const unsigned char *from;
+    unsigned char *to;
+    size_t count;
+    ncclDataType_t type;
+    int peer; /* or root */
+    int color, key;
+    ncclComm_t *made;
+};
+
+static __thread struct call calls[CALLS_MAX];
+static __thread int calls_count, depth;
+static _Atomic int alive;
+
+int nccl_standin_alive(void)
+{
+    return alive;
+}
+
+/* --- communicators ------------------------------------------------------------------------ */
+
+static struct shared *map_shared(int file)
+{
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (shared == MAP_FAILED) {
+        abort();
+    }
+    return shared;
+}
+
+static int make_file(void)
+{
+    int file = memfd_create("nccl", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, sizeof(struct shared)) != 0) {
+        abort();
+    }
+    return file;
+}
+
+static ncclComm_t make_comm(struct shared *shared, int rank, int ranks, int device)
+{
+    ncclComm_t comm = calloc(1, sizeof *comm);
+    *comm = (struct ncclComm){.shared = shared, .rank = rank, .ranks = ranks, .device = device};
+    for (int i = 0; i < ranks; i++) {
+        comm->members[i] = i;
+    }
+    alive++;
+    return comm;
+}
+
+ncclResult_t ncclGetVersion(int *version)
+{
+    *version = NCCL_VERSION_CODE;
+    return ncclSuccess;
+}
+
+/* The file stays open as long as the process; others open it by its number. */
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
+{
+    memset(id, 0, sizeof *id);
+    snprintf(id->internal, sizeof id->internal, "/proc/%d/fd/%d", (int)getpid(), make_file());
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices)
+{
+    int devices_count;
+    if (cudaGetDeviceCount(&devices_count) != cudaSuccess || count > devices_count) {
+        return ncclInvalidUsage;
+    }
+    int file = make_file();
+    struct shared *shared = map_shared(file);
+    close(file);
+    for (int i = 0; i < count; i++) {
+        comms[i] = make_comm(shared, i, count, devices != NULL ? devices[i] : i);
+    }
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank)
+{
+    int device, file = open(id.internal, O_RDWR | O_CLOEXEC);
+    if (file < 0 || cudaGetDevice(&device) != cudaSuccess) {
+        return ncclSystemError;
+    }
+    *comm = make_comm(map_shared(file), rank, ranks, device);
+    close(file);
+    (*comm)->shared->joined++;
+    while ((*comm)->shared->joined < ranks) {
+        sched_yield();
+    }
+    return ncclSuccess;
+}
+
+/* Mailboxes stay mapped: communicators that were split off may use them. */
+ncclResult_t ncclCommDestroy(ncclComm_t comm)
+{
+    free(comm);
+    alive--;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm)
+{
+    comm->shared->error = ncclRemoteError;
+    return ncclCommDestroy(comm);
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
+{
+    *error = (ncclResult_t)comm->shared->error;
+    return ncclSuccess;
+}
+
+const char *ncclGetErrorString(ncclResult_t code)
+{
+    return code == ncclSuccess        ? "no error"
+           : code == ncclInvalidUsage ? "invalid usage"
+           : code == ncclRemoteError  ? "remote process exited or there was a network error"
+                                      : "an error of the stand-in";
+}
+
+/* Makes the communicator of those with the same color, in the order of their keys. */
+static void make_split(const struct call *call)
+{
+    ncclComm_t parent = call->comm, comm = make_comm(parent->shared, 0, 0, parent->device);
+    int number = parent->splits++;
+    for (int i = 0; i < parent->ranks; i++) {
+        while (!parent->shared->splits[number][i].is_set) {
+            sched_yield();
+        }
+        if (parent->shared->splits[number][i].color == call->color) {
+            int key = parent->shared->splits[number][i].key;
+            int at = comm->ranks++;
+            for (; at > 0 && parent->shared->splits[number][comm->members[at - 1]].key > key;
+                 at--) {
+                comm->members[at] = comm->members[at - 1];
+            }
+            comm->members[at] = i;
+        }
+    }
+    while (comm->members[comm->rank] != parent->rank) {
+        comm->rank++;
+    }
+    *call->made = comm;
+}
+
+/* --- messages ----------------------------------------------------------------------------- */
+
+/* The rest of a message to, or from, a rank. */
+struct transfer {
+    struct mailbox *box;
+    bool sends;
+    unsigned char *at;
+    size_t left;
+};
+
+/* What a stream does for a communicator: calls, their messages, and what others sent to be summed.
+ */
+struct batch {
+    ncclComm_t comm;
+    struct call *calls;
+    int calls_count;
+    unsigned char **received; /* [call]: what all ranks gave, by rank */
+    struct transfer *transfers;
+    size_t transfers_count;
+};
+
+static size_t type_bytes(const struct call *call)
+{
+    return call->type == ncclFloat32 ? sizeof(float) : sizeof(half);
+}
+
+static void add_transfer(struct batch *batch, int peer, bool sends, const unsigned char *at,
+                         size_t bytes)
+{
+    ncclComm_t comm = batch->comm;
+    int own = comm->members[comm->rank], other = comm->members[peer];
+    struct mailbox *box =
+        sends ? &comm->shared->boxes[own][other] : &comm->shared->boxes[other][own];
+    batch->transfers =
+        realloc(batch->transfers, (batch->transfers_count + 1) * sizeof *batch->transfers);
+    batch->transfers[batch->transfers_count++] =
+        (struct transfer){.box = box, .sends = sends, .at = (unsigned char *)at, .left = bytes};
+}
+
+/* Messages of a call. Sums are of what all ranks gave, which `received` has room for. */
+static void add_messages(struct batch *batch, int index)
+{
+    const struct call *call = &batch->calls[index];
+    size_t bytes = call->count * type_bytes(call);
+    int rank = batch->comm->rank, ranks = batch->comm->ranks;
+    if (call->kind == SEND || call->kind == RECEIVE) {
+        bool sends = call->kind == SEND;
+        add_transfer(batch, call->peer, sends, sends ? call->from : call->to, bytes);
+        return;
+    }
+    bool is_scatter = call->kind == REDUCE_SCATTER;
+    bool sums = call->kind == ALL_REDUCE || call->kind == REDUCE || is_scatter;
+    bool gets = (call->kind != REDUCE || rank == call->peer) &&
+                (call->kind != BROADCAST || rank != call->peer);
+    if (sums) {
+        batch->received[index] = malloc(bytes * (size_t)ranks + 1);
+        memcpy(batch->received[index] + (size_t)rank * bytes,
+               call->from + (is_scatter ? (size_t)rank * bytes : 0), bytes);
+    }
+    for (int peer = 0; peer < ranks; peer++) {
+        bool gives = (call->kind != REDUCE || peer == call->peer) &&
+                     (call->kind != BROADCAST || rank == call->peer);
+        bool hears = gets && (call->kind != BROADCAST || peer == call->peer);
+        unsigned char *to = sums ? batch->received[index] + (size_t)peer * bytes
+                            : call->kind == BROADCAST ? call->to
+                                                      : call->to + (size_t)peer * bytes;
+        if (peer == rank) {
+            bool copies = !sums && (call->kind == ALL_GATHER || rank == call->peer);
+            memmove(copies ? to : call->to, copies ? call->from : call->to, copies ? bytes : 0);
+            continue;
+        }
+        if (gives) {
+            add_transfer(batch, peer, true, call->from + (is_scatter ? (size_t)peer * bytes : 0),
+                         bytes);
+        }
+        if (hears) {
+            add_transfer(batch, peer, false, to, bytes);
+        }
+    }
+}
+
+/* Passes a chunk if the mailbox allows it. */
+static bool pass_chunk(struct transfer *transfer)
+{
+    struct mailbox *box = transfer->box;
+    bool is_full = box->sent != box->taken;
+    size_t bytes = transfer->left < CHUNK_BYTES ? transfer->left : CHUNK_BYTES;
+    if (is_full == transfer->sends) {
+        return false;
+    }
+    memcpy(transfer->sends ? box->bytes : transfer->at, transfer->sends ? transfer->at : box->bytes,
+           bytes);
+    transfer->at += bytes;
+    transfer->left -= bytes;
+    atomic_fetch_add(transfer->sends ? &box->sent : &box->taken, 1);
+    return true;
+}
+
+/* Passes all messages, those of a mailbox in order; false if the communicator was aborted. */
+static bool pass_messages(struct batch *batch)
+{
+    size_t first = 0;
+    while (first < batch->transfers_count) {
+        bool has_passed = false;
+        for (size_t i = first; i < batch->transfers_count; i++) {
+            struct transfer *transfer = &batch->transfers[i];
+            bool is_next = transfer->left > 0;
+            for (size_t k = first; k < i && is_next; k++) {
+                const struct transfer *before = &batch->transfers[k];
+                is_next = before->left == 0 || before->box != transfer->box ||
+                          before->sends != transfer->sends;
+            }
+            has_passed = (is_next && pass_chunk(transfer)) || has_passed;
+        }
+        while (first < batch->transfers_count && batch->transfers[first].left == 0) {
+            first++;
+        }
+        if (batch->comm->shared->error != ncclSuccess) {
+            return false;
+        }
+        if (!has_passed) {
+            sched_yield();
+        }
+    }
+    return true;
+}
+
+static void sum_received(const struct call *call, const unsigned char *received, int ranks)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        float total = 0;
+        for (int rank = 0; rank < ranks; rank++) {
+            const unsigned char *all = received + (size_t)rank * call->count * type_bytes(call);
+            total += call->type == ncclFloat32 ? ((const float *)(const void *)all)[i]
+                                               : (float)((const half *)(const void *)all)[i];
+        }
+        if (call->type == ncclFloat32) {
+            ((float *)(void *)call->to)[i] = total;
+        } else {
+            ((half *)(void *)call->to)[i] = (half)total;
+        }
+    }
+}
+
+static void run_batch(void *context)
+{
+    struct batch *batch = context;
+    for (int i = 0; i < batch->calls_count; i++) {
+        if (batch->calls[i].count > 0) {
+            add_messages(batch, i);
+        }
+    }
+    bool is_through = pass_messages(batch);
+    for (int i = 0; i < batch->calls_count; i++) {
+        const struct call *call = &batch->calls[i];
+        bool is_mine = call->kind != REDUCE || batch->comm->rank == call->peer;
+        if (batch->received[i] != NULL && is_mine && is_through) {
+            sum_received(call, batch->received[i], batch->comm->ranks);
+        }
+        free(batch->received[i]);
+    }
+    free(batch->received);
+    free(batch->transfers);
+    free(batch->calls);
+    free(batch);
+}
+
+/* --- calls -------------------------------------------------------------------------------- */
+
+static ncclResult_t end_group(void)
+{
+    for (int i = 0; i < calls_count; i++) {
+        if (calls[i].kind == SPLIT) {
+            ncclComm_t comm = calls[i].comm;
+            int own = comm->members[comm->rank];
+            comm->shared->splits[comm->splits][own].color = calls[i].color;
+            comm->shared->splits[comm->splits][own].key = calls[i].key;
+            comm->shared->splits[comm->splits][own].is_set = true;
+        }
+    }
+    for (int i = 0; i < calls_count; i++) {
+        if (calls[i].kind == SPLIT) {
+            make_split(&calls[i]);
+            calls[i].comm = NULL;
+        }
+        ncclComm_t comm = calls[i].comm;
+        if (comm == NULL) {
+            continue; /* a split, or given with another call of its communicator */
+        }
+        struct batch *batch = calloc(1, sizeof *batch);
+        *batch = (struct batch){.comm = comm,
+                                .calls = calloc(CALLS_MAX, sizeof *batch->calls),
+                                .received = calloc(CALLS_MAX, sizeof *batch->received)};
+        for (int j = i; j < calls_count; j++) {
+            if (calls[j].comm == comm) {
+                batch->calls[batch->calls_count++] = calls[j];
+                calls[j].comm = NULL;
+            }
+        }
+        if (cudaLaunchHostFunc(calls[i].stream, run_batch, batch) != cudaSuccess) {
+            return ncclUnhandledCudaError;
+        }
+    }
+    calls_count = 0;
+    return ncclSuccess;
+}
+
+/* Every call belongs to the current device, as NCCL wants it. */
+static ncclResult_t add_call(struct call call)
+{
+    int device;
+    if (cudaGetDevice(&device) != cudaSuccess || device != call.comm->device ||
+        calls_count == CALLS_MAX || call.comm->splits == SPLITS_MAX) {
+        return ncclInvalidUsage;
+    }
+    calls[calls_count++] = call;
+    return depth > 0 ? ncclSuccess : end_group();
+}
+
+ncclResult_t ncclGroupStart(void)
+{
+    depth++;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd(void)
+{
+    return --depth > 0 ? ncclSuccess : end_group();
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made,
+                           ncclConfig_t *config)
+{
+    (void)config;
+    return add_call(
+        (struct call){.kind = SPLIT, .comm = comm, .color = color, .key = key, .made = made});
+}
+
+static ncclResult_t ask(enum kind kind, const void *from, void *to, size_t count,
+                        ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream)
+{
+    return add_call((struct call){.kind = kind,
+                                  .comm = comm,
+                                  .stream = stream,
+                                  .from = from,
+                                  .to = to,
+                                  .count = count,
+                                  .type = type,
+                                  .peer = peer});
+}
+
+ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
+{
+    return operation != ncclSum ? ncclInvalidArgument
+                                : ask(ALL_REDUCE, from, to, count, type, 0, comm, stream);
+}
+
+ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
+                               ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
+{
+    return operation != ncclSum ? ncclInvalidArgument
+                                : ask(REDUCE_SCATTER, from, to, count, type, 0, comm, stream);
+}
+
+ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                        ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream)
+{
+    return operation != ncclSum ? ncclInvalidArgument
+                                : ask(REDUCE, from, to, count, type, root, comm, stream);
+}
+
+ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream)
+{
+    return ask(ALL_GATHER, from, to, count, type, 0, comm, stream);
+}
+
+ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t comm, cudaStream_t stream)
+{
+    return ask(BROADCAST, from, to, count, type, root, comm, stream);
+}
+
+ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream)
+{
+    return ask(SEND, from, NULL, count, type, peer, comm, stream);
+}
+
+ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream)
+{
+    return ask(RECEIVE, NULL, to, count, type, peer, comm, stream);
+}
