@@ -35,8 +35,8 @@ enum resource {
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
 
-/** Whether a text is a path of a kind. A path of a workload is a model where it ends in .json, else
- * a recorded step. */
+/** Whether a text is a path of a kind. A path of a workload is a model where it ends in .json, but
+ * not in trace.json, else a recorded step. */
 bool resource_is_path(enum resource kind, const char *name);
 
 /** Adds to the error of an unknown name how a path would look; returns its status. */

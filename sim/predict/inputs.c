@@ -9,6 +9,7 @@
 
 #include "ar_arena.h"
 #include "ar_file.h"
+#include "ar_kineto.h"
 #include "ar_text.h"
 
 struct kind {
@@ -40,6 +41,12 @@ static bool ends_with(const char *text, const char *ending)
     size_t text_length = strlen(text);
     size_t length = strlen(ending);
     return text_length > length && strcmp(text + text_length - length, ending) == 0;
+}
+
+/* Files of the PyTorch profiler, as its handler names them, or packed. */
+static bool is_profile(const char *path)
+{
+    return ends_with(path, "trace.json") || ends_with(path, ".json.gz");
 }
 
 /* Writes the directory of a folder of shipped files; false if there is none. */
@@ -92,7 +99,7 @@ enum ar_status resource_add_path(enum resource kind, struct ar_error *err)
 
 bool resource_is_path(enum resource kind, const char *name)
 {
-    bool is_model = ends_with(name, kinds[RESOURCE_MODEL].path_ending);
+    bool is_model = ends_with(name, kinds[RESOURCE_MODEL].path_ending) && !is_profile(name);
     if (kind == RESOURCE_MODEL || (kind == RESOURCE_RECORDED && is_model)) {
         return is_model == (kind == RESOURCE_MODEL);
     }
@@ -159,6 +166,20 @@ struct ar_inputs *ar_inputs_create(struct ar_arena *arena)
     return inputs;
 }
 
+/* The times of kernels alone where those that were recorded say little about the GPU. */
+static enum ar_status read_profile(const char *path, struct ar_arena *arena,
+                                   struct ar_recorded **recorded, struct ar_error *err)
+{
+    struct ar_kineto_request request = {.is_rank = true};
+    struct ar_kineto_step *step;
+    if (ar_kineto_load(path, &request, arena, &step, err) != AR_OK) {
+        request.times = AR_KINETO_KERNELS;
+        AR_TRY(ar_kineto_load(path, &request, arena, &step, err));
+    }
+    *recorded = step->recorded;
+    return AR_OK;
+}
+
 static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
                                 struct ar_error *err)
 {
@@ -177,7 +198,9 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
     case RESOURCE_MODEL:
         return ar_model_config_load(file->path, inputs->arena, &file->model, err);
     case RESOURCE_RECORDED:
-        return ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
+        return is_profile(file->path)
+                   ? read_profile(file->path, inputs->arena, &file->recorded, err)
+                   : ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
     case RESOURCE_WORKLOADS:
         return ar_transformers_load(file->path, inputs->arena, &file->list, err);
     case RESOURCE_EVOFORMERS:

@@ -318,8 +318,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
         {"--workload", "W", NULL,
          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
          "gpt and llama take their shape from the options below, others may; or the path "
-         "of a model's config.json (Hugging Face), or of a step of ASTRA-sim, SimAI or Chakra "
-         "(.et)",
+         "of a model's config.json (Hugging Face), or of a step of ASTRA-sim, SimAI, Chakra (.et) "
+         "or one rank's profile of PyTorch (trace.json, .json.gz)",
          LAYOUT | PLACED | PUBLISHED, TEXT, FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},

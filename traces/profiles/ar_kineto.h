@@ -18,6 +18,12 @@
  * the time; times are medians. If there is none, the trace is bound by the processor, and its times
  * say nothing of the GPU: it is refused, or with AR_KINETO_KERNELS all waits are taken as 0.
  *
+ * **A rank of a mesh**, with `is_rank`: calls of torch.distributed (`c10d::`) become collectives,
+ * such as those of one GPU with a fake process group, which sends nothing. Those of tensors of
+ * several dimensions are along tp, all-to-alls along ep, and the GPU waits for them. Buffers of one
+ * dimension are parameters and gradients of all replicas, beside the computations; an all-gather is
+ * needed by the next computation, and begins one earlier. Messages between stages are left out.
+ *
  * **Sizes of gradients** are from recorded shapes; or each bucket stands as one tensor at the layer
  * that completed it.
  */
@@ -29,6 +35,7 @@
 
 #include "ar_arena.h"
 #include "ar_error.h"
+#include "ar_recorded.h"
 #include "ar_trace.h"
 
 /** Waits of the GPU in a step that is still called bound by the GPU, as a part of its time without
@@ -45,12 +52,14 @@ struct ar_kineto_request {
     uint32_t batch;     /**< images per GPU and step; 0: as recorded, or 1 */
     bool has_precision; /**< else as recorded, or fp32 */
     enum ar_precision precision;
+    bool is_rank;
 };
 
 enum { AR_KINETO_NOTES_MAX = 16 };
 
 struct ar_kineto_step {
     struct ar_trace trace;
+    struct ar_recorded *recorded;           /**< in its place, with is_rank */
     const char *gpu;                        /**< its name, or "a GPU without a name" */
     const char *notes[AR_KINETO_NOTES_MAX]; /**< assumptions, and facts that are not known */
     size_t notes_count;

@@ -24,6 +24,7 @@ enum kineto_kind {
     KINETO_ACCUMULATE, /**< the arrival of the gradient of one tensor, with its hooks */
     KINETO_SHAPE,      /**< the same without hooks: has the size of the gradient */
     KINETO_COLLECTIVE,
+    KINETO_CALL, /**< the same as c10d has it, whatever sends it */
     KINETO_OPTIMIZER,
     KINETO_STEP /**< ProfilerStep#N */
 };
@@ -35,7 +36,11 @@ struct kineto_op {
     int64_t number;           /**< sequence number of autograd, or number of the step; else -1 */
     const char *name;         /**< of a node; else NULL */
     const char *type;         /**< of a shape or a collective, copied to its arrival; or NULL */
-    uint64_t elements;        /**< size of a shape, copied to its arrival; 0: not recorded */
+    uint64_t elements;        /**< size of a shape, copied to its arrival; of the larger buffer of
+                                   a call; 0: not recorded */
+    const char *operation;    /**< of a call: `allreduce` */
+    uint32_t ranks;           /**< of a call, as its shapes say; 0: they do not */
+    bool is_flat;             /**< of a call: a buffer, not a tensor of several dimensions */
     uint64_t batch;           /**< first dimension of what a known operator read; 0: not known */
     uint64_t bucket_elements; /**< in an arrival: size of the collectives begun in it */
     int64_t forward_thread;   /**< in a node: PyTorch's number of the thread that made it */
@@ -58,6 +63,7 @@ struct kineto_kernel {
     double launched_s;  /**< NAN: not recorded */
     uint32_t op;        /**< the op that launched it, or KINETO_NONE */
     bool is_collective; /**< by its name, or launched in a collective */
+    double time_s;      /**< what it adds to the time line */
 };
 
 struct ar_kineto {
@@ -69,7 +75,15 @@ struct ar_kineto {
     size_t ops_count, launches_count, kernels_count;
     const char *gpu;    /**< name of the first kernel's device */
     int64_t world_size; /**< -1: not recorded */
+    bool is_fake;       /**< its process group sends nothing */
 };
+
+/** The nearest op of these kinds (bits 1 << kind) from `op` on outwards, or KINETO_NONE. */
+uint32_t kineto_find_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds);
+
+/** Ops of some kinds in the order of their begin, in the arena. */
+uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
+                          size_t *count);
 
 /** The terminated text of a file, plain or of gzip, in the arena. */
 enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char **text,
@@ -123,6 +137,15 @@ struct kineto_steps {
 enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_times times,
                                  struct ar_arena *arena, struct kineto_steps *steps,
                                  struct ar_error *err);
+
+/** The step of one rank of a mesh (ar_kineto.h), in the arena; `precision` is of calls without a
+ * type. AR_BAD_DATA if shapes are missing, or an axis has two sizes. */
+enum ar_status kineto_make_recorded(const struct ar_kineto *kineto, const struct kineto_step *step,
+                                    enum ar_precision precision, struct ar_arena *arena,
+                                    struct ar_recorded **recorded, struct ar_error *err);
+
+/** The precision of PyTorch's name of a type; false, and nothing written: of none. */
+bool kineto_find_type(const char *name, enum ar_precision *precision);
 
 /** The op of an arrival of a step. */
 const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,

@@ -129,6 +129,43 @@ static uint64_t find_batch_read(const char *name, yajl_val args)
     return 0;
 }
 
+/* A call of c10d, such as `_allgather_base_`; false: it is no collective. Shapes of the output and
+ * the input of some say the ranks. */
+static bool read_call(const char *name, yajl_val args, struct kineto_op *op)
+{
+    static const char *const calls[] = {"allgather", "reduce_scatter", "allreduce", "alltoall",
+                                        "broadcast"};
+    enum { REDUCE_SCATTER = 1, CALLS = 5 }; /* up to it shapes say the ranks */
+    size_t call = 0;
+    uint64_t first, other;
+    name += name[0] == '_';
+    while (call < CALLS && !begins_with(name, calls[call])) {
+        call++;
+    }
+    if (call == CALLS) {
+        return false;
+    }
+    op->kind = KINETO_CALL;
+    op->operation = call == REDUCE_SCATTER ? "reducescatter" : calls[call];
+    op->is_flat = read_shape(args, 0, &op->elements, &first) < 2;
+    read_shape(args, 1, &other, &first);
+    uint64_t smaller = other < op->elements ? other : op->elements;
+    op->elements = other > op->elements ? other : op->elements;
+    if (call <= REDUCE_SCATTER && smaller > 0 && op->elements / smaller <= UINT32_MAX) {
+        op->ranks = (uint32_t)(op->elements / smaller);
+    }
+    return true;
+}
+
+/* The type of the first input, "" where there is none, as of lists. */
+static const char *read_type(const struct reader *reader, yajl_val args)
+{
+    yajl_val types = find_member(args, "Input type");
+    bool has_types = YAJL_IS_ARRAY(types) && types->u.array.len > 0;
+    char *type = has_types ? YAJL_GET_STRING(types->u.array.values[0]) : NULL;
+    return copy_text(reader, type != NULL ? type : "");
+}
+
 /* Keeps nodes of the backward pass, gradients, collectives, marks of steps and of their ends,
  * operators of the forward pass. */
 static void keep_cpu_op(const struct reader *reader, const char *name, yajl_val args,
@@ -144,11 +181,8 @@ static void keep_cpu_op(const struct reader *reader, const char *name, yajl_val 
         op->kind = strcmp(name, accumulate) == 0 ? KINETO_ACCUMULATE : KINETO_NODE;
         op->name = copy_text(reader, name);
     } else if (strcmp(name, accumulate) == 0) {
-        yajl_val types = find_member(args, "Input type");
-        bool has_types = YAJL_IS_ARRAY(types) && types->u.array.len > 0;
-        char *type = has_types ? YAJL_GET_STRING(types->u.array.values[0]) : NULL;
         op->kind = KINETO_SHAPE;
-        op->type = copy_text(reader, type != NULL ? type : "");
+        op->type = read_type(reader, args);
         read_shape(args, 0, &op->elements, &ignored);
     } else if (strcmp(name, "record_param_comms") == 0) {
         int64_t sent = number_of(args, "In msg nelems");
@@ -158,6 +192,8 @@ static void keep_cpu_op(const struct reader *reader, const char *name, yajl_val 
         if (sent < 0 && number_of(args, "Out msg nelems") < 0) {
             read_shape(args, 0, &op->elements, &ignored);
         }
+    } else if (begins_with(name, "c10d::") && read_call(name + 6, args, op)) {
+        op->type = read_type(reader, args);
     } else if (begins_with(name, step_prefix)) {
         op->kind = KINETO_STEP;
         op->number = 0;
@@ -331,8 +367,10 @@ static enum ar_status read_top_member(struct reader *reader, char **at)
     if (is_wanted) {
         ar_arena_own(reader->scratch, tree, free_tree);
         reader->devices = is_devices ? tree : reader->devices;
-        reader->kineto->world_size =
-            is_devices ? reader->kineto->world_size : number_of(tree, "world_size");
+        if (!is_devices) {
+            reader->kineto->world_size = number_of(tree, "world_size");
+            reader->kineto->is_fake = strstr(text_of(tree, "backend"), "fake") != NULL;
+        }
     }
     return AR_OK;
 }

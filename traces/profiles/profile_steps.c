@@ -55,8 +55,7 @@ static void find_parents(struct kineto_op *ops, size_t count)
 
 #define BIT(kind) (1u << (kind))
 
-/* The nearest op of these kinds from `op` on outwards, or KINETO_NONE. */
-static uint32_t find_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds)
+uint32_t kineto_find_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds)
 {
     while (op != KINETO_NONE && (kinds & BIT(kineto->ops[op].kind)) == 0) {
         op = kineto->ops[op].parent;
@@ -69,7 +68,7 @@ static void fill_arrivals(struct ar_kineto *kineto)
 {
     for (size_t i = 0; i < kineto->ops_count; i++) {
         const struct kineto_op *op = &kineto->ops[i];
-        uint32_t at = find_around(kineto, op->parent, BIT(KINETO_ACCUMULATE));
+        uint32_t at = kineto_find_around(kineto, op->parent, BIT(KINETO_ACCUMULATE));
         if (at == KINETO_NONE) {
             continue;
         }
@@ -107,6 +106,8 @@ static uint32_t find_launching_op(const struct ar_kineto *kineto,
 
 static void link_kernels(struct ar_kineto *kineto)
 {
+    /* A fake process group copies into the output what a real one would receive. */
+    unsigned collectives = BIT(KINETO_COLLECTIVE) | (kineto->is_fake ? BIT(KINETO_CALL) : 0);
     for (size_t i = 0; i < kineto->kernels_count; i++) {
         struct kineto_kernel *kernel = &kineto->kernels[i];
         const struct kineto_launch key = {.correlation = kernel->correlation};
@@ -117,9 +118,8 @@ static void link_kernels(struct ar_kineto *kineto)
                           compare_launches);
         kernel->launched_s = launch != NULL ? launch->at_s : NAN;
         kernel->op = launch != NULL ? find_launching_op(kineto, launch) : KINETO_NONE;
-        kernel->is_collective =
-            kernel->is_collective ||
-            find_around(kineto, kernel->op, BIT(KINETO_COLLECTIVE)) != KINETO_NONE;
+        kernel->is_collective = kernel->is_collective ||
+                                kineto_find_around(kineto, kernel->op, collectives) != KINETO_NONE;
     }
 }
 
@@ -149,8 +149,7 @@ static int compare_begins(const void *a, const void *b, void *context)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* Ops of some kinds in the order of their begin, in the arena. */
-static uint32_t *list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
+uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
                           size_t *count)
 {
     uint32_t *ops = ar_arena_alloc(arena, kineto->ops_count + 1, sizeof *ops);
@@ -172,10 +171,10 @@ static enum ar_status find_marked_steps(struct kineto_steps *steps, struct ar_ar
 {
     const struct ar_kineto *kineto = steps->kineto;
     size_t count = 0;
-    uint32_t *marks = list_ops(kineto, BIT(KINETO_STEP), arena, &count);
+    uint32_t *marks = kineto_list_ops(kineto, BIT(KINETO_STEP), arena, &count);
     bool is_marked = count > 0;
     if (!is_marked) {
-        marks = list_ops(kineto, BIT(KINETO_OPTIMIZER), arena, &count);
+        marks = kineto_list_ops(kineto, BIT(KINETO_OPTIMIZER), arena, &count);
     }
     steps->list = ar_arena_alloc(arena, count + 1, sizeof *steps->list);
     for (size_t i = 0; i < count; i++) {
@@ -237,7 +236,7 @@ static void find_step_nodes(struct kineto_steps *steps, struct ar_arena *arena)
     const struct ar_kineto *kineto = steps->kineto;
     size_t count, nodes = 0, arrivals = 0;
     const uint32_t *ops =
-        list_ops(kineto, BIT(KINETO_NODE) | BIT(KINETO_ACCUMULATE), arena, &count);
+        kineto_list_ops(kineto, BIT(KINETO_NODE) | BIT(KINETO_ACCUMULATE), arena, &count);
     steps->nodes = ar_arena_alloc(arena, count + 1, sizeof *steps->nodes);
     steps->arrivals = ar_arena_alloc(arena, count + 1, sizeof *steps->arrivals);
     steps->forward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->forward_s);
@@ -386,7 +385,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
     struct kineto_steps *steps = timeline->steps;
     const struct ar_kineto *kineto = steps->kineto;
     unsigned backward = BIT(KINETO_NODE) | BIT(KINETO_ACCUMULATE);
-    uint32_t around = find_around(kineto, kernel->op, backward);
+    uint32_t around = kineto_find_around(kineto, kernel->op, backward);
     uint32_t node = KINETO_NONE;
     if (around != KINETO_NONE && step->nodes_count > 0) {
         const struct kineto_op *op = &kineto->ops[around];
@@ -400,7 +399,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
     }
     for (uint32_t op = kernel->op; op != KINETO_NONE && node == KINETO_NONE;
          op = kineto->ops[op].parent) {
-        op = find_around(kineto, op, BIT(KINETO_FORWARD));
+        op = kineto_find_around(kineto, op, BIT(KINETO_FORWARD));
         if (op == KINETO_NONE) {
             break;
         }
@@ -419,7 +418,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
 
 /* --- the line ------------------------------------------------------------------------------ */
 
-static void add_kernel(struct timeline *timeline, const struct kineto_kernel *kernel)
+static void add_kernel(struct timeline *timeline, struct kineto_kernel *kernel)
 {
     struct kineto_step *step =
         isnan(kernel->launched_s) ? NULL : find_step_at(timeline->steps, kernel->launched_s);
@@ -441,7 +440,8 @@ static void add_kernel(struct timeline *timeline, const struct kineto_kernel *ke
     }
     timeline->is_begun = true;
     step->wait_s += wait_s;
-    add_time(timeline, step, kernel, work_s + (is_counted ? wait_s : 0));
+    kernel->time_s = work_s + (is_counted ? wait_s : 0);
+    add_time(timeline, step, kernel, kernel->time_s);
 }
 
 /* Fills in the times of steps whose nodes are known. */

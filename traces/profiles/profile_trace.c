@@ -291,23 +291,30 @@ static void find_batch(struct kineto_import *import)
     }
 }
 
-/* The type of the first gradient that has a known one. */
-static void find_recorded_precision(struct kineto_import *import)
+bool kineto_find_type(const char *name, enum ar_precision *precision)
 {
     static const struct {
         const char *name;
         enum ar_precision precision;
     } types[] = {{"Float", AR_FP32},     {"float", AR_FP32},    {"Half", AR_FP16},
                  {"c10::Half", AR_FP16}, {"BFloat16", AR_BF16}, {"c10::BFloat16", AR_BF16}};
+    size_t i = 0, count = sizeof types / sizeof types[0];
+    while (i < count && strcmp(types[i].name, name) != 0) {
+        i++;
+    }
+    *precision = i < count ? types[i].precision : *precision;
+    return i < count;
+}
+
+/* The type of the first gradient that has a known one. */
+static void find_recorded_precision(struct kineto_import *import)
+{
     struct ar_trace *trace = &import->made->trace;
     bool is_known = import->request->has_precision;
     trace->precision = import->request->precision;
     for (size_t i = 0; !is_known && i < import->last->arrivals_count; i++) {
         const char *type = kineto_arrival_op(&import->steps, import->last, i)->type;
-        for (size_t k = 0; type != NULL && !is_known && k < sizeof types / sizeof types[0]; k++) {
-            is_known = strcmp(types[k].name, type) == 0;
-            trace->precision = types[k].precision;
-        }
+        is_known = type != NULL && kineto_find_type(type, &trace->precision);
     }
     if (!is_known) {
         trace->precision = AR_FP32;
@@ -349,14 +356,21 @@ static void note_times(struct kineto_import *import)
             "which is left out",
             steps, waits_percent);
     }
-    if (import->kineto->world_size > 1) {
+    if (import->kineto->world_size > 1 && import->kineto->is_fake) {
+        add_note(import,
+                 "recorded with a fake process group of %" PRId64 " ranks, which sends nothing%s",
+                 import->kineto->world_size,
+                 import->request->is_rank ? ""
+                                          : "; --workload with the profile predicts its "
+                                            "collectives on a mesh");
+    } else if (import->kineto->world_size > 1) {
         add_note(import,
                  "recorded with %" PRId64
                  " ranks: collectives are left out; kernels that they slowed "
                  "down stay slower",
                  import->kineto->world_size);
     }
-    if (copies_s > 0) {
+    if (copies_s > 0 && !import->request->is_rank) {
         add_note(import,
                  "the backward pass has %.3f ms of copies of gradients into buckets and the like; "
                  "--framework pytorch-ddp adds such copies once more",
@@ -404,6 +418,17 @@ enum ar_status ar_kineto_parse(const char *path, char *text, size_t bytes,
     struct ar_trace *trace = &import.made->trace;
     AR_TRY(kineto_steps_find(&kineto, request->times, arena, &import.steps, err));
     AR_TRY(choose_steps(&import, err));
+    if (request->is_rank) {
+        struct ar_recorded *made;
+        find_recorded_precision(&import);
+        note_times(&import);
+        AR_TRY(kineto_make_recorded(&kineto, import.used[import.used_count - 1], trace->precision,
+                                    arena, &made, err));
+        memcpy(made->notes, import.made->notes, import.made->notes_count * sizeof *made->notes);
+        import.made->recorded = made;
+        *step = import.made;
+        return AR_OK;
+    }
     AR_TRY(find_gradient_sizes(&import, err));
     make_profile_layers(&import);
     trace->step_overhead_s = STEP_MEDIAN(&import, overhead_s) + find_lead_s(&import);

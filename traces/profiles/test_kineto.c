@@ -193,3 +193,89 @@ Test(kineto, a_trace_that_is_written_is_read_as_it_was)
     cr_expect_eq(trace->layers[2].tensors_count, 2);
     cr_expect_eq(ar_trace_gradient_elements(trace), 432 + 2560 + 10);
 }
+
+/* --- a rank of a mesh ---------------------------------------------------------------------- */
+
+static enum ar_status import_rank(const char *from, const char *to, struct ar_kineto_step **step)
+{
+    const struct ar_kineto_request request = {.is_rank = true};
+    char *text = test_changed(&arena, test_fixture(&arena, "fake-group.json"), from, to);
+    *step = NULL;
+    return ar_kineto_parse("rank", text, strlen(text), &request, &arena, step, &err);
+}
+
+static void expect_task(const struct ar_recorded *step, uint32_t i, const char *operation,
+                        double time_us, uint64_t bytes, unsigned groups, bool is_beside,
+                        uint32_t need)
+{
+    const struct ar_recorded_task *task = &step->tasks[i];
+    cr_assert_lt(i, step->tasks_count);
+    cr_expect_str_eq(task->operation != NULL ? task->operation : "", operation, "task %u", i);
+    cr_expect_float_eq(1e6 * task->time_s, time_us, 1e-3, "task %u: %g s", i, task->time_s);
+    cr_expect_eq(task->bytes, bytes, "task %u", i);
+    cr_expect_eq(task->groups, groups, "task %u", i);
+    cr_expect_eq(task->is_beside, is_beside, "task %u", i);
+    cr_expect_eq(task->needs_count, need == UINT32_MAX ? 0 : 1, "task %u", i);
+    cr_expect(need == UINT32_MAX || step->needs[task->needs_first] == need, "task %u", i);
+}
+
+/* A layer whose parameters are gathered, with sums over tp of its output and of its input's
+ * gradient; 7 and 5 us of copies by the fake group are none of its work. */
+Test(kineto, calls_of_a_fake_process_group_become_collectives_of_a_mesh)
+{
+    struct ar_kineto_step *step;
+    unsigned replicas = AR_RECORDED_DP | AR_RECORDED_EP;
+    cr_assert_eq(import_rank("-", "-", &step), AR_OK, "%s", err.text);
+    const struct ar_recorded *made = step->recorded;
+    cr_assert_eq(made->tasks_count, 8);
+    expect_task(made, 0, "allgather", 0, 2048, replicas, true, UINT32_MAX);
+    expect_task(made, 1, "", 100, 0, 0, false, 0); /* needs its parameters */
+    expect_task(made, 2, "allreduce", 0, 4096, AR_RECORDED_TP, false, UINT32_MAX);
+    expect_task(made, 3, "", 160, 0, 0, false, UINT32_MAX);
+    expect_task(made, 4, "allreduce", 0, 4096, AR_RECORDED_TP, false, UINT32_MAX);
+    expect_task(made, 5, "", 120, 0, 0, false, UINT32_MAX);
+    expect_task(made, 6, "reducescatter", 0, 4096, replicas, true, 5); /* of fp32 */
+    expect_task(made, 7, "", 50, 0, 0, false, 6);                      /* the update waits for it */
+    cr_expect(has_note(step, "fake process group of 16 ranks"));
+}
+
+Test(kineto, copies_of_a_fake_process_group_are_no_work_of_a_trace_either)
+{
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "fake-group.json");
+    US(430, ar_trace_compute_s(&step->trace) - step->trace.step_overhead_s);
+    cr_expect(has_note(step, "--workload with the profile predicts its collectives"));
+}
+
+Test(kineto, gathers_of_activations_say_the_size_of_tp)
+{
+    struct ar_kineto_step *step;
+    cr_assert_eq(import_rank("[[1024],[256]", "[[4,256],[1,256]", &step), AR_OK, "%s", err.text);
+    cr_expect_eq(step->recorded->tp, 4);
+    expect_task(step->recorded, 0, "allgather", 0, 2048, AR_RECORDED_TP, false, UINT32_MAX);
+}
+
+Test(kineto, all_to_alls_go_along_ep)
+{
+    struct ar_kineto_step *step;
+    cr_assert_eq(import_rank("c10d::allreduce_", "c10d::alltoall_base_", &step), AR_OK);
+    cr_expect_str_eq(step->recorded->tasks[2].operation, "alltoall");
+    cr_expect_eq(step->recorded->tasks[2].groups, AR_RECORDED_EP);
+}
+
+Test(kineto, a_rank_without_shapes_or_with_two_sizes_of_an_axis_is_refused)
+{
+    static const struct {
+        const char *from, *to, *error;
+    } cases[] = {
+        {"\"Input Dims\":[[[8,4,64]]", "\"Dims\":[[[8,4,64]]",
+         "rank: found allreduce of 0 elements by 4 ranks; expected shapes (record_shapes=True)"},
+        {"[[256],[1024]", "[[512],[1024]",
+         "rank: found reducescatter of 1024 elements by 2 ranks; expected shapes "
+         "(record_shapes=True), and 4 ranks as before"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_kineto_step *step;
+        cr_expect_eq(import_rank(cases[i].from, cases[i].to, &step), AR_BAD_DATA);
+        cr_expect_not_null(strstr(err.text, cases[i].error), "%s", err.text);
+    }
+}
