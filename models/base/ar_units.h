@@ -52,6 +52,10 @@ const char *ar_format_bytes(uint64_t bytes, char text[AR_UNIT_TEXT]);
 const char *ar_format_rate(double rate_Bps, char text[AR_UNIT_TEXT]);
 const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT]);
 
+/** Prints a number with four significant digits, whole from 10,000 on, and a comma before each
+ * three digits of its integer part (`1,641,853`); returns `text`. */
+const char *ar_format_number(double number, char text[AR_UNIT_TEXT]);
+
 /** Prints how long somebody has to wait (`12 s`, `3 min`, `2.5 h`); returns `text`. */
 const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 

@@ -283,6 +283,11 @@ Test(units, values_print_with_four_digits_and_the_unit_that_keeps_them_readable)
     cr_expect_str_eq(ar_format_seconds(0.0131274, text), "13.13 ms");
     cr_expect_str_eq(ar_format_seconds(90, text), "90 s");
     cr_expect_str_eq(ar_format_seconds(0, text), "0 ns");
+    cr_expect_str_eq(ar_format_number(0.51234, text), "0.5123");
+    cr_expect_str_eq(ar_format_number(-999, text), "-999");
+    cr_expect_str_eq(ar_format_number(1024, text), "1,024");
+    cr_expect_str_eq(ar_format_number(-123456.7, text), "-123,457");
+    cr_expect_str_eq(ar_format_number(1641853, text), "1,641,853");
 }
 
 Test(units, what_is_printed_parses_back_to_within_its_four_digits)

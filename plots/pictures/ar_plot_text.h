@@ -36,8 +36,7 @@ struct ar_plot_unit ar_plot_unit_of(const char *column, double max);
 /** Writes the name of a column without its unit, with blanks in place of underscores. */
 void ar_plot_write_name(FILE *file, const char *column, struct ar_plot_unit unit);
 
-/** Writes a cell in a unit: numbers with four significant digits, without an exponent where that is
- * shorter. Whole numbers without a unit, and texts, stay as they are, escaped for HTML. */
+/** Writes a cell in a unit: numbers as ar_format_number() does, texts escaped for HTML. */
 void ar_plot_write_value(FILE *file, const char *cell, struct ar_plot_unit unit);
 
 /** The same followed by the name of the unit. */

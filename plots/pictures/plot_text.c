@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_text.h"
+#include "ar_units.h"
 
 /* --- quoting ------------------------------------------------------------------------------ */
 
@@ -129,12 +130,9 @@ double ar_plot_number_of(const char *cell)
 
 void ar_plot_write_value(FILE *file, const char *cell, struct ar_plot_unit unit)
 {
+    char text[AR_UNIT_TEXT];
     double value = ar_plot_number_of(cell) * unit.factor;
-    if (isnan(value) || (unit.name[0] == '\0' && cell[strspn(cell, "+-0123456789")] == '\0')) {
-        ar_plot_write_html(file, cell);
-    } else {
-        fprintf(file, fabs(value) >= 1e4 && fabs(value) < 1e15 ? "%.0f" : "%.4g", value);
-    }
+    ar_plot_write_html(file, isnan(value) ? cell : ar_format_number(value, text));
 }
 
 void ar_plot_write_measure(FILE *file, const char *cell, struct ar_plot_unit unit)

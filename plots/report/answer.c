@@ -51,37 +51,75 @@ static bool is_new_in(const struct ar_csv *csv, size_t row, const char *column)
            strcmp(ar_csv_text(csv, row, column), ar_csv_text(csv, row - 1, column)) != 0;
 }
 
-/* --- exact or estimated ------------------------------------------------------------------- */
+/* --- how sure ----------------------------------------------------------------------------- */
 
-void answer_add_trust(struct answer_trust *trust, const char *exact, const char *engine)
+void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row)
 {
-    if (exact[0] == '\0') {
-        return;
+    if (strcmp(page_read_text(csv, row, "exact"), "no") == 0) {
+        fprintf(text, "Engine %s estimates what is sent; --check simulates it. ",
+                page_read_text(csv, row, "engine"));
     }
-    bool is_first = trust->exact + trust->estimates == 0;
-    bool is_same = trust->engine != NULL && strcmp(engine, trust->engine) == 0;
-    trust->engine = is_first || is_same ? engine : NULL;
-    trust->exact += strcmp(exact, "yes") == 0;
-    trust->estimates += strcmp(exact, "yes") != 0;
 }
 
-void answer_write_trust(FILE *text, const struct answer_trust *trust, const char *noun,
-                        const char *more)
+enum { RUNS_SHOWN = 4 };
+
+static bool is_same_text(const struct ar_csv *csv, size_t a, size_t b, const char *column)
 {
-    const char *engine = trust->engine != NULL ? trust->engine : "of each row";
-    if (trust->estimates == 0) {
-        fprintf(text, "Here engine %s follows every message exactly%s", engine, more);
-    } else if (trust->exact == 0) {
-        fprintf(text, "%s: engine %s does not follow every message exactly",
-                trust->estimates == 1 ? "This is an estimate" : "These are estimates", engine);
-    } else {
-        fprintf(text,
-                "Of the %zu %s %zu %s (column exact): there engine %s does not follow every "
-                "message exactly",
-                trust->exact + trust->estimates, noun, trust->estimates,
-                trust->estimates == 1 ? "is an estimate" : "are estimates", engine);
+    return strcmp(page_read_text(csv, a, column), page_read_text(csv, b, column)) == 0;
+}
+
+/* The fastest row of the work and cluster of another one on so many GPUs; SIZE_MAX: none. */
+static size_t find_row_on(const struct ar_csv *csv, size_t like, double gpus)
+{
+    size_t best = SIZE_MAX;
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        double time_s = page_read_number(csv, row, "iteration_s");
+        if (page_read_number(csv, row, "gpus") == gpus && !isnan(time_s) &&
+            is_same_text(csv, row, like, "trace") && is_same_text(csv, row, like, "cluster") &&
+            (best == SIZE_MAX || time_s < page_read_number(csv, best, "iteration_s"))) {
+            best = row;
+        }
     }
-    fputs(". ", text);
+    return best;
+}
+
+/* Writes a published value, and the value of the fastest row on so many GPUs. A time of a step
+ * depends on the batch: none of another layout stands beside it. */
+static void write_run_beside(FILE *text, const struct ar_page_run *run, const struct ar_csv *csv,
+                             size_t row)
+{
+    char cell[AR_UNIT_TEXT];
+    bool has_images = strcmp(run->quantity, "images_per_s") == 0;
+    const char *column = has_images ? "samples_per_s" : run->quantity;
+    struct ar_plot_unit unit = ar_plot_unit_of(run->quantity, run->measured);
+    size_t here = strcmp(column, "iteration_s") != 0 ? find_row_on(csv, row, run->gpus) : SIZE_MAX;
+    fprintf(text, "%s: ", run->title);
+    snprintf(cell, sizeof cell, "%.9g", run->measured);
+    ar_plot_write_measure(text, cell, unit);
+    if (unit.name[0] == '\0') { /* a rate */
+        fputc(' ', text);
+        ar_plot_write_name(text, run->quantity, unit);
+    }
+    if (here != SIZE_MAX && page_read_text(csv, here, column)[0] != '\0') {
+        fputs(" (the fastest here ", text);
+        ar_plot_write_measure(text, page_read_text(csv, here, column), unit);
+        fputs(")", text);
+    }
+}
+
+void answer_write_runs(const struct page_parts *parts, const struct ar_csv *csv, size_t row,
+                       const char *work, FILE *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < parts->request->runs_count; i++) {
+        const struct ar_page_run *run = &parts->request->runs[i];
+        if (strcmp(run->cluster, page_read_text(csv, row, "cluster")) == 0 &&
+            strcmp(run->work, work) == 0 && count++ < RUNS_SHOWN) {
+            fputs(count == 1 ? "Measured by others: " : "; ", text);
+            write_run_beside(text, run, csv, row);
+        }
+    }
+    fprintf(text, count > RUNS_SHOWN ? "; %zu more. " : count > 0 ? ". " : "", count - RUNS_SHOWN);
 }
 
 /* --- train -------------------------------------------------------------------------------- */
@@ -96,8 +134,9 @@ static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
     bool has_algorithm = algorithm[0] != '\0';
     bool has_shape = has_algorithm && shape[strspn(shape, "-")] != '\0';
     bool has_brackets = has_algorithm || !isnan(efficiency_frac);
+    char gpus[AR_UNIT_TEXT];
     fprintf(text, "%s on %s GPUs", ar_format_seconds(page_read_number(csv, row, "time_s"), time),
-            ar_csv_text(csv, row, "gpus"));
+            ar_format_number(page_read_number(csv, row, "gpus"), gpus));
     fprintf(text, "%s%s%s%s", has_brackets ? " (" : "", algorithm, has_shape ? " " : "",
             has_shape ? shape : "");
     answer_write_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
@@ -106,10 +145,10 @@ static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
 }
 
 /* Each run has its first and its last number of GPUs; the table has the others. */
-void answer_train(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_train(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
 {
     const struct ar_csv *csv = parts->files[file];
-    struct answer_trust trust = {0};
+    FILE *text = bullets->what;
     bool is_begun = false;
     for (size_t row = 0; row < csv->rows_count; row++) {
         bool is_end = row + 1 == csv->rows_count || is_new_in(csv, row + 1, "run");
@@ -117,7 +156,6 @@ void answer_train(struct page_parts *parts, enum page_file file, FILE *text)
         if (!is_end && !is_new_in(csv, row + 1, "gpus")) {
             continue; /* the last line of a run and a number of GPUs sums up all phases */
         }
-        answer_add_trust(&trust, ar_csv_text(csv, row, "exact"), ar_csv_text(csv, row, "engine"));
         if (!is_begun) {
             const char *strategy = ar_csv_text(csv, row, "strategy");
             bool is_named = strategy[0] != '\0' && strcmp(strategy, "data") != 0;
@@ -130,18 +168,23 @@ void answer_train(struct page_parts *parts, enum page_file file, FILE *text)
             write_run(text, csv, row);
         }
         is_begun = true;
-        fputs(is_end ? ". " : "", text);
+        if (is_end) {
+            fputs(". ", text);
+            answer_write_runs(parts, csv, row, ar_csv_text(csv, row, "run"), bullets->sure);
+        }
     }
-    if (trust.estimates > 0) { /* the sum of a run is an estimate if a phase of it is */
-        answer_write_trust(text, &trust, "times", "");
+    if (csv->rows_count > 0) { /* the sum of a run is an estimate if a phase of it is */
+        answer_write_trust(bullets->sure, csv, csv->rows_count - 1);
     }
 }
 
 /* --- reproduce ---------------------------------------------------------------------------- */
 
-void answer_results(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_results(struct page_parts *parts, enum page_file file,
+                    const struct page_bullets *bullets)
 {
     const struct ar_csv *csv = parts->files[file];
+    FILE *text = bullets->what;
     size_t both = 0, fitted = 0, banded = 0, inside = 0, worst = 0;
     double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
     for (size_t row = 0; row < csv->rows_count; row++) {
@@ -163,15 +206,15 @@ void answer_results(struct page_parts *parts, enum page_file file, FILE *text)
         fprintf(text, " (%zu more were fitted to)", fitted);
     }
     answer_write_percent(text, ": the median error is ", median_magnitude(errors, both), "");
+    fputs(". ", text);
     if (both > 0) {
         const char *name = ar_csv_text(csv, worst, "title");
-        fprintf(text, ", the largest %+.3g %% (%s)",
+        fprintf(bullets->sure, "The largest error is %+.3g %% (%s). ",
                 100 * page_read_number(csv, worst, "error_frac"),
                 name[0] != '\0' ? name : ar_csv_text(csv, worst, "row"));
     }
-    fputs(". ", text);
     if (banded > 0) {
-        fprintf(text,
+        fprintf(bullets->sure,
                 "%zu of %zu measured values are within the band of what is unknown about the run. ",
                 inside, banded);
     }
@@ -180,7 +223,8 @@ void answer_results(struct page_parts *parts, enum page_file file, FILE *text)
 /* --- compare ------------------------------------------------------------------------------ */
 
 /* Lines that sum up all node counts have none. */
-void answer_compared(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_compared(struct page_parts *parts, enum page_file file,
+                     const struct page_bullets *bullets)
 {
     const struct ar_csv *csv = parts->files[file];
     if (parts->files[PAGE_EXPECTED] != NULL) { /* the question was another one */
@@ -191,32 +235,35 @@ void answer_compared(struct page_parts *parts, enum page_file file, FILE *text)
         if (ar_csv_text(csv, row, "nodes")[0] != '\0' || set[0] == '\0') {
             continue;
         }
-        fprintf(text,
-                "Of %s %s calls the median error is %.3g %%, 95 %% are off by at most %.3g %%, "
-                "the worst one by %.3g %%. ",
-                ar_csv_text(csv, row, "rows"), set, 100 * page_read_number(csv, row, "median_frac"),
+        fprintf(bullets->what, "Of %s %s calls the median error is %.3g %%. ",
+                ar_csv_text(csv, row, "rows"), set,
+                100 * page_read_number(csv, row, "median_frac"));
+        fprintf(bullets->sure, "95 %% are off by at most %.3g %%, the worst one by %.3g %%. ",
                 100 * page_read_number(csv, row, "p95_frac"),
                 100 * page_read_number(csv, row, "worst_frac"));
-        answer_write_percent(text, "", page_read_number(csv, row, "covered_frac"),
+        answer_write_percent(bullets->sure, "", page_read_number(csv, row, "covered_frac"),
                              " of them are within the 95 % band. ");
     }
 }
 
 /* --- expect ------------------------------------------------------------------------------- */
 
-void answer_expected(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_expected(struct page_parts *parts, enum page_file file,
+                     const struct page_bullets *bullets)
 {
     for (size_t row = 0; row < parts->files[file]->rows_count; row++) {
-        fprintf(text, "%s ", ar_csv_text(parts->files[file], row, "answer"));
+        fprintf(bullets->what, "%s ", ar_csv_text(parts->files[file], row, "answer"));
+        fprintf(bullets->sure, "%s ", ar_csv_text(parts->files[file], row, "basis"));
     }
 }
 
 /* --- accuracy ----------------------------------------------------------------------------- */
 
 /* The last line sums up all sets, if there are several. */
-void answer_sets(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_sets(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
 {
     const struct ar_csv *csv = parts->files[file];
+    FILE *text = bullets->what;
     static const char held_out[] = "held_out_median_frac";
     if (csv->rows_count == 0) {
         return;
@@ -239,11 +286,11 @@ void answer_sets(struct page_parts *parts, enum page_file file, FILE *text)
                          " on the largest node counts, which were not fitted");
     fputs(". ", text);
     if (worst != all) {
-        fprintf(text, "There the worst of the sets is %s", ar_csv_text(csv, worst, "set"));
-        answer_write_percent(text, " with ", page_read_number(csv, worst, held_out), ". ");
+        fprintf(bullets->sure, "The worst of the sets is %s", ar_csv_text(csv, worst, "set"));
+        answer_write_percent(bullets->sure, " with ", page_read_number(csv, worst, held_out), ". ");
     }
     if (seen > 0) {
-        fprintf(text,
+        fprintf(bullets->sure,
                 "For %zu of the sets, rows that test the model had been looked at before a part of "
                 "it was chosen (column seen). ",
                 seen);
@@ -262,9 +309,10 @@ static void write_pass(FILE *text, const char *name, double measured_s, double p
 }
 
 /* The last line sums up all kinds. */
-void answer_kinds(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_kinds(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
 {
     const struct ar_csv *csv = parts->files[file];
+    FILE *text = bullets->what;
     if (csv->rows_count > 0) {
         size_t all = csv->rows_count - 1;
         write_pass(text, "forward", page_read_number(csv, all, "forward_measured_s"),
@@ -276,38 +324,55 @@ void answer_kinds(struct page_parts *parts, enum page_file file, FILE *text)
 
 /* --- plans -------------------------------------------------------------------------------- */
 
-void answer_advice(struct page_parts *parts, enum page_file file, FILE *text)
+/* The last plan is the one that losses and changes are of. */
+void answer_advice(struct page_parts *parts, enum page_file file,
+                   const struct page_bullets *bullets)
 {
     const struct ar_csv *csv = parts->files[file];
+    const char *plan = "";
     for (size_t row = 0; row < csv->rows_count; row++) {
-        if (strcmp(page_read_text(csv, row, "kind"), "plan") == 0) {
-            fprintf(text, "%s ", page_read_text(csv, row, "text"));
+        const char *kind = page_read_text(csv, row, "kind");
+        const char *text = page_read_text(csv, row, "text");
+        plan = strcmp(kind, "plan") == 0 ? text : plan;
+        if (strcmp(kind, "loss") == 0) {
+            fprintf(bullets->why, "Lost to %s. ", text);
         }
     }
+    fprintf(bullets->what, "%s ", plan);
 }
 
 /* --- all ---------------------------------------------------------------------------------- */
 
 void page_answer(struct page_parts *parts)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    if (file == NULL) {
-        ar_memory_fail("the report");
+    static const char *const names[] = {"What", "Why", "How sure"};
+    char *texts[3];
+    size_t sizes[3];
+    FILE *files[3];
+    for (size_t i = 0; i < 3; i++) {
+        files[i] = open_memstream(&texts[i], &sizes[i]);
+        if (files[i] == NULL) {
+            ar_memory_fail("the report");
+        }
     }
+    const struct page_bullets bullets = {files[0], files[1], files[2]};
     for (enum page_file i = 0; i < PAGE_FILES; i++) {
         const struct page_source *source = &page_sources[i];
         if (parts->files[i] != NULL && source->answer != NULL) {
-            source->answer(parts, i, file);
+            source->answer(parts, i, &bullets);
             parts->title = parts->title == NULL ? source->subject : parts->title;
         }
     }
-    fclose(file);
     parts->title = parts->title == NULL ? "Results" : parts->title;
-    parts->answer = ar_arena_own(parts->arena, text, free);
-    ar_text_to_line(text); /* cells may have ends of lines */
-    while (size > 0 && text[size - 1] == ' ') {
-        text[--size] = '\0';
+    parts->answer = "";
+    for (size_t i = 0; i < 3; i++) {
+        fclose(files[i]);
+        ar_text_to_line(texts[i]); /* cells may have ends of lines */
+        if (sizes[i] > 0) {        /* sentences end with a blank */
+            parts->answer = ar_arena_format(parts->arena, "%s%s%s: %.*s", parts->answer,
+                                            parts->answer[0] != '\0' ? "\n" : "", names[i],
+                                            (int)sizes[i] - 1, texts[i]);
+        }
+        free(texts[i]);
     }
 }

@@ -235,7 +235,8 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
     size_t next;
     const struct row *row = &rows->list[best];
     size_t rivals = count_rivals(rows, best, &next);
-    fprintf(text, "On %.0f GPUs of %s ", row->gpus, known(row->cluster, "?"));
+    fprintf(text, "On %s GPUs of %s ", ar_format_number(row->gpus, bytes),
+            known(row->cluster, "?"));
     if (rivals > 0) {
         fprintf(text, "the fastest of %zu algorithms is ", rivals + 1);
         write_algorithm(text, row);
@@ -267,10 +268,6 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
         fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
     }
     fputs(". ", text);
-    if (!isnan(row->low_s) && !isnan(row->high_s)) {
-        fprintf(text, "95 %% of such times are from %s to ", ar_format_seconds(row->low_s, time));
-        fprintf(text, "%s. ", ar_format_seconds(row->high_s, time));
-    }
 }
 
 static void write_rates(FILE *text, const struct row *row)
@@ -278,10 +275,7 @@ static void write_rates(FILE *text, const struct row *row)
     bool has_samples = row->samples_per_s > 0;
     char bytes[AR_UNIT_TEXT];
     if (has_samples) {
-        fprintf(text,
-                row->samples_per_s < 1e4 ? "That is %.4g samples per second"
-                                         : "That is %.0f samples per second",
-                row->samples_per_s);
+        fprintf(text, "That is %s samples per second", ar_format_number(row->samples_per_s, bytes));
     }
     if (has_samples && row->efficiency_frac > 0 && row->baseline[0] != '\0') {
         fprintf(text, ", a scaling efficiency of %.3g %% of one %s", 100 * row->efficiency_frac,
@@ -341,34 +335,34 @@ static void write_parts(FILE *text, const struct row *row)
     fputs(is_same ? " of that. " : ". ", text);
 }
 
-static void write_trust(FILE *text, const struct rows *rows)
+static void write_trust(FILE *text, const struct page_parts *parts, const struct rows *rows,
+                        size_t best)
 {
-    struct answer_trust trust = {0};
-    size_t results = 0;
+    const struct row *row = &rows->list[best];
+    char low[AR_UNIT_TEXT], high[AR_UNIT_TEXT];
+    size_t failed = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (has_result(rows, i)) {
-            answer_add_trust(&trust, rows->list[i].exact, rows->list[i].engine);
-            results++;
-        }
+        failed += !has_result(rows, i);
     }
-    if (results < rows->count) {
-        fprintf(text, "%zu row%s no result (column status). ", rows->count - results,
-                rows->count - results == 1 ? " has" : "s have");
+    if (!isnan(row->low_s) && !isnan(row->high_s)) {
+        fprintf(text, "95 %% of such times are from %s to %s. ", ar_format_seconds(row->low_s, low),
+                ar_format_seconds(row->high_s, high));
     }
-    if (trust.exact + trust.estimates > 0) {
-        answer_write_trust(text, &trust, "rows",
-                           rows->is_step ? "; times of kernels were measured, or come from a table"
-                                         : "");
-        fputs("'allreckon accuracy' and 'allreckon reproduce' show how far predictions are from "
-              "machines. ",
-              text);
+    answer_write_runs(parts, rows->csv, best, row->trace, text);
+    fprintf(text, "'allreckon %s' shows how far predictions are from machines. ",
+            rows->is_step ? "reproduce" : "accuracy");
+    answer_write_trust(text, rows->csv, best);
+    if (failed > 0) {
+        fprintf(text, "%zu row%s no result (column status). ", failed,
+                failed == 1 ? " has" : "s have");
     }
 }
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_rows(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
 {
+    FILE *text = bullets->what;
     const struct rows rows = read_answer_rows(parts->files[file], parts->arena);
     double gpus = 0; /* the most that have a result */
     size_t first = SIZE_MAX;
@@ -389,9 +383,12 @@ void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
         const struct row *row = &rows.list[best];
         double least_bytes = find_payload(&rows, row->gpus, true);
         first = operations++ == 0 ? best : first;
+        if (parts->files[PAGE_ADVICE] != NULL) {
+            continue; /* plans have said it */
+        }
         write_best_row(text, &rows, best);
         write_rates(text, row);
-        write_parts(text, row);
+        write_parts(bullets->why, row);
         if (!rows.is_step && !is_same(least_bytes, row->payload_bytes)) {
             size_t small = find_best_row(&rows, row->gpus, least_bytes, row->operation);
             if (small != SIZE_MAX) {
@@ -405,7 +402,7 @@ void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
     }
     const struct row *row = &rows.list[first];
     const char *work = rows.is_step ? row->trace : operations == 1 ? row->operation : "collectives";
-    write_trust(text, &rows);
+    write_trust(bullets->sure, parts, &rows, first);
     parts->title = parts->title != NULL
                        ? parts->title
                        : ar_arena_format(parts->arena, "%s on %s", known(work, "Collectives"),

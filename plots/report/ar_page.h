@@ -1,6 +1,7 @@
 /** \file ar_page.h
- * One HTML file of the files that a command left in a directory: the answer in words, pictures, a
- * timeline, tables, parameters, and the command that makes it again.
+ * One HTML file of the files that a command left in a directory: the answer in three bullets (what,
+ * why, how sure), the main picture or a timeline, and, folded, other pictures, tables, parameters,
+ * and the command that makes it again.
  *
  * The page needs nothing but itself: no network, no other file. Pictures are those of ar_plot.h,
  * whose points tell their values. Every number in the words is that of a row. Names, titles and
@@ -28,6 +29,14 @@
 #include "ar_error.h"
 #include "ar_record.h"
 
+/** A published result, for readers of predictions of the same work on the same cluster. */
+struct ar_page_run {
+    const char *title, *cluster, *work; /**< work: a trace, a workload, or a run of `train` */
+    const char *quantity;               /**< a column, such as `efficiency_frac` */
+    double measured;                    /**< in the unit of the quantity */
+    double gpus;                        /**< NAN: not known */
+};
+
 struct ar_page_request {
     const char *directory;
     const char *out;                  /**< the page; replaced if it is there */
@@ -37,10 +46,12 @@ struct ar_page_request {
     const char *made_by;              /**< a comment in the page */
     const struct ar_columns *columns; /**< explain columns of the files; others have no help */
     size_t columns_count;
+    const struct ar_page_run *runs;
+    size_t runs_count;
 };
 
 struct ar_page {
-    const char *answer;  /**< one paragraph, the arena's */
+    const char *answer;  /**< the bullets, one in a line, the arena's */
     const char *reasons; /**< why there are fewer pictures (ar_plot.h); NULL: all are there */
 };
 

@@ -156,12 +156,23 @@ static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_err
 
 /* --- parts of the page -------------------------------------------------------------------- */
 
+/* Writes the bullets, LABEL: SENTENCES. */
+static void write_answer(FILE *file, struct page_parts *parts)
+{
+    char *lines = ar_arena_text(parts->arena, parts->answer);
+    for (const char *line; (line = strsep(&lines, "\n")) != NULL;) {
+        size_t label = strcspn(line, ":");
+        fprintf(file, "<li><b>%.*s</b>", (int)label, line);
+        ar_plot_write_between(file, "", line + label, "</li>\n");
+    }
+}
+
 /* Writes a list of lines, which are changed; nothing for NULL and for empty lines. */
 static void write_lines(FILE *file, const char *title, char *lines)
 {
     bool has_lines = lines != NULL && lines[0] != '\0';
     if (has_lines) {
-        fprintf(file, "<section><h2>%s</h2>\n<ul>", title);
+        fprintf(file, PAGE_FOLDED "\n<ul>", title);
     }
     for (const char *line; (line = strsep(&lines, "\n")) != NULL;) {
         if (line[0] != '\0') {
@@ -169,7 +180,7 @@ static void write_lines(FILE *file, const char *title, char *lines)
             ar_plot_write_between(file, "<li>", line + skipped, "</li>\n");
         }
     }
-    fputs(has_lines ? "</ul></section>\n" : "", file);
+    fputs(has_lines ? "</ul></details>\n" : "", file);
 }
 
 static void write_command_notes(FILE *file, struct page_parts *parts)
@@ -201,8 +212,9 @@ static void write_command_line(FILE *file, struct page_parts *parts)
     }
     fclose(command);
     ar_plot_write_between(
-        file, "<section><h2>The command that makes it again</h2>\n<pre tabindex=\"0\"><code>",
-        ar_arena_own(parts->arena, text, free), "</code></pre></section>\n");
+        file,
+        "<details><summary>The command that makes it again</summary>\n<pre tabindex=\"0\"><code>",
+        ar_arena_own(parts->arena, text, free), "</code></pre></details>\n");
 }
 
 /* Bytes at the beginning of an SVG's text that are names of its parts, which nobody wants to read.
@@ -244,15 +256,31 @@ static void write_svg(FILE *file, const struct page_picture *picture)
     }
 }
 
+static void write_figure(FILE *file, const struct page_picture *picture)
+{
+    fprintf(file, "<figure id=\"%s\">", picture->name);
+    write_svg(file, picture);
+    fputs("</figure>\n", file);
+}
+
+/* The first picture is the main one. */
+static void write_main_picture(FILE *file, struct page_parts *parts)
+{
+    if (parts->pictures != NULL) {
+        write_figure(file, parts->pictures);
+    }
+}
+
 static void write_pictures(FILE *file, struct page_parts *parts)
 {
-    fputs(parts->pictures != NULL ? "<section class=\"pictures\"><h2>Pictures</h2>\n" : "", file);
-    for (const struct page_picture *at = parts->pictures; at != NULL; at = at->next) {
-        fprintf(file, "<figure id=\"%s\">", at->name);
-        write_svg(file, at);
-        fputs("</figure>\n", file);
+    const struct page_picture *more = parts->pictures != NULL ? parts->pictures->next : NULL;
+    if (more != NULL) {
+        fprintf(file, PAGE_FOLDED "<div class=\"pictures\">\n", "More pictures");
+        for (; more != NULL; more = more->next) {
+            write_figure(file, more);
+        }
+        fputs("</div></details>\n", file);
     }
-    fputs(parts->pictures != NULL ? "</section>\n" : "", file);
     write_lines(file, "What is not drawn",
                 parts->reasons != NULL ? ar_arena_text(parts->arena, parts->reasons) : NULL);
 }
@@ -272,6 +300,8 @@ static const struct part {
     void (*write)(FILE *file, struct page_parts *parts);
     const char *file; /* copied as it is */
 } writers[] = {
+    {"answer", write_answer, NULL},
+    {"main", write_main_picture, NULL},
     {"notes", write_command_notes, NULL},
     {"timeline", page_write_timeline, NULL},
     {"pictures", write_pictures, NULL},
@@ -285,8 +315,7 @@ static const struct part {
 static enum ar_status write_part(FILE *file, struct page_parts *parts, const char *name,
                                  size_t size, struct ar_error *err)
 {
-    const char *const texts[][2] = {
-        {"title", parts->title}, {"answer", parts->answer}, {"made_by", parts->request->made_by}};
+    const char *const texts[][2] = {{"title", parts->title}, {"made_by", parts->request->made_by}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (strlen(texts[i][0]) == size && strncmp(texts[i][0], name, size) == 0) {
             ar_plot_write_html(file, texts[i][1]);

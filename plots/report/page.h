@@ -51,8 +51,14 @@ enum page_file {
 
 struct page_parts;
 
+/** The bullets that a page begins with. */
+struct page_bullets {
+    FILE *what, *why, *sure;
+};
+
 /** Writes sentences about a file, each with a blank behind it. May set the title of the page. */
-typedef void page_sentences(struct page_parts *parts, enum page_file file, FILE *text);
+typedef void page_sentences(struct page_parts *parts, enum page_file file,
+                            const struct page_bullets *bullets);
 
 extern const struct page_source {
     const char *name, *title, *columns;
@@ -60,6 +66,9 @@ extern const struct page_source {
     page_sentences *answer;
     const char *subject;
 } page_sources[PAGE_FILES];
+
+/** Begins a folded part with its title, ended by `</details>`. */
+#define PAGE_FOLDED "<details><summary>%s</summary>"
 
 struct page_picture {
     const char *name, *svg;
@@ -73,7 +82,7 @@ struct page_parts {
     struct page_picture *pictures;    /**< in order */
     const char *reasons;              /**< why pictures are not drawn (ar_plot.h); NULL: all are */
     const char *title;                /**< what the page is about */
-    const char *answer;               /**< sentences */
+    const char *answer;               /**< the bullets, one in a line */
     const char *command;              /**< the command line without --out; NULL: not known */
     char *notes;                      /**< of the command, one in a line; "": none */
     struct page_timeline *timeline;   /**< NULL: no file of tasks */
@@ -95,19 +104,13 @@ page_sentences answer_advice, answer_rows, answer_tasks, answer_train, answer_re
 /** Whether rows of steps and collectives may differ in a column before they are run. */
 bool answer_is_parameter(const char *column);
 
-/** How many of some results are exact, and how many estimates. */
-struct answer_trust {
-    size_t exact, estimates;
-    const char *engine; /**< of all of them; NULL: there are several, or none */
-};
+/** Writes that a row is an estimate of its engine, if it is one. */
+void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row);
 
-/** Adds a result, which is exact (`yes`) or an estimate (`no`); others add nothing. */
-void answer_add_trust(struct answer_trust *trust, const char *exact, const char *engine);
-
-/** Writes whether what is sent is followed exactly in results, of which there is at least one.
- * \param noun what they are; \param more what follows "every message exactly" */
-void answer_write_trust(FILE *text, const struct answer_trust *trust, const char *noun,
-                        const char *more);
+/** Writes published results of a work on the cluster of a row, each beside the fastest row of so
+ * many GPUs. Nothing if there are none. */
+void answer_write_runs(const struct page_parts *parts, const struct ar_csv *csv, size_t row,
+                       const char *work, FILE *text);
 
 /** Writes a fraction in percent between two texts; nothing for NAN. */
 void answer_write_percent(FILE *text, const char *before, double frac, const char *after);

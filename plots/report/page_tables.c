@@ -166,7 +166,7 @@ static void write_file_table(FILE *file, const struct page_parts *parts, enum pa
         same_count += !shown[i].is_shown && csv->rows_count > 0 &&
                       ar_csv_cell(csv, 0, shown[i].column)[0] != '\0';
     }
-    fprintf(file, "<section><h2>%s</h2>\n<p class=\"file\"><code>%s</code>%s</p>\n", source->title,
+    fprintf(file, PAGE_FOLDED "\n<p class=\"file\"><code>%s</code>%s</p>\n", source->title,
             source->name, csv->rows_count > 1 && same_count > 0 ? ", the same in all rows:" : "");
     if (same_count > 0) {
         write_constant_columns(file, csv, shown);
@@ -174,7 +174,7 @@ static void write_file_table(FILE *file, const struct page_parts *parts, enum pa
     if (shown_count > 0) {
         write_table_rows(file, csv, source->title, shown);
     }
-    fputs("</section>\n", file);
+    fputs("</details>\n", file);
 }
 
 void page_write_tables(FILE *file, struct page_parts *parts)

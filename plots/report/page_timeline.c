@@ -158,15 +158,16 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
 
 /* --- in words ----------------------------------------------------------------------------- */
 
-void answer_tasks(struct page_parts *parts, enum page_file file, FILE *text)
+void answer_tasks(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
 {
     struct page_timeline *timeline = read_timeline(parts->files[file], parts->arena);
-    char time[AR_UNIT_TEXT];
+    char time[AR_UNIT_TEXT], count[AR_UNIT_TEXT];
     double stages = 0;
     parts->timeline = timeline;
     for (size_t i = 0; i < timeline->count; i++) {
         stages = fmax(stages, timeline->tasks[i].stage + 1);
     }
-    fprintf(text, "The timeline has %zu tasks of %.0f stage%s and ends after %s. ", timeline->count,
-            stages, stages == 1 ? "" : "s", ar_format_seconds(timeline->end_s, time));
+    fprintf(bullets->why, "The timeline has %s tasks of %.0f stage%s and ends after %s. ",
+            ar_format_number((double)timeline->count, count), stages, stages == 1 ? "" : "s",
+            ar_format_seconds(timeline->end_s, time));
 }

@@ -42,8 +42,9 @@ function takeValues(svg) {
 }
 
 // --- tables -------------------------------------------------------------------------------------
-const text = cell => cell.textContent;
-const number = cell => parseFloat(cell.dataset.v ?? cell.textContent);
+const plain = words => words.replace(/(\d),(?=\d{3})/g, "$1"); // 1,024 is found by 1024, too
+const text = cell => plain(cell.textContent);
+const number = cell => parseFloat(cell.dataset.v ?? text(cell));
 
 function sortTable(table, column) {
   const head = table.tHead.rows[0].cells[column], body = table.tBodies[0];
@@ -75,7 +76,7 @@ function makeTest(word, names) {
 
 function filterTable(table, words, shown) {
   const names = [...table.tHead.rows[0].cells].map(cell => text(cell).trim().toLowerCase());
-  const tests = words.toLowerCase().split(/\s+/).filter(word => word).map(word => makeTest(word, names));
+  const tests = plain(words).toLowerCase().split(/\s+/).filter(word => word).map(word => makeTest(word, names));
   const rows = [...table.tBodies[0].rows];
   rows.forEach(row => { row.hidden = !tests.every(test => test.passes(row)); });
   const count = rows.filter(row => !row.hidden).length;
@@ -162,3 +163,4 @@ function takeTimeline(svg) {
 document.querySelectorAll("table").forEach(takeTable);
 document.querySelectorAll("figure svg, .timeline svg").forEach(takeValues);
 document.querySelectorAll(".timeline svg").forEach(takeTimeline);
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => { part.open = true; }));

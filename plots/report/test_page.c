@@ -61,6 +61,10 @@ Test(page, the_answer_of_a_sweep_is_its_fastest_row_beside_the_next)
         answer,
         "On 64 GPUs of abci-v100 the fastest of 3 algorithms is torus2d 8x8: a step "
         "of resnet50-v1.5 (engine closed) takes 76 ms, 10.6 % less than hierarchical 4, the next.");
+    cr_expect_eq(strncmp(answer, "What: On 64 GPUs", 16), 0);
+    expect_says(answer, "\nWhy: 70 ms of it is computing");
+    expect_says(answer, "\nHow sure: 'allreckon reproduce'");
+    expect_says(text, "<li><b>Why</b>: 70 ms of it is computing");
     expect_says(answer, "a scaling efficiency of 92.1 % of one gpu");
     expect_says(answer, "1 row has no result");
 }
@@ -104,17 +108,14 @@ Test(page, each_kind_of_file_has_its_answer)
          "run,gpus,phase,cluster,algorithm,shape,time_s,efficiency_frac,engine,exact\n"
          "a,64,total,c,torus2d,8x8,120,0.8,x,no\na,8,total,c,ring,-,60,0.4,x,no\n",
          "a on c takes 120 s on 64 GPUs (torus2d 8x8, scaling efficiency 80 %) and 60 s on 8 GPUs "
-         "(ring, scaling efficiency 40 %). These are estimates: engine x does not follow "
-         "every message exactly."},
+         "(ring, scaling efficiency 40 %).\nHow sure: Engine x estimates what is sent"},
         {"train.csv",
          "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
-         "a,64,1,c,ring,1,x,no\na,64,total,c,ring,120,x,no\nb,8,total,c,ring,60,x,yes\n",
-         "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 8 GPUs (ring). Of the 2 times "
-         "1 is an estimate (column exact): there engine x does not follow"},
-        {"train.csv",
-         "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
-         "a,64,total,c,ring,120,simgrid,yes\na,8,total,c,ring,60,recurrence,no\n",
-         "Of the 2 times 1 is an estimate (column exact): there engine of each row does not"},
+         "a,64,1,c,ring,1,x,no\na,64,total,c,ring,120,x,no\nb,1024,total,c,ring,60,x,no\n",
+         "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 1,024 GPUs (ring)."},
+        {"advice.csv",
+         "kind,name,text\nplan,,First.\nplan,,Second.\nloss,a,kernels: 1 s\nchange,b,no\n",
+         "What: Second.\nWhy: Lost to kernels: 1 s."},
         {"kinds.csv",
          "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
          "all,0.02,0.021,0.04,0.03\n",
@@ -137,15 +138,15 @@ Test(page, rows_of_steps_and_collectives_have_their_answer)
         {"step.csv",
          "cluster,trace,gpus,algorithm,iteration_s,compute_s,exposed_s,samples_per_s,engine,exact\n"
          "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
-         "On 8 GPUs of c a step of t takes 100 ms with ring. That is 2560 samples per second. 90 "
-         "ms of it is computing, 10 ms communication that nothing hides. Here engine "
-         "closed follows every message exactly; times of kernels were measured"},
+         "On 8 GPUs of c a step of t takes 100 ms with ring. That is 2,560 samples per second.\n"
+         "Why: 90 ms of it is computing, 10 ms communication that nothing hides.\nHow sure: 'all"},
         {"step.csv",
          "cluster,gpus,algorithm,operation,payload_bytes,allreduce_s,engine,exact\n"
-         "c,8,ring,allgather,1000,0.1,x,yes\nc,8,direct,allgather,8,0.01,x,no\n"
+         "c,8,ring,allgather,1000,0.1,x,no\nc,8,direct,allgather,8,0.01,x,no\n"
          "c,4,ring,allgather,8,1,x,no\n",
-         "takes 10 ms with direct. Of the 3 rows 2 are estimates (column exact): there engine x "
-         "does not follow every message exactly. "},
+         "machines. Engine x estimates what is sent; --check simulates it."},
+        {"step.csv", "gpus,iteration_s,status\n4096,1,ok\n8,,failed\n",
+         "1 row has no result (column status)."},
         {"step.csv",
          "trace,gpus,iteration_s,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
          "t,8,0.1,0.02,0,0.002,0.017,0.001\n",
@@ -164,6 +165,45 @@ Test(page, rows_of_steps_and_collectives_have_their_answer)
     EXPECT_ANSWERS(cases);
 }
 
+Test(page, published_runs_of_the_same_work_stand_beside_the_fastest_row_of_so_many_gpus)
+{
+    static const struct ar_page_run runs[] = {
+        {"A, 8 GPUs", "c", "t", "efficiency_frac", 0.8475, 8},
+        {"B, 8 GPUs", "c", "t", "images_per_s", 1091357, 8},
+        {"C, 9 GPUs", "c", "t", "images_per_s", 7, 9},
+        {"D, 8 GPUs", "c", "t", "iteration_s", 0.5, 8},
+        {"E, 8 GPUs", "c", "t", "images_per_s", 8, 8},
+        {"F, 8 GPUs", "other", "t", "images_per_s", 9, 8},
+    };
+    struct ar_page page;
+    struct ar_error err;
+    struct ar_page_request request = a_page();
+    request.runs = runs;
+    request.runs_count = sizeof runs / sizeof runs[0];
+    write_file("step.csv",
+               "cluster,trace,gpus,algorithm,iteration_s,samples_per_s,efficiency_frac\n"
+               "c,t,8,ring,0.2,1,0.4\nc,t,8,tree,0.1,2345678,0.931\nc,t,16,ring,0.1,1,0.3\n");
+    cr_assert_eq(ar_page_write(&request, &arena, &page, &err), AR_OK, "%s", err.text);
+    expect_says(page.answer,
+                "How sure: Measured by others: A, 8 GPUs: 84.75 % (the fastest here 93.1 %); "
+                "B, 8 GPUs: 1,091,357 images per s (the fastest here 2,345,678); "
+                "C, 9 GPUs: 7 images per s; D, 8 GPUs: 500 ms; 1 more. ");
+}
+
+Test(page, what_follows_the_answer_and_the_main_picture_is_folded)
+{
+    need_gnuplot();
+    write_sweep();
+    write_page();
+    const char *main_picture = strstr(text, "<figure id=\"efficiency\"");
+    const char *folded = strstr(text, "<details>");
+    const char *other = strstr(text, "<figure id=\"throughput\"");
+    cr_assert(main_picture != NULL && folded != NULL && other != NULL);
+    cr_expect(main_picture < folded && folded < other);
+    cr_expect_eq(count_of("<details>"), count_of("</details>"));
+    cr_expect_eq(count_of("<details>"), count_of("<summary>"));
+}
+
 Test(page, a_column_of_many_magnitudes_has_a_unit_of_the_middle)
 {
     write_file("step.csv", "gpus,algorithm,payload_bytes,allreduce_s\n"
@@ -171,7 +211,7 @@ Test(page, a_column_of_many_magnitudes_has_a_unit_of_the_middle)
     write_page();
     expect_says(text, ">payload <small>kB</small>");
     expect_says(text, ">0.004</td>");
-    expect_says(text, ">33554</td>");
+    expect_says(text, ">33,554</td>");
     expect_says(text, ">allreduce <small>ms</small>");
 }
 
@@ -183,7 +223,8 @@ Test(page, the_answer_of_compared_calls_is_their_errors)
     write_file("compare.csv",
                "nodes,gpus,set,payload_bytes,measured_s,predicted_s,low_s,high_s,error_frac\n"
                "1,4,held-out,1024,1,2,0.5,10,1\n2,8,held-out,1024,1,4,1,20,3\n");
-    expect_says(write_page(), "Of 2 held-out calls the median error is 10 %");
+    expect_says(write_page(),
+                "Of 2 held-out calls the median error is 10 %.\nHow sure: 95 % are off");
 }
 
 Test(page, families_and_suspects_may_be_below_0)

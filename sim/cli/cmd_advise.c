@@ -98,17 +98,18 @@ static struct advice find_training(struct adviser *adviser, const char *kind, co
 static const char *say_plan(struct adviser *adviser, const struct advice *plan,
                             const struct ar_row *row, const struct ar_layout *layout)
 {
-    char step[AR_UNIT_TEXT], young[AR_UNIT_TEXT], daly[AR_UNIT_TEXT];
+    char step[AR_UNIT_TEXT], young[AR_UNIT_TEXT], daly[AR_UNIT_TEXT], rate[AR_UNIT_TEXT];
+    char hours[AR_UNIT_TEXT], cost[AR_UNIT_TEXT], gpus[AR_UNIT_TEXT];
     struct ar_arena *arena = adviser->arena;
     bool has_stages = strstr(row->mesh, "pp=") != NULL;
     char *text = ar_arena_format(
         arena,
-        "%s on %" PRIu64 " GPUs of %s: %s a step, %.0f tokens/s, by %s, %s, micro-batch %" PRIu64
+        "%s on %s GPUs of %s: %s a step, %s tokens/s, by %s, %s, micro-batch %" PRIu64
         ", recompute %s%s%s%s%s.",
-        row->trace, row->gpus, row->cluster, ar_format_seconds(row->iteration_s, step),
-        row->tokens_per_s, row->mesh, row->strategy, row->micro_batch, row->recompute,
-        has_stages ? ", " : "", has_stages ? row->schedule : "",
-        layout->is_sequence_parallel ? ", sequence parallel" : "",
+        row->trace, ar_format_number((double)row->gpus, gpus), row->cluster,
+        ar_format_seconds(row->iteration_s, step), ar_format_number(row->tokens_per_s, rate),
+        row->mesh, row->strategy, row->micro_batch, row->recompute, has_stages ? ", " : "",
+        has_stages ? row->schedule : "", layout->is_sequence_parallel ? ", sequence parallel" : "",
         layout->overlaps_tensor ? ", tensor parallelism beside its products" : "");
     if (!isnan(plan->days)) {
         text = ar_arena_format(arena, "%s %s tokens (--tokens) take %.3g days%s.", text,
@@ -126,13 +127,14 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
             ar_format_duration(ar_young_interval_s(mtbf_s, adviser->checkpoint_s), young));
     }
     if (!isnan(plan->cost)) {
-        text = ar_arena_format(arena, "%s %.0f GPU hours at %s (--price) cost %.0f.", text,
-                               plan->cost / adviser->price, adviser->options->price, plan->cost);
+        text = ar_arena_format(arena, "%s %s GPU hours at %s (--price) cost %s.", text,
+                               ar_format_number(plan->cost / adviser->price, hours),
+                               adviser->options->price, ar_format_number(plan->cost, cost));
     }
     return isnan(plan->energy_kWh)
                ? text
-               : ar_arena_format(arena, "%s %s W a GPU (--power) are %.0f kWh.", text,
-                                 adviser->options->power, plan->energy_kWh);
+               : ar_arena_format(arena, "%s %s W a GPU (--power) are %s kWh.", text,
+                                 adviser->options->power, ar_format_number(plan->energy_kWh, cost));
 }
 
 /* Compares a changed plan with the plan; nothing is said of days where both are the same. */
@@ -141,12 +143,14 @@ static const char *say_change(struct adviser *adviser, const char *what, const s
 {
     double percent = 100 * (changed->tokens_per_s / plan->tokens_per_s - 1);
     bool is_same = fabs(percent) < 0.5;
-    const char *text = ar_arena_format(adviser->arena, "%s: %.0f tokens/s, %s%.3g %%%s", what,
-                                       changed->tokens_per_s, is_same ? "the same within " : "",
-                                       is_same ? 0.5 : fabs(percent),
-                                       is_same       ? ""
-                                       : percent > 0 ? " more"
-                                                     : " less");
+    char rate[AR_UNIT_TEXT];
+    const char *text =
+        ar_arena_format(adviser->arena, "%s: %s tokens/s, %s%.3g %%%s", what,
+                        ar_format_number(changed->tokens_per_s, rate),
+                        is_same ? "the same within " : "", is_same ? 0.5 : fabs(percent),
+                        is_same       ? ""
+                        : percent > 0 ? " more"
+                                      : " less");
     return isnan(changed->days) || is_same ? text
                                            : ar_arena_format(adviser->arena, "%s, %+.1f days", text,
                                                              changed->days - plan->days);

@@ -1,5 +1,6 @@
 /* plot, report: pictures and a page of the files that a command left. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "ar_page.h"
 #include "commands.h"
 #include "made_by.h"
+#include "reproduce.h"
 
 /* Notes why pictures are not drawn. */
 static void note_reasons(FILE *notes, const char *reasons)
@@ -68,6 +70,33 @@ enum ar_status option_draw(const struct options *options, enum ar_plot_set set, 
     return draw(options, request, false, err);
 }
 
+/* Finds the published runs of a trace, a workload with a size of its own, or a run of `train`. */
+static enum ar_status find_runs(const struct options *options, struct ar_page_request *request,
+                                struct ar_error *err)
+{
+    struct published_request wanted = {.files_count = 0};
+    struct published_rows rows;
+    AR_TRY(options_scenario(options, 0, &wanted.given, err));
+    AR_TRY(published_read(&wanted, &rows, err));
+    struct ar_page_run *runs = ar_arena_alloc(options->arena, rows.count + 1, sizeof *runs);
+    request->runs = runs;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct published *row = &rows.rows[i];
+        const char *trace = row->keys[AR_KEY_TRACE], *workload = row->keys[AR_KEY_WORKLOAD];
+        const char *work = row->run != NULL ? row->run : trace != NULL ? trace : workload;
+        if (!published_is_context(row) && work != NULL && row->keys[AR_KEY_LAYERS] == NULL) {
+            runs[request->runs_count++] = (struct ar_page_run){
+                .title = row->title,
+                .cluster = row->keys[AR_KEY_CLUSTER],
+                .work = work,
+                .quantity = published_quantities[row->quantity],
+                .measured = row->measured,
+                .gpus = row->gpus != AR_NO_COUNT ? (double)row->gpus : (double)NAN};
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status command_report(const struct options *options, struct ar_error *err)
 {
     const struct ar_columns columns[] = {ar_row_columns, ar_comparison_columns,
@@ -79,14 +108,15 @@ enum ar_status command_report(const struct options *options, struct ar_error *er
     if (out == NULL) {
         out = ar_arena_format(options->arena, "%s/report.html", options->arguments[0]);
     }
-    const struct ar_page_request request = {.directory = options->arguments[0],
-                                            .out = out,
-                                            .page_dir = pages,
-                                            .template_dir = templates,
-                                            .where = options->where,
-                                            .made_by = made_by(options),
-                                            .columns = columns,
-                                            .columns_count = sizeof columns / sizeof columns[0]};
+    struct ar_page_request request = {.directory = options->arguments[0],
+                                      .out = out,
+                                      .page_dir = pages,
+                                      .template_dir = templates,
+                                      .where = options->where,
+                                      .made_by = made_by(options),
+                                      .columns = columns,
+                                      .columns_count = sizeof columns / sizeof columns[0]};
+    AR_TRY(find_runs(options, &request, err));
     AR_TRY(resource_plots("plots/templates", templates, err));
     AR_TRY(resource_plots("plots/report", pages, err));
     AR_TRY(made_by_check_file(options, out, err));

@@ -88,7 +88,7 @@ Test(cli_advise, counts_of_gpus_have_a_plan_each_and_files_a_report)
     CLI_LINES(run.out, "llama3-8b on ", 3);
     CLI_LINES(cli_read("plan/advice.csv"), "plan,", 3);
     run = cli_good("$AR report plan");
-    CLI_HAS(run.out, "a step of llama3-8b");
+    CLI_HAS(run.out, "What: llama3-8b on 64 GPUs");
     CLI_LINES(cli_read("plan/report.html"), "half the GPUs, with their own layout", 1);
     CLI_HAS(cli_read("plan/command.txt"), "--micro-batch 1,2 --precision bf16 --gpus 16:64:x2\n");
     CLI_HAS(cli_read("plan/parameters.csv"), "--mesh,all,default");

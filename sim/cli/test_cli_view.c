@@ -147,6 +147,13 @@ Test(cli_view, progress_is_shown_on_a_terminal_only)
 /* --- names -------------------------------------------------------------------------------------
  */
 
+Test(cli_view, a_report_says_what_published_runs_of_the_same_work_took)
+{
+    cli_good("$AR train sony-v2-3456 --gpus 64 --quiet --out run");
+    CLI_HAS(cli_good("$AR report run").out,
+            "Measured by others: Sony 122 s: time to train on 3456 V100: 122 s.");
+}
+
 TestSuite(cli_names, .init = cli_enter, .fini = cli_leave);
 
 /* The command that a page names, run by a shell, makes the same page again. */
