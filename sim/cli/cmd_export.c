@@ -78,30 +78,38 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
                               scenario->engine->name);
 }
 
-/* With buckets some ranks are shown, else all roles. */
-static enum ar_status write_timeline(const struct options *options, struct ar_scenario *scenario,
-                                     FILE *file, const char *mark, struct ar_error *err)
+enum ar_status options_run_timeline(const struct options *options,
+                                    const struct ar_scenario *scenario, struct ar_job *job,
+                                    struct ar_timing *timing, struct ar_row *row,
+                                    struct ar_error *err)
 {
-    struct ar_row row;
-    uint32_t ranks[TIMELINE_RANKS];
-    struct ar_timeline shown = {.ranks = ranks};
-    FILE *notes = option_notes(options);
-    struct ar_timing timing;
-    struct ar_job job = ar_scenario_job(scenario);
     if (shows_ranks(scenario)) {
-        shown.ranks_count =
+        struct ar_timeline *shown = ar_arena_alloc(options->arena, 1, sizeof *shown);
+        uint32_t *ranks = ar_arena_alloc(options->arena, TIMELINE_RANKS, sizeof *ranks);
+        shown->ranks = ranks;
+        shown->ranks_count =
             timeline_choose_ranks(ar_shape_ranks(&scenario->shape),
                                   ar_cluster_facts(scenario->cluster)->gpus_per_node, ranks);
         /* Contention may make other buckets than the scenario has, up to one for each tensor. */
         struct ar_trial sizes = {.collective = ar_scenario_collective(scenario),
                                  .calls_count = scenario->trace->tensors_count,
-                                 .timeline = &shown};
-        shown.marks_s =
-            ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown.marks_s);
-        job.timeline = &shown;
+                                 .timeline = shown};
+        shown->marks_s =
+            ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown->marks_s);
+        job->timeline = shown;
     }
+    return ar_run_job(scenario, job, options->arena, timing, row, err);
+}
+
+static enum ar_status write_timeline(const struct options *options, struct ar_scenario *scenario,
+                                     FILE *file, const char *mark, struct ar_error *err)
+{
+    struct ar_row row;
+    FILE *notes = option_notes(options);
+    struct ar_timing timing;
+    struct ar_job job = ar_scenario_job(scenario);
     ar_note_before(notes, scenario, ar_run_cost_s(scenario));
-    AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
+    AR_TRY(options_run_timeline(options, scenario, &job, &timing, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     if (job.timeline != NULL) {
         ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);

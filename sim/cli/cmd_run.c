@@ -1,5 +1,6 @@
 /* One collective, and predict: rows on stdout. */
 
+#include <math.h>
 #include <string.h>
 
 #include "ar_inputs.h"
@@ -8,8 +9,11 @@
 #include "ar_operators.h"
 #include "ar_units.h"
 #include "commands.h"
+#include "exports.h"
 #include "lists.h"
 #include "made_by.h"
+
+static const char *const trace_names[] = {"trace.json", "trace.paje", NULL};
 
 #define LONG_S 1.0 /* notes appear at once if the command takes longer */
 
@@ -103,6 +107,42 @@ static struct ar_scenario make_checker(const struct ar_scenario *scenario)
     return checker;
 }
 
+/* Simulates a step and leaves its traces in --out. */
+static enum ar_status run_traced(const struct options *options, const struct ar_scenario *scenario,
+                                 struct ar_row *row, struct ar_error *err)
+{
+    struct ar_timing timing;
+    struct ar_output *json, *paje;
+    struct parameters parameters = {0};
+    struct usage_shown shown;
+    const char *mark = made_by(options);
+    struct ar_job job = ar_scenario_job(scenario);
+    AR_TRY(ar_usage_create(scenario->cluster, ar_job_ranks(&job), options->arena, &job.usage, err));
+    AR_TRY(options_run_timeline(options, scenario, &job, &timing, row, err));
+    struct ar_row same = *row;
+    same.wall_s = NAN; /* the same step gives the same file */
+    AR_TRY(ar_output_begin_in(options->out, trace_names[0], options->arena, &json, err));
+    AR_TRY(ar_output_begin_in(options->out, trace_names[1], options->arena, &paje, err));
+    timeline_write_trace(json->file, &timing, &same, mark);
+    usage_write_paje(paje->file, &timing, mark);
+    AR_TRY(ar_output_commit(json, err));
+    AR_TRY(ar_output_commit(paje, err));
+    usage_choose(&timing, &shown);
+    ar_note(option_notes(options),
+            "%s/trace.json (for ui.perfetto.dev) and trace.paje show %u of %u links that are used, "
+            "the busiest ones, and %u of %u GPUs, in intervals of %.3g us",
+            options->out, shown.links_count, shown.links_used, shown.count - shown.links_count,
+            job.usage->ranks_count, job.usage->bin_s * 1e6);
+    parameters_add_scenario(&parameters, scenario, options->arena);
+    return made_by_sign(options, NULL, &parameters, err);
+}
+
+/* Whether --out asks for traces; with operators it asks where they lie. */
+static bool wants_traces(const struct options *options)
+{
+    return options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
+}
+
 /* Runs scenarios one after the other and writes their rows. */
 static enum ar_status run_scenarios(const struct options *options,
                                     const struct ar_scenario *scenarios, size_t count,
@@ -129,7 +169,9 @@ static enum ar_status run_scenarios(const struct options *options,
         ar_note_flush(notes);
     }
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(ar_run(&scenarios[i], &rows[rows_count++], err));
+        struct ar_row *row = &rows[rows_count++];
+        AR_TRY(wants_traces(options) ? run_traced(options, &scenarios[i], row, err)
+                                     : ar_run(&scenarios[i], row, err));
         if (options->check) {
             checker = make_checker(&scenarios[i]);
             AR_TRY(ar_run(&checker, &rows[rows_count++], err));
@@ -145,17 +187,24 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
 {
     struct ar_scenario scenario;
     AR_TRY(option_require_step(options, err));
-    if (options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found without --operators; expected it with the operators "
-                            "whose placement is written");
-    }
-    AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(options_load(options, &scenario, err));
+    if (wants_traces(options)) {
+        if (!ar_engine_simulates(scenario.engine) || ar_scenario_kind(&scenario)->graph == NULL) {
+            return ar_error_set(err, AR_USAGE,
+                                "--out: found with engine %s and strategy %s; expected engine "
+                                "simgrid and a step without servers, whose trace is left there, or "
+                                "--operators, whose placement is written",
+                                scenario.engine->name, scenario.layout.strategy->name);
+        }
+        AR_TRY(made_by_check_directory(options, trace_names, NULL, err));
+    } else {
+        AR_TRY(made_by_check_file(options, options->out, err));
+    }
     if (!ar_scenario_kind(&scenario)->has_layout) {
         ar_note_points(option_notes(options), &scenario, 1);
     }
-    if (options->out != NULL) { /* where the operators lie, as --placement reads it */
+    if (options->out != NULL &&
+        !wants_traces(options)) { /* where the operators lie, as --placement reads it */
         const struct ar_placed *placed = scenario.layout.placed;
         struct ar_output *output;
         const char *mark;

@@ -76,6 +76,13 @@ enum ar_status option_check_messages(const struct options *options,
 enum ar_status options_load(const struct options *options, struct ar_scenario *scenario,
                             struct ar_error *err);
 
+/** Runs the job of a scenario, for timeline_write_trace(): with marks of some ranks where buckets
+ * are sent, else its tasks are shown. All is the arena's of the options. */
+enum ar_status options_run_timeline(const struct options *options,
+                                    const struct ar_scenario *scenario, struct ar_job *job,
+                                    struct ar_timing *timing, struct ar_row *row,
+                                    struct ar_error *err);
+
 /** Draws the files in --out, and notes what was drawn, or why not. */
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err);

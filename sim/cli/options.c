@@ -115,8 +115,10 @@ static const struct option_row own_rows[] = {
         "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,
         "fp16, fp32, bf16, ...; default: the type of the gradients, or fp32"),
-    SHOWN("out", "P.csv", OF(predict), AT(out), NULL,
-          "of --operators: write where they lie, for --placement"),
+    SHOWN(
+        "out", "DIR", OF(predict), AT(out), NULL,
+        "with --engine simgrid: also write traces of hosts and links, DIR/trace.json for Perfetto "
+        "and trace.paje; with --operators the file P.csv of where they lie, for --placement"),
     SHOWN(
         "out", "DIR", OF(explain), AT(out), NULL,
         "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "

@@ -18,6 +18,7 @@
 
 #include "ar_collective.h"
 #include "ar_graph.h"
+#include "ar_usage.h"
 
 /** How a work is sent; of computations nothing counts. */
 struct ar_graph_sending {
@@ -41,8 +42,9 @@ struct ar_graph_trial {
     /* Results: start_s, end_s, longer_s and waited_for of the graph's tasks, as the ranks of one
      * place have them, that of the rank that ends last; time_s of what is sent, the mean over its
      * tasks; and: */
-    double *rank_end_s; /**< [rank], of its last task; room for all ranks, or NULL */
-    double end_s;       /**< of the last rank */
+    double *rank_end_s;     /**< [rank], of its last task; room for all ranks, or NULL */
+    double end_s;           /**< of the last rank */
+    struct ar_usage *usage; /**< of links and GPUs; NULL: none */
     uint64_t messages_count;
     double wall_s;
     uint64_t memory_bytes;

@@ -31,6 +31,7 @@
 
 #include "ar_engine.h"
 #include "ar_flows.h"
+#include "ar_usage.h"
 
 /** One collective of the stream. */
 struct ar_call {
@@ -90,6 +91,8 @@ struct ar_trial {
     double *rank_finish_s;      /**< finish of each rank's last job; room for all ranks, or NULL */
     struct ar_timeline *timeline;  /**< its marks are written; NULL: none, as it must be where
                                         the engine has no timelines */
+    struct ar_usage *usage;        /**< of links and GPUs, by engines that simulate messages; NULL:
+                                        none */
     uint64_t messages_count;       /**< 0 if the engine knows of none */
     double wall_s;                 /**< real time the engine took */
     uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */

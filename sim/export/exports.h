@@ -29,10 +29,37 @@ uint32_t timeline_choose_ranks(uint32_t ranks_count, uint32_t gpus_per_node,
 
 /** Writes a step that was run in the Trace Event Format: its ranks if it ran with a timeline, else
  * the rows of timeline_write_tasks(), of any number: a process for each rank or role, with
- * a track for each stream, on which every task is a slice. The row and `made_by`, the mark of the
- * command, become metadata. A step of one rank has no stream. */
+ * a track for each stream, on which every task is a slice; of a step that was simulated with a
+ * usage also counters from 0 to 1 (usage_choose()). The row and `made_by`, the mark of the command,
+ * become metadata. A step of one rank has no stream. */
 void timeline_write_trace(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
                           const char *made_by);
+
+/** The links and GPUs of a usage that a trace shows. */
+enum { USAGE_LINKS_MAX = 24, USAGE_SHOWN_MAX = USAGE_LINKS_MAX + TIMELINE_RANKS };
+
+struct usage_shown {
+    uint32_t count;       /**< of items */
+    uint32_t links_count; /**< of these: the links that are busy for longest, then GPUs */
+    uint32_t links_used;  /**< of the cluster */
+    struct usage_item {
+        uint32_t item;   /**< of the usage */
+        double capacity; /**< bytes per second of a link; 1 for a GPU */
+        char name[64];
+    } items[USAGE_SHOWN_MAX];
+};
+
+/** Chooses what is shown of the usage of a step that was simulated with one: the busiest links, and
+ * the GPUs of timeline_choose_ranks(). */
+void usage_choose(const struct ar_timing *timing, struct usage_shown *shown);
+
+/** The part of an interval for which an item is busy, at most 1: messages whose rate changes on
+ * their way may add up to more (ar_usage.h). */
+double usage_share(const struct ar_timing *timing, const struct usage_item *item, uint32_t bin);
+
+/** Writes the same in the format of Paje, which pajeng and ViTE read: a container and a variable,
+ * `busy`, for each item. `made_by` is a comment. */
+void usage_write_paje(FILE *file, const struct ar_timing *timing, const char *made_by);
 
 /** Writes the tasks of a step that was run as CSV: stage, kind (a pass, or the axis along which it
  * sends), stream, micro-batch, chunk, begin and end. AR_USAGE if there are more than a picture

@@ -394,3 +394,57 @@ Test(timeline, and_the_loads_of_links_are_valid_json)
                    "json");
     cr_expect_str_eq(run.out, "[]\n");
 }
+
+/* --- the trace of a simulation ---------------------------------------------------------------- */
+
+/* The integral of a counter over time in seconds; its values are parts of a whole. */
+static double counted_s(const json_t *root, const char *name, size_t *events_count)
+{
+    double sum_s = 0, last = 0, last_us = 0;
+    size_t index;
+    json_t *event;
+    *events_count = 0;
+    json_array_foreach(json_object_get(root, "traceEvents"), index, event)
+    {
+        if (strcmp(text_of(event, "ph"), "C") == 0 && strcmp(text_of(event, "name"), name) == 0) {
+            double now_us = json_number_value(json_object_get(event, "ts"));
+            sum_s += last * (now_us - last_us) * 1e-6;
+            last_us = now_us;
+            last = json_number_value(json_object_get(json_object_get(event, "args"), "busy"));
+            cr_expect(last >= 0 && last <= 1, "%s: %.9g", name, last);
+            ++*events_count;
+        }
+    }
+    return sum_s;
+}
+
+#define SIMULATED "predict --cluster abci-v100 --engine simgrid --gpus 64 --algorithm torus2d "
+
+Test(timeline, of_a_simulation_shows_the_busiest_links_and_the_gpus_in_bounded_space)
+{
+    size_t gpu_events, link_events, none;
+    struct cli_table *row = cli_rows(SIMULATED RESNET "--out traced");
+    json_t *root = json_loads(cli_read("traced/trace.json"), JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(root);
+    double computed_s = atof(cli_cell(row, 1, "forward_s")) + atof(cli_cell(row, 1, "backward_s"));
+    cr_expect_float_eq(counted_s(root, "gpu-63", &gpu_events), computed_s, 1e-3 * computed_s);
+    cr_expect_gt(counted_s(root, "node-0.hca-0.out", &link_events), 0);
+    cr_expect(gpu_events > 1 && gpu_events < 512);
+    cr_expect(link_events > 1 && link_events < 512);
+    (void)counted_s(root, "gpu-62", &none);
+    cr_expect_eq(none, 0, "GPUs in between are left out");
+    CLI_HAS(cli_read("traced/trace.paje"), "PajeSetVariable");
+    CLI_HAS(cli_read("traced/trace.paje"), "node-0.hca-0.out");
+    CLI_HAS(cli_read("traced/command.txt"), "of 64 GPUs");
+    json_decref(root);
+}
+
+Test(timeline, of_a_simulation_is_refused_where_nothing_is_simulated)
+{
+    cli_fails(64, "--out: found with engine recurrence",
+              "$AR predict --cluster flat --gpus 4 --algorithm ring " RESNET "--out traced");
+    cli_fails(64, "another command",
+              "mkdir own; echo 1 > own/trace.json; $AR " SIMULATED RESNET
+              "--out own; code=$?; rm -r "
+              "own; exit $code");
+}

@@ -316,6 +316,34 @@ static void write_task_rows(struct events *events, const struct ar_timing *timin
     }
 }
 
+/* Counters of links and GPUs, a process of them each; an event where a value changes. */
+static void write_counters(struct events *events, const struct ar_timing *timing)
+{
+    static const char *const titles[] = {"links: part of the time they are busy",
+                                         "GPUs: part of the time they compute"};
+    const uint32_t first = ar_job_ranks(timing->job) + 1;
+    struct usage_shown shown;
+    usage_choose(timing, &shown);
+    for (uint32_t i = 0; i < shown.count; i++) {
+        const struct usage_item *item = &shown.items[i];
+        bool is_link = i < shown.links_count;
+        events->process = first + !is_link;
+        events->thread = events->process * TRACKS_MAX;
+        if (i == 0 || i == shown.links_count) {
+            write_title(events, "process", titles[!is_link], events->process);
+        }
+        for (uint32_t bin = 0; bin < AR_USAGE_BINS; bin++) {
+            double share = usage_share(timing, item, bin);
+            if (bin == 0 || share != usage_share(timing, item, bin - 1)) {
+                begin_event(events, "C");
+                fprintf(events->file,
+                        ", \"name\": \"%s\", \"ts\": %.3f, \"args\": {\"busy\": %.4f}}", item->name,
+                        bin * timing->job->usage->bin_s * 1e6, share);
+            }
+        }
+    }
+}
+
 void timeline_write_trace(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
                           const char *made_by)
 {
@@ -332,6 +360,9 @@ void timeline_write_trace(FILE *file, const struct ar_timing *timing, const stru
     }
     if (timeline == NULL) {
         write_task_rows(&events, timing);
+    }
+    if (timing->job->usage != NULL) {
+        write_counters(&events, timing);
     }
     fputs("\n]}\n", file);
 }

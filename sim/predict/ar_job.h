@@ -57,8 +57,9 @@ struct ar_job {
     const struct ar_engine *engine;
     const struct ar_library *library; /**< for engines that need one; else NULL */
     enum ar_band band;                /**< of the library's times */
-    struct ar_timeline *timeline;     /**< of the last step, marks for each bucket of a trace with
-                                           strategy `data`; NULL: none */
+    struct ar_usage *usage;       /**< of the last step, where the engine simulates; NULL: none */
+    struct ar_timeline *timeline; /**< of the last step, marks for each bucket of a trace with
+                                       strategy `data`; NULL: none */
 };
 
 /** GPUs of a job. */

@@ -22,6 +22,7 @@ static struct ar_job make_baseline(const struct ar_job *job)
     }
     base.stragglers_count = 0;
     base.timeline = NULL;
+    base.usage = NULL;
     base.kept = NULL;
     base.collective.algorithm = &ar_algorithm_ring;
     base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};

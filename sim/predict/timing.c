@@ -217,7 +217,8 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         .band = timer->job->band,
         .times = timer->call_times,
         .rank_finish_s = timer->rank_finish_s,
-        .timeline = timer->timeline};
+        .timeline = timer->timeline,
+        .usage = timer->job->usage};
     for (uint32_t i = 0; i < series->count; i++) {
         const struct ar_task *task = &tasks[series->tasks[i]];
         timer->calls[i] = (struct ar_call){
@@ -352,6 +353,7 @@ void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial
                                      .cluster = job->collective.cluster,
                                      .ranks = ar_job_ranks(job),
                                      .sendings = sendings,
+                                     .usage = job->usage,
                                      .rank_factor =
                                          timing->rank_end_s != NULL ? timing->rank_factor : NULL};
 }

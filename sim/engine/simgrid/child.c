@@ -90,10 +90,12 @@ void child_sleep_until(double time_s)
     }
 }
 
-void child_compute(double time_s)
+void child_compute(uint32_t rank, double time_s)
 {
+    double begin_s = simgrid_get_clock();
     if (time_s > 0) {
         sg_actor_execute(time_s * sg_host_get_speed(sg_host_self()));
+        child_note_computed(rank, begin_s);
     }
 }
 
@@ -105,6 +107,44 @@ void child_await(sg_comm_t comm, double latency_s)
 double child_moved_bytes(double bytes)
 {
     return fmax(bytes, CHILD_BYTES_MIN);
+}
+
+/* --- usage ------------------------------------------------------------------------------------ */
+
+struct message_note {
+    uint32_t from, to;
+    double bytes;
+};
+
+static struct ar_usage *usage; /* of the task; NULL: none */
+static const struct ar_cluster *usage_cluster;
+
+void child_note_computed(uint32_t rank, double begin_s)
+{
+    if (usage != NULL) {
+        double now_s = simgrid_get_clock();
+        ar_usage_add(usage, usage->links_count + rank, begin_s, now_s, now_s - begin_s);
+    }
+}
+
+void child_note_message(sg_comm_t comm, uint32_t from, uint32_t to, double bytes)
+{
+    if (usage != NULL) {
+        struct message_note *note = child_alloc(1, sizeof *note, "its messages");
+        *note = (struct message_note){from, to, bytes};
+        simgrid_set_note(comm, note);
+    }
+}
+
+void child_note_moved(void *note, double begin_s, double end_s)
+{
+    const struct message_note *own = note;
+    struct ar_path path;
+    ar_cluster_path(usage_cluster, own->from, own->to, &path);
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        ar_usage_add(usage, path.links[i], begin_s, end_s, own->bytes);
+    }
+    free(note);
 }
 
 /* --- the module ------------------------------------------------------------------------------- */
@@ -135,9 +175,9 @@ static void child_start_simgrid(const struct simgrid_task *task)
 
 static void write_answer(const struct simgrid_task *task)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    uint64_t memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    struct rusage own;
+    getrusage(RUSAGE_SELF, &own);
+    uint64_t memory_bytes = (uint64_t)own.ru_maxrss * 1024;
     char *at = task->answer;
     memcpy(at, &memory_bytes, sizeof memory_bytes);
     at += sizeof memory_bytes;
@@ -155,6 +195,11 @@ static bool child_run_task(struct simgrid_task *task)
         [SIMGRID_GRAPH] = &child_graph,
         [SIMGRID_ACTORS] = &child_actors};
     const struct child_kind *kind = kinds[task->kind];
+    usage = task->usage;
+    usage_cluster = task->cluster;
+    if (usage != NULL) {
+        ar_usage_clear(usage);
+    }
     child_start_simgrid(task);
     simgrid_load_platform(task->platform_path);
     kind->start(task->data);

@@ -40,7 +40,12 @@ void child_sleep_until(double time_s);
 
 /** Computes on the host of the actor, for a time at full speed: a flop is a nanosecond of a GPU,
  * and hosts do 1e9 of them per second (`host_speed` in simgrid_xml.c). */
-void child_compute(double time_s);
+void child_compute(uint32_t rank, double time_s);
+
+/** Where the task has a usage: notes that the GPU of a rank has computed since a time, or that a
+ * message has begun, which counts on its links when it has been waited for. */
+void child_note_computed(uint32_t rank, double begin_s);
+void child_note_message(sg_comm_t comm, uint32_t from, uint32_t to, double bytes);
 
 /** Waits for a communication, and then for its latency. */
 void child_await(sg_comm_t comm, double latency_s);

@@ -198,8 +198,10 @@ static struct flight put_message(const struct actor *actor, const struct link_en
                                  uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    double moved = child_moved_bytes((double)bytes);
-    return (struct flight){.comm = simgrid_put(out->mailbox, &payload, moved),
+    sg_comm_t comm = simgrid_put(out->mailbox, &payload, child_moved_bytes((double)bytes));
+    child_note_message(comm, actor->rank, actor_at(actor->run, actor->lane, out->peer)->rank,
+                       (double)bytes);
+    return (struct flight){.comm = comm,
                            .peer = out->peer,
                            .step = actor->steps_done,
                            .gap_s = out->gap_s,

@@ -153,6 +153,7 @@ static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *e
         .actors_count = (uint64_t)trial->ranks * channels * AR_STREAMS_COUNT,
         .cluster = trial->cluster,
         .ranks = trial->ranks,
+        .usage = trial->usage,
         .pairs = is_nested ? NULL : routes.pairs,
         .pairs_count = is_nested ? 0 : routes.count,
         .results = {{own.times, graph->tasks_count * sizeof *own.times},
@@ -214,6 +215,7 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
         .actors_count = (uint64_t)ranks * (1 + collective->channels * actors_each),
         .cluster = collective->cluster,
         .ranks = ranks,
+        .usage = trial->usage,
         .results = {{trial->times, trial->calls_count * sizeof *trial->times},
                     {trial->rank_finish_s, finishes * sizeof *trial->rank_finish_s},
                     {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)}}};

@@ -236,10 +236,11 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
         return;
     }
     if (!is_slowed) {
-        child_compute(left_s);
+        child_compute(rank_of(stream), left_s);
         return;
     }
     stream->is_slowed = true;
+    double first_s = simgrid_get_clock();
     while (left_s > 0) {
         double began_s = simgrid_get_clock();
         double speed_frac = is_beside_busy(stream) ? trial->speed_frac : 1;
@@ -247,6 +248,7 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
         left_s = is_done ? 0 : left_s - (simgrid_get_clock() - began_s) * speed_frac;
     }
     stream->is_slowed = false;
+    child_note_computed(rank_of(stream), first_s);
 }
 
 static bool has_link(const struct ar_path *path, uint32_t link)
@@ -302,7 +304,9 @@ static void send_part(const struct stream *stream, const struct ar_task *task)
     child_sleep_for(facts->collective_setup_s);
     double behind_s = gap_of_part(stream, task, &path) + (is_left ? 0 : latency_s);
     if (bytes > 0) {
-        child_await(simgrid_send(child_host(from), child_host(to), bytes), behind_s);
+        sg_comm_t comm = simgrid_send(child_host(from), child_host(to), bytes);
+        child_note_message(comm, from, to, (double)bytes);
+        child_await(comm, behind_s);
     } else {
         child_sleep_for(behind_s);
     }

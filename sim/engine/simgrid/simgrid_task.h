@@ -67,6 +67,7 @@ struct simgrid_task {
     const struct ar_flow
         *pairs; /**< routes that the platform must have; NULL: those of all pairs */
     size_t pairs_count;
+    struct ar_usage *usage;                    /**< which the child fills; NULL: none */
     struct iovec results[SIMGRID_RESULTS_MAX]; /**< the caller's memory; may be empty */
     uint64_t memory_bytes;                     /**< result: the child's peak */
     const char *platform_path;                 /**< private */

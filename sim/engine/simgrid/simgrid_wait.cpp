@@ -23,9 +23,17 @@ sg_comm_t simgrid_send(sg_host_t from, sg_host_t to, uint64_t bytes)
     return simgrid::s4u::Comm::sendto_async(from, to, bytes).detach();
 }
 
+void simgrid_set_note(sg_comm_t comm, void *note)
+{
+    comm->set_data(note);
+}
+
 double simgrid_wait(sg_comm_t comm)
 {
     const simgrid::s4u::CommPtr own(comm, false);
     own->wait();
+    if (void *const note = own->get_data<void>()) {
+        child_note_moved(note, own->get_start_time(), own->get_finish_time());
+    }
     return own->get_finish_time();
 }

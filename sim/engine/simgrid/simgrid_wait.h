@@ -1,6 +1,7 @@
 /** \file simgrid_wait.h
- * Three things that SimGrid offers in C++ only: the time when a communication ended,
- * communications between any two hosts, and sizes that are no whole number of bytes.
+ * Things that SimGrid offers in C++ only: the time when a communication ended, what else its owner
+ * wants to know of it, communications between any two hosts, and sizes that are no whole number of
+ * bytes.
  */
 #pragma once
 
@@ -16,6 +17,11 @@ extern "C" {
 
 /** Waits for a communication and releases it; returns when it ended, which may be long ago. */
 double simgrid_wait(sg_comm_t comm);
+
+/** Sets a note of a communication: simgrid_wait() calls child_note_moved() (child.c) with it, and
+ * with the times at which the first byte and the last one left. */
+void simgrid_set_note(sg_comm_t comm, void *note);
+void child_note_moved(void *note, double begin_s, double end_s);
 
 /** Begins a communication to a mailbox. */
 sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes);

@@ -77,7 +77,12 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
 {
     const struct collective_run *run = own->run;
     uint64_t bytes = slice->count * run->collective->element_bytes;
-    return bytes > 0 ? simgrid_send(child_host(source), child_host(destination), bytes) : NULL;
+    if (bytes == 0) {
+        return NULL;
+    }
+    sg_comm_t comm = simgrid_send(child_host(source), child_host(destination), bytes);
+    child_note_message(comm, source, destination, (double)bytes);
+    return comm;
 }
 
 /* All messages of a part, at once. */

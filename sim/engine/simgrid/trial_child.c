@@ -62,10 +62,10 @@ static void end_computations(struct gpu *gpu, uint32_t call)
 }
 
 /* Computes until a time of the trial's computations. */
-static void compute_until(double time_s, double factor, double *done_s)
+static void compute_until(uint32_t rank, double time_s, double factor, double *done_s)
 {
     if (time_s > *done_s) {
-        child_compute(factor * (time_s - *done_s));
+        child_compute(rank, factor * (time_s - *done_s));
         *done_s = time_s;
     }
 }
@@ -81,10 +81,10 @@ static void gpu_run(void *data)
     for (uint32_t i = 0; i < trial->calls_count; i++) {
         const struct ar_call *call = &trial->calls[i];
         for (; part + 1 < call->parts; part++) {
-            compute_until(trial->parts_end_s[part], factor, &done_s);
+            compute_until(gpu->rank, trial->parts_end_s[part], factor, &done_s);
         }
         part = call->parts > part ? call->parts : part;
-        compute_until(call->ready_s, factor, &done_s);
+        compute_until(gpu->rank, call->ready_s, factor, &done_s);
         end_computations(gpu, i);
     }
 }

@@ -1,0 +1,82 @@
+#include "ar_usage.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t usage_size(uint32_t items)
+{
+    const struct ar_usage *usage = NULL;
+    return sizeof *usage + items * sizeof usage->amounts[0];
+}
+
+static uint32_t usage_items(const struct ar_usage *usage)
+{
+    return usage->links_count + usage->ranks_count;
+}
+
+static void unmap_usage(void *usage)
+{
+    munmap(usage, usage_size(usage_items(usage)));
+}
+
+enum ar_status ar_usage_create(const struct ar_cluster *cluster, uint32_t ranks,
+                               struct ar_arena *arena, struct ar_usage **usage,
+                               struct ar_error *err)
+{
+    uint32_t links = ar_cluster_links_count(cluster);
+    struct ar_usage *made = mmap(NULL, usage_size(links + ranks), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) {
+        return ar_error_set(err, AR_NO_MEMORY, "cannot hold the use of %u links in memory: %s",
+                            links, strerror(errno));
+    }
+    made->links_count = links;
+    made->ranks_count = ranks;
+    ar_usage_clear(made);
+    *usage = ar_arena_own(arena, made, unmap_usage);
+    return AR_OK;
+}
+
+void ar_usage_clear(struct ar_usage *usage)
+{
+    usage->bin_s = AR_USAGE_FIRST_S / AR_USAGE_BINS;
+    memset(usage->amounts, 0, usage_items(usage) * sizeof usage->amounts[0]);
+}
+
+static void double_bins(struct ar_usage *usage)
+{
+    usage->bin_s *= 2;
+    for (uint32_t item = 0; item < usage_items(usage); item++) {
+        float *amounts = usage->amounts[item];
+        for (uint32_t i = 0; i < AR_USAGE_BINS; i++) {
+            bool is_covered = i < AR_USAGE_BINS / 2;
+            amounts[i] = is_covered ? amounts[2 * i] + amounts[2 * i + 1] : 0;
+        }
+    }
+}
+
+void ar_usage_add(struct ar_usage *usage, uint32_t item, double begin_s, double end_s,
+                  double amount)
+{
+    while (end_s >= usage->bin_s * AR_USAGE_BINS) {
+        double_bins(usage);
+    }
+    uint32_t first = (uint32_t)(begin_s / usage->bin_s), last = (uint32_t)(end_s / usage->bin_s);
+    for (uint32_t i = first; i <= last; i++) {
+        double from_s = fmax(begin_s, i * usage->bin_s);
+        double until_s = fmin(end_s, (i + 1.0) * usage->bin_s);
+        double share = first == last ? 1 : (until_s - from_s) / (end_s - begin_s);
+        usage->amounts[item][i] += (float)(amount * share);
+    }
+}
+
+double ar_usage_total(const struct ar_usage *usage, uint32_t item)
+{
+    double total = 0;
+    for (uint32_t i = 0; i < AR_USAGE_BINS; i++) {
+        total += (double)usage->amounts[item][i];
+    }
+    return total;
+}
