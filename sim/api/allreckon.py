@@ -37,6 +37,7 @@ def _load():
         ("column", ctypes.c_char_p, [ctypes.c_size_t]),
         ("column_help", ctypes.c_char_p, [ctypes.c_size_t]),
         ("column_type", ctypes.c_char, [ctypes.c_size_t]),
+        ("key_repeats", ctypes.c_int, [ctypes.c_size_t]),
     ):
         function = getattr(library, "allreckon_" + name)
         function.restype, function.argtypes = result, arguments
@@ -62,7 +63,7 @@ _keys = _table("allreckon_key", "allreckon_key_help")
 _columns = _table("allreckon_column", "allreckon_column_help")
 _types = {name: _library.allreckon_column_type(number) for name, (number, _) in _columns.items()}
 # Keys whose texts all count, so that a list of values is one prediction and not an axis of a sweep.
-_repeated = ("set", "term", "straggler", "slow_link", "down_link")
+_repeated = tuple(name for name, (number, _) in _keys.items() if _library.allreckon_key_repeats(number))
 
 
 def _list(table):

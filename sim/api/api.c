@@ -255,3 +255,8 @@ char allreckon_column_type(size_t number)
                                  [AR_COLUMN_flag] = 'f'};
     return number < ar_row_columns.count ? types[ar_row_columns.list[number].kind] : '\0';
 }
+
+int allreckon_key_repeats(size_t number)
+{
+    return number < AR_KEYS_COUNT && ar_key_is((enum ar_key)number, AR_KEY_REPEATS);
+}

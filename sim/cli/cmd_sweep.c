@@ -83,12 +83,11 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     request->payloads = options->payloads;
     AR_TRY(sweep->kind->is_ranked ? check_layouts(sweep, err) : check_points(options, err));
     /* Keys that may be lists stay texts; the others have one value for all points. */
-    key_set axes = sweep->kind->has_setting_axes ? KEY_BIT(AR_KEY_SET)
-                   : sweep->cp > 0               ? KEY_BIT(AR_KEY_MESH)
-                                                 : 0;
+    key_set axes = KEY_BIT(AR_KEY_SET) | (sweep->cp > 0 ? KEY_BIT(AR_KEY_MESH) : 0);
     for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
         const char *text = option_key(options, *key);
-        bool is_condition = sweep->kind->is_ranked && keys_have(layout_conditions, *key);
+        bool is_condition = *key == AR_KEY_CLUSTER ||
+                            (sweep->kind->is_ranked && keys_have(layout_conditions, *key));
         if (!is_condition || (text != NULL && key_is_list(*key, text))) {
             request->lists[*key] = text;
             axes |= KEY_BIT(*key);
@@ -104,14 +103,11 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
         }
     }
     AR_TRY(options_scenario(options, axes, &request->base, err));
-    if (sweep->kind->is_ranked) {
-        AR_TRY(ar_scenario_load_cluster(&request->base, request->inputs, err));
-        return request->gpus != NULL ? space_list_meshes(request, sweep->cp, &request->first, err)
-                                     : AR_OK;
-    }
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     request->settings = settings.settings;
-    return AR_OK;
+    return sweep->kind->is_ranked && request->gpus != NULL
+               ? space_list_meshes(request, sweep->cp, &request->first, err)
+               : AR_OK;
 }
 
 /* --- notes ------------------------------------------------------------------------------------ */
@@ -203,9 +199,13 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     if (sweep->points.is_planned) {
         count = sweep->request.planned_count + unfit->count;
     }
-    ar_note(notes, "%zu %s divide the model, %s; %sthe fastest first; kernels: what %s is left out",
-            count, sweep->points.is_planned ? "meshes with strategies" : "layouts", fit,
-            space->gpus_count > 1 ? "by number of GPUs, " : "", ar_note_left_out(scenario));
+    ar_note(
+        notes, "%zu %s%s the model, %s; %sthe fastest first; kernels: what %s is left out", count,
+        sweep->points.is_planned ? count == 1 ? "mesh with a strategy" : "meshes with strategies"
+        : count == 1             ? "layout"
+                                 : "layouts",
+        count == 1 ? " divides" : " divide", fit,
+        space->gpus_count > 1 ? "by number of GPUs, " : "", ar_note_left_out(scenario));
     if (space->gpus_count > 1 && unfit->is_asked) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }
@@ -276,9 +276,9 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
         parameters_add(&parameters, (struct parameter){"--strategy", STRATEGIES, "default"},
                        options->arena);
     }
-    for (size_t i = 0; i < (sweep->kind->is_ranked ? 1 : 2); i++) {
-        const struct ar_scenario *scenario = &sweep->points.base;
-        AR_TRY(sweep->kind->is_ranked ? AR_OK
+    for (size_t i = 0; i < 2; i++) {
+        const struct ar_scenario *scenario; /* the layouts at both ends may be impossible */
+        AR_TRY(sweep->kind->is_ranked ? variants_cluster(variants, ends[i], &scenario, err)
                                       : variants_scenario(variants, ends[i], &scenario, err));
         parameters_add_scenario(&parameters, scenario, options->arena);
     }

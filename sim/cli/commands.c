@@ -67,8 +67,9 @@ static const struct command commands[] = {
                   KEY_BIT(AR_KEY_SHAPE),
      .summary = "many GPU counts, algorithms and grid shapes at once",
      .text = "Predicts steps (--trace) or collectives alone (--payload, --operation) for all GPU "
-             "counts, algorithms, grids and payloads, in parallel processes. --batch, --precision, "
-             "--gradient-scale, --bucket, --channels, --window, --engine, --jitter, --seed, "
+             "counts, algorithms, grids and payloads, in parallel processes. --cluster, --batch, "
+             "--precision, --gradient-scale, --bucket, --channels, --window, --engine, --jitter, "
+             "--seed, "
              "--strategy, --servers and what servers have, and --set KEY=V1,V2 take lists here "
              "(counts and sizes also ranges, 16:64:+16): every combination is computed. --best "
              "takes the best algorithm, grid, bucket, channels and window for each combination of "

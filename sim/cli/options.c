@@ -171,7 +171,7 @@ static const struct option_row own_rows[] = {
     SHOWN("force", NULL,
           OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(expect) | OF(accuracy) |
               OF(reproduce) | OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) |
-              OF(discover),
+              OF(discover) | OF(advise),
           AT(force), NULL, "overwrite --out also if another command made what is there"),
     SHOWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr"),
     SHOWN("help", NULL, ~0u, AT(help), NULL, "this text"),
@@ -401,9 +401,16 @@ enum ar_status options_scenario(const struct options *options, key_set without,
         for (size_t j = 0; j < values->count && (without & KEY_BIT(i)) == 0; j++) {
             enum ar_status status =
                 ar_scenario_set(scenario, (enum ar_key)i, NULL, values->texts[j], err);
+            bool is_names = (i == AR_KEY_CLUSTER || i == AR_KEY_WORKLOAD) &&
+                            strpbrk(values->texts[j], "/.") == NULL;
+            bool is_list = strchr(values->texts[j], ',') != NULL &&
+                           is_axis_of_sweeps((enum ar_key)i) && options->command->bit != OF(sweep);
+            if (status == AR_OK && is_list && is_names) {
+                status = ar_error_set(err, AR_USAGE, "%s: found \"%.80s\"; expected one name",
+                                      ar_keys[i].option, values->texts[j]);
+            }
             size_t used = strlen(err->text);
-            if (status != AR_OK && strchr(values->texts[j], ',') != NULL &&
-                is_axis_of_sweeps((enum ar_key)i) && options->command->bit != OF(sweep)) {
+            if (status != AR_OK && is_list) {
                 snprintf(err->text + used, sizeof err->text - used,
                          "; a list is for 'allreckon sweep'");
             }

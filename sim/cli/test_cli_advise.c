@@ -104,6 +104,8 @@ Test(cli_advise, a_directory_is_written_whole_or_not_at_all)
     cli_good("mkdir plan && printf '# allreckon another sweep\npoint\n%%09999d\n' 1 > "
              "plan/sweep.journal && $AR advise " JOB "--gpus 16 --out plan");
     cli_good("! test -e plan/sweep.journal");
+    cli_fails(64, "expected --force to overwrite", "$AR advise " JOB "--gpus 32 --out plan");
+    cli_good("$AR advise " JOB "--gpus 32 --out plan --force");
 }
 
 Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)

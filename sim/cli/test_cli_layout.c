@@ -291,6 +291,21 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
          "--schedule: found \"2f2b\""},
     };
     CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
+    static const struct cli_case lists[] = {
+        {"sweep --cluster dgx-a100 --set nodes=4,x --workload mpt-1b --gpus 8 --mesh all", 64,
+         "--set: key \"nodes\": found \"x\""},
+        {"sweep --cluster dgx-a100,dgx-x100 --workload mpt-1b --gpus 8 --mesh all", 66,
+         "--cluster: unknown cluster \"dgx-x100\""},
+        {"predict --cluster dgx-a100,dgx-h100 --workload mpt-1b --gpus 8", 64,
+         "--cluster: found \"dgx-a100,dgx-h100\"; expected one name; a list is for 'allreckon "
+         "sweep'"},
+        {"predict --cluster dgx-a100 --workload mpt-1b,mpt-3b --gpus 8", 64,
+         "--workload: found \"mpt-1b,mpt-3b\"; expected one name; a list is for"},
+    };
+    CLI_FAIL_ALL("", lists);
+    struct cli_run run =
+        cli_good("$AR sweep --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --global-batch 64");
+    CLI_LINES(run.err, "note: 1 layout divides the model, 0 of them do not fit", 1);
     cli_stops(64,
               "of which the smallest (tp=8, zero3, recompute none) takes 110.4 GB on the fullest "
               "GPU; expected "
@@ -359,6 +374,27 @@ Test(cli_layout, layouts_on_more_gpus_have_an_efficiency)
         CLI_CELL(best, i + 2, "baseline", "8 gpus");
         cr_expect_str_eq(cli_cell(best, i, "trace"), cli_cell(best, i + 2, "trace"));
         cr_expect_float_eq(cli_number(best, i + 2, "efficiency_frac"), many / 16 / (few / 8), 1e-6);
+    }
+}
+
+/* Each job on each cluster, as if it were asked alone. */
+Test(cli_layout, lists_of_clusters_and_of_their_values_have_a_fastest_layout_each)
+{
+    static const char *const clusters[] = {"dgx-h100", "dgx-a100"}, *const rates[] = {"12GB/s",
+                                                                                      "24GB/s"};
+    static const char rest[] =
+        "--workload mpt-1b --gpus 8,16 --mesh all --strategy data --global-batch "
+        "64 --best --columns gpus,mesh,iteration_s";
+    struct cli_table *all =
+        cli_rows("sweep --cluster dgx-h100,dgx-a100 --set hca.bandwidth=12GB/s,24GB/s %s", rest);
+    cr_assert_eq(all->rows_count, 1 + 2 * 2 * 2);
+    for (size_t i = 0; i < 4; i++) {
+        struct cli_table *own = cli_rows("sweep --cluster %s --set hca.bandwidth=%s %s",
+                                         clusters[i % 2], rates[i / 2], rest);
+        for (size_t gpus = 0; gpus < 2; gpus++) {
+            CLI_CELL(all, 1 + 4 * gpus + i, "mesh", cli_cell(own, 1 + gpus, "mesh"));
+            CLI_CELL(all, 1 + 4 * gpus + i, "iteration_s", cli_cell(own, 1 + gpus, "iteration_s"));
+        }
     }
 }
 

@@ -265,7 +265,7 @@ KEY_PARSE(straggler)
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
-                        "a shipped cluster (see 'allreckon list') or a .topo file",
+                        "a shipped cluster (see 'allreckon list') or a .topo file; sweep: a list",
                         CLUSTER | FILES | PATH, TEXT, FIELD(cluster_name)},
     [AR_KEY_SET] =
         {"--set", "KEY=VALUE", NULL,

@@ -14,12 +14,27 @@
 
 /* The keys that are axes of layouts. The planned keys are the last ones, so that variants which
  * differ in them alone follow each other, the likeliest to be fast first. */
-static const enum ar_key layout_axes[] = {
-    AR_KEY_WORKLOAD,       AR_KEY_PRECISION,      AR_KEY_GLOBAL_BATCH, AR_KEY_MICRO_BATCH,
-    AR_KEY_STRATEGY,       AR_KEY_ATTENTION,      AR_KEY_OVERLAP,      AR_KEY_OVERLAP_PIPELINE,
-    AR_KEY_GRADIENTS,      AR_KEY_SPARSE,         AR_KEY_OFFLOAD,      AR_KEY_PLACEMENT,
-    AR_KEY_DEPTH,          AR_KEY_ROUNDS,         AR_KEY_SCHEDULE,     AR_KEY_SEQUENCE_PARALLEL,
-    AR_KEY_OVERLAP_TENSOR, AR_KEY_OVERLAP_GATHER, AR_KEY_RECOMPUTE,    AR_KEYS_COUNT};
+static const enum ar_key layout_axes[] = {AR_KEY_CLUSTER,
+                                          AR_KEY_WORKLOAD,
+                                          AR_KEY_PRECISION,
+                                          AR_KEY_GLOBAL_BATCH,
+                                          AR_KEY_MICRO_BATCH,
+                                          AR_KEY_STRATEGY,
+                                          AR_KEY_ATTENTION,
+                                          AR_KEY_OVERLAP,
+                                          AR_KEY_OVERLAP_PIPELINE,
+                                          AR_KEY_GRADIENTS,
+                                          AR_KEY_SPARSE,
+                                          AR_KEY_OFFLOAD,
+                                          AR_KEY_PLACEMENT,
+                                          AR_KEY_DEPTH,
+                                          AR_KEY_ROUNDS,
+                                          AR_KEY_SCHEDULE,
+                                          AR_KEY_SEQUENCE_PARALLEL,
+                                          AR_KEY_OVERLAP_TENSOR,
+                                          AR_KEY_OVERLAP_GATHER,
+                                          AR_KEY_RECOMPUTE,
+                                          AR_KEYS_COUNT};
 
 const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
                                             .file = "layouts.csv",
@@ -27,8 +42,8 @@ const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
                                             .is_ranked = true,
                                             .add_points = layouts_add};
 
-const enum ar_key layout_conditions[] = {AR_KEY_WORKLOAD, AR_KEY_PRECISION, AR_KEY_GLOBAL_BATCH,
-                                         AR_KEYS_COUNT};
+const enum ar_key layout_conditions[] = {AR_KEY_CLUSTER,   AR_KEY_SET,          AR_KEY_WORKLOAD,
+                                         AR_KEY_PRECISION, AR_KEY_GLOBAL_BATCH, AR_KEYS_COUNT};
 
 const struct planned_key planned_keys[] = {
     {AR_KEY_SCHEDULE, "1f1b,interleaved:2,interleaved:3,interleaved:4,interleaved:6"},
@@ -111,7 +126,7 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
 {
     for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
-        for (size_t j = 0; j < axis->count; j++) {
+        for (size_t j = 0; j < axis->count && axis->key != AR_KEY_SET; j++) {
             struct ar_scenario scratch = variants->request->base;
             for (size_t k = 0; k < variants->axes_count;
                  k++) { /* the workload decides which values are right */
@@ -354,6 +369,11 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
     struct adding_layouts adding = {.space = space};
     space->has_steps = true;
     AR_TRY(check_values(&space->variants, err));
+    size_t meshes = space->request->first.count > 0 ? space->request->first.count : 1;
+    for (uint32_t i = 0; i < space->variants.count / meshes; i++) { /* is each cluster right? */
+        const struct ar_scenario *scenario;
+        AR_TRY(variants_cluster(&space->variants, i, &scenario, err));
+    }
     if (space->request->gpus != NULL) {
         AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
                            &space->gpus_count, err));

@@ -363,17 +363,14 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
 
 /* The keys that are axes of points, after the settings; those of the trace come first. */
 static const enum ar_key point_axes[] = {
-    AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
-    AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
-    AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
-    AR_KEYS_COUNT};
+    AR_KEY_CLUSTER,  AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,
+    AR_KEY_SPARSE,   AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,
+    AR_KEY_CHANNELS, AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT,
+    AR_KEY_WORKER,   AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,
+    AR_KEY_TAIL,     AR_KEYS_COUNT};
 
-const struct sweep_kind sweep_of_points = {.items_name = "points",
-                                           .file = "sweep.csv",
-                                           .axes = point_axes,
-                                           .has_setting_axes = true,
-                                           .add_points = add_points};
+const struct sweep_kind sweep_of_points = {
+    .items_name = "points", .file = "sweep.csv", .axes = point_axes, .add_points = add_points};
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err)

@@ -124,7 +124,7 @@ enum ar_status variants_create(const struct space_request *request, struct varia
             AR_TRY(add_axis(variants, axis, 0, request->lists[*key], err));
         }
     }
-    variants->count = variants->per_cluster = 1;
+    variants->count = 1;
     for (size_t i = 0; i < variants->axes_count; i++) {
         uint64_t count = variants->count * (uint64_t)variants->axes[i].count;
         if (count > VARIANTS_MAX) {
@@ -134,8 +134,6 @@ enum ar_status variants_create(const struct space_request *request, struct varia
                                 VARIANTS_MAX);
         }
         variants->count = (uint32_t)count;
-        variants->per_cluster *=
-            variants->axes[i].key == AR_KEY_SET ? 1 : (uint32_t)variants->axes[i].count;
     }
     return AR_OK;
 }
@@ -221,16 +219,29 @@ static bool is_condition(const struct variants *variants, enum ar_key axis)
                                               : !ar_key_is(axis, AR_KEY_IS_CHOICE);
 }
 
-uint32_t variants_condition(const struct variants *variants, uint32_t variant)
+static bool is_of_cluster(const struct variants *variants, enum ar_key axis)
+{
+    (void)variants;
+    return axis == AR_KEY_CLUSTER || axis == AR_KEY_SET;
+}
+
+/* Numbers the combinations of the values of some axes. */
+static uint32_t number_of(const struct variants *variants, uint32_t variant,
+                          bool (*is_counted)(const struct variants *variants, enum ar_key axis))
 {
     uint32_t number = 0;
     for (size_t i = 0; i < variants->axes_count; i++) {
-        if (is_condition(variants, variants->axes[i].key)) {
+        if (is_counted(variants, variants->axes[i].key)) {
             number = number * (uint32_t)variants->axes[i].count +
                      (uint32_t)index_of(variants, i, variant);
         }
     }
     return number;
+}
+
+uint32_t variants_condition(const struct variants *variants, uint32_t variant)
+{
+    return number_of(variants, variant, is_condition);
 }
 
 /* --- scenarios -------------------------------------------------------------------------------- */
@@ -273,20 +284,29 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant,
     return status;
 }
 
+enum ar_status variants_cluster(struct variants *variants, uint32_t variant,
+                                const struct ar_scenario **scenario, struct ar_error *err)
+{
+    uint32_t number = number_of(variants, variant, is_of_cluster);
+    struct variant_slot *cluster = &variants->cluster;
+    *scenario = &cluster->scenario;
+    if (cluster->scenario.cluster != NULL && cluster->number == number) {
+        return AR_OK;
+    }
+    slot_clear(&variants->loaded); /* it is of the cluster that goes */
+    cluster->number = number;
+    return slot_load(variants, variant, NULL, cluster, err);
+}
+
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err)
 {
-    uint32_t number = variant / variants->per_cluster;
-    struct variant_slot *cluster = &variants->cluster, *loaded = &variants->loaded;
-    if (cluster->scenario.cluster == NULL || cluster->number != number) {
-        slot_clear(loaded); /* it is of the cluster that goes */
-        cluster->number = number;
-        AR_TRY(slot_load(variants, variant, NULL, cluster, err));
-    }
+    struct variant_slot *loaded = &variants->loaded;
+    AR_TRY(variants_cluster(variants, variant, scenario, err));
     *scenario = &loaded->scenario;
     if (loaded->scenario.cluster != NULL && loaded->number == variant) {
         return AR_OK;
     }
     loaded->number = variant;
-    return slot_load(variants, variant, cluster, loaded, err);
+    return slot_load(variants, variant, &variants->cluster, loaded, err);
 }

@@ -3,11 +3,11 @@
  * combination of the values of the axes.
  *
  * `--batch`, `--precision`, `--gradient-scale`, `--bucket`, `--channels`, `--window`, `--engine`,
- * `--jitter`, `--seed` and `--set KEY=` take a list (lists.h; ranges where the values are counts or
- * sizes). A variant is a number that says which value of which axis. The last axis varies fastest;
- * settings of the cluster come first. A value of `--set` is split at its commas unless the cluster
- * takes it as it is: a description may hold commas, a rate may not. Layouts have other axes
- * (variants_keys()), and the meshes of some numbers of GPUs as the first one.
+ * `--jitter`, `--seed`, `--cluster` and `--set KEY=` take a list (lists.h; ranges where the values
+ * are counts or sizes). A variant is a number that says which value of which axis. The last axis
+ * varies fastest; settings of the cluster come first. A value of `--set` is split at its commas
+ * unless the cluster takes it as it is: a description may hold commas, a rate may not. Layouts have
+ * other axes (variants_keys()), and the meshes of some numbers of GPUs as the first one.
  *
  * The scenario of a variant is made when it is asked for. The last one and its cluster stay in
  * memory; files are read once.
@@ -35,7 +35,6 @@ struct sweep_kind {
     const char *items_name;  /**< for messages: `points` */
     const char *file;        /**< of its rows, in the directory of a sweep */
     const enum ar_key *axes; /**< keys that may be lists; AR_KEYS_COUNT ends them */
-    bool has_setting_axes;   /**< values of `--set` may be lists */
     bool is_ranked;          /**< rows come by number of GPUs, the fastest first */
     enum ar_status (*add_points)(struct space *space, struct ar_error *err);
 };
@@ -93,9 +92,8 @@ struct variants {
     struct axis axes[AXES_MAX];
     size_t axes_count;
     uint32_t count;
-    uint32_t per_cluster;        /**< this many variants in a row have the same cluster */
     struct ar_arena arena;       /**< of the axes */
-    struct variant_slot cluster; /**< the last one; its number is that of a variant / per_cluster */
+    struct variant_slot cluster; /**< the last one; its number is that of its axes alone */
     struct variant_slot loaded;  /**< the variant that was asked for last */
 };
 
@@ -118,6 +116,10 @@ void axis_append(struct ar_arena *arena, struct axis *axis, const char *value);
  * asked for. */
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err);
+
+/** The same with its cluster alone: of the rest what was set. */
+enum ar_status variants_cluster(struct variants *variants, uint32_t variant,
+                                const struct ar_scenario **scenario, struct ar_error *err);
 
 /** The value of an axis in a variant. */
 const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant);
