@@ -42,7 +42,7 @@ set xtics font ',11'
 if (words(payloads) > 12) { set xtics rotate by 45 right }
 set xtics (); set ytics ()
 do for [p in payloads] { set xtics add ((is_binary ? payload_of(p + 0) : decimal_of(p + 0)) before(payloads, p + 0)) }
-do for [n in counts] { set ytics add (n before(counts, n + 0)) }
+do for [n in counts] { set ytics add (grouped(n) before(counts, n + 0)) }
 set style fill solid 1.0 border lc rgb '#FFFFFF'
 
 points = values(0, 'column_of(0)', 'line_of(0)')

@@ -2,13 +2,13 @@
 
 stats data using (column('gpus')) name 'gpus' nooutput
 is_one = gpus_min == gpus_max
-heading = is_one ? 'The fastest layouts' : 'The fastest layout of each number of GPUs'
+heading = is_one ? sprintf('The fastest layouts of %s GPUs', grouped(sprintf('%d', gpus_min))) : 'The fastest layout of each number of GPUs'
 note = 'parts of a step, mean over the stages'
 rows_count = int(gpus_records)
 picture_height = 170 + 44 * (rows_count < 3 ? 3 : rows_count)
 
 parts = 'forward_s backward_s optimizer_s exposed_tp_s exposed_cp_s exposed_ep_s exposed_pp_s exposed_dp_s bubble_s'
-fills = '#C3CEDD #74869F #444444 #F0E442 #F7F1B8 #E5CFE0 #B8860B #D8B365 #F4F4F4'
+fills = part_colours.' #F4F4F4'
 array part_name[9] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: cp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'bubble']
 # A cell has `;` where the mesh has `,`.
 blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
@@ -21,9 +21,9 @@ until(k) = k < 1 ? 0 : sum [i = 1:k] number(word(parts, i), 0)
 share(k) = 100.0 * until(k) / until(9)
 tokens(n) = n >= 1e6 ? sprintf('%.3g M', n / 1e6) : n >= 1e3 ? sprintf('%.3g k', n / 1e3) : sprintf('%.3g', n)
 part_of(before, text) = text eq '' ? '' : before.text
-said(z) = sprintf('%d GPUs', column('gpus')).part_of(': ', substr(part_of(', ', blank(strcol('mesh'))).part_of(', micro-batch ', strcol('micro_batch')).\
+said(z) = (is_one ? '' : grouped(strcol('gpus')).' GPUs: ').substr(part_of(', ', blank(strcol('mesh'))).part_of(', micro-batch ', strcol('micro_batch')).\
     part_of(', ', strcol('strategy')).part_of(', ', strcol('schedule') eq '1f1b' ? '' : strcol('schedule')).\
-    part_of(', recompute ', strcol('recompute') eq 'none' ? '' : strcol('recompute')), 3, -1)).\
+    part_of(', recompute ', strcol('recompute') eq 'none' ? '' : strcol('recompute')), 3, -1).\
     sprintf(': %.4g s', column('iteration_s')).(strcol('tokens_per_s') eq '' ? '' : ', '.tokens(column('tokens_per_s')).' tokens/s')
 
 set xlabel 'part of a step (%)'

@@ -9,6 +9,10 @@ quantity = strstrt(quantity, '%s') > 0 ? sprintf(quantity, operation) : quantity
 stats data using (column('payload_bytes')) name 'payload' nooutput
 stats data using (scale * column(shown)) name 'shown' nooutput
 eval bytes_unit
+x_of(z) = column('payload_bytes') / unit_scale
+y_of(z) = scale * column(shown)
+is_low_best = shown eq 'allreduce_s'
+eval take_ends
 
 set xlabel 'payload ('.unit_name.')'
 set ylabel quantity
@@ -23,9 +27,9 @@ low = shown_min / 1.4
 high = shown_max * 1.4
 set yrange [low:high]
 eval between_ticks('ytics')
-x_of(z) = column('payload_bytes') / unit_scale
-y_of(z) = scale * column(shown)
+is_log_y = 1
+eval name_ends
 
 eval begin
-eval "plot ".curves
+eval "plot ".curves.key_entries
 eval finish

@@ -7,14 +7,11 @@ stats data using (column('stage')) name 'stage' nooutput
 stages = int(stage_max) + 1
 picture_height = 190 + (stages < 12 ? 34 : stages < 40 ? 20 : 12) * (stages < 5 ? 5 : stages)
 
-# Light and dark alternate, so that neighbours differ in print in grey too; no colour is that of an algorithm.
-kinds = 'forward backward optimizer tp cp ep pp dp'
-fills = '#C3CEDD #74869F #444444 #F0E442 #F7F1B8 #E5CFE0 #B8860B #D8B365'
 array kind_name[8] = ['forward', 'backward', 'optimizer', 'sent along tp', 'along cp', 'along ep', 'along pp', 'along dp']
 shown = ''
 is_of(kind) = strcol('kind') eq kind ? 1 : 0
 do for [k = 1:8] {
-    stats data using (is_of(word(kinds, k))) name 'one' nooutput
+    stats data using (is_of(word(part_names, k))) name 'one' nooutput
     if (one_max > 0) { shown = shown.' '.k }
 }
 is_beside(stream) = strcol('stream') eq 'gradients' ? 1 : 0
@@ -32,6 +29,6 @@ set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
 set style fill solid 1.0 noborder
 
 eval begin
-plot for [k in shown] data using (from(word(kinds, int(k)))):(column('stage')):(1e3 * column('begin_s')):(1e3 * column('end_s')):\
-        (top(0)):(bottom(0)) with boxxyerror lc rgb word(fills, int(k)) title kind_name[int(k)]
+plot for [k in shown] data using (from(word(part_names, int(k)))):(column('stage')):(1e3 * column('begin_s')):(1e3 * column('end_s')):\
+        (top(0)):(bottom(0)) with boxxyerror lc rgb word(part_colours, int(k)) title kind_name[int(k)]
 eval finish

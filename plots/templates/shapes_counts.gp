@@ -76,7 +76,7 @@ do for [p = 1:words(counts)] {
     high = grid_max * 1.25
     ticks = best_shape.' '.ticks
     eval shape_ticks
-    set title sprintf('%s GPUs, best grid: %s%s, %.4g ms', gpus, words(grids) > 1 ? best_name.' ' : '', best_shape, best_ms)
+    set title sprintf('%s GPUs, best grid: %s%s, %.4g ms', grouped(gpus), words(grids) > 1 ? best_name.' ' : '', best_shape, best_ms)
     y_text = p % 2 == 1 ? 'all-reduce per step (ms)' : ''
     set ylabel y_text
     set label 99 '' at grid_x(best_shape), best_ms point pt 6 ps 1.7 lw 1.6 lc rgb '#000000' front

@@ -9,16 +9,19 @@ set datafile columnheaders
 # --- lists: names are words of a text ------------------------------------------------------------
 has(list, name) = strstrt(' '.list.' ', ' '.name.' ') > 0
 add(list, name) = has(list, name) ? list : list.' '.name
+# A whole number with a comma before each three digits, as text.
+grouped(n) = strlen(n) > 3 ? grouped(substr(n, 1, strlen(n) - 3)).','.substr(n, strlen(n) - 2, strlen(n)) : n
 place(list, name) = words(substr(' '.list, 1, strstrt(' '.list.' ', ' '.name.' '))) + 1
 
 # --- colours and marks ---------------------------------------------------------------------------
-# An algorithm has one style in all pictures. The colours of Okabe and Ito are told apart with any colour vision;
-# dashes and marks repeat the distinction for print in grey. Algorithms that are not named here take the later styles.
+# An algorithm has one style in all pictures. The colours of Okabe and Ito, which come first, are told apart with any colour
+# vision; dashes and marks repeat the distinction for print in grey. Algorithms that are not named here take the later styles.
 # Names that share one are of different operations.
 palette_names = 'ring torus2d hierarchical tree halving-doubling recursive-doubling direct swing blueconnect in-network '.\
-    'recursive-halving bruck neighbour linear pairwise two-level binomial scatter-allgather reducescatter-gather chain message'
-palette_styles = '1 2 3 4 5 6 7 8 9 10 6 8 5 7 2 3 6 5 5 1 1'
-palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x999999 0x882255 0x999933 0x000000'
+    'node-swing collnet-direct recursive-halving bruck neighbour linear pairwise two-level binomial scatter-allgather '.\
+    'reducescatter-gather chain message'
+palette_styles = '1 2 3 4 5 6 7 8 9 10 11 12 6 8 5 7 2 3 6 5 5 1 1'
+palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x999999 0x882255 0x999933 0x000000 0x6B3A00 0x6A3D9A'
 marks = '7 9 5 13 11 15'
 set dashtype 11 (11,4)
 set dashtype 12 (5,4)
@@ -30,20 +33,24 @@ dash(k) = int(word(dashes, (k - 1) % words(dashes) + 1))
 mark(k) = int(word(marks, (k - 1) % words(marks) + 1))
 open_mark(k) = mark(k) - 1
 
+# Parts of a step. Light and dark alternate, so that neighbours differ in print in grey too; those that are sent are neither light nor
+# dark, so that they are seen on a dark page, too, which turns lightness.
+part_names = 'forward backward optimizer tp cp ep pp dp'
+part_colours = '#C3CEDD #74869F #444444 #E0C000 #56B4E9 #CC79A7 #B8860B #009E73'
+fill_of(part) = word(part_colours, place(part_names, part))
+
 # The algorithms of a file, in its order; which of them are approximate, and their shapes, as NAME:SHAPE.
 algorithms = ''
 others = ''
 shapes = ''
 exact_names = '' # those with an exact row
 approximate_rows = 0
-grid_rows = 0
 take_algorithm(name, exact, shape) = (algorithms = add(algorithms, name), \
     others = has(palette_names, name) ? others : add(others, name), \
     shapes = add(shapes, name.':'.shape), \
     exact eq 'no' ? (approximate_rows = approximate_rows + 1) : (exact_names = add(exact_names, name)))
-take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape')), \
-    grid_rows = grid_rows + (strstrt(strcol('shape'), 'x') > 1)) nooutput; ".\
-    "note = grid_rows > 0 ? 'each algorithm at its best shape' : ''"
+take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape'))) nooutput; ".\
+    "note = words(shapes) > words(algorithms) ? 'each algorithm at its best shape' : ''"
 style(name) = has(palette_names, name) ? int(word(palette_styles, place(palette_names, name))) : \
     words(palette_colours) + place(others, name)
 
@@ -68,11 +75,55 @@ key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' || shape_onl
 
 # Curves of all algorithms over x: the template defines x_of(0) and y_of(0), to be used within `using`.
 of(name) = strcol('algorithm') eq name
-curves = "for [name in algorithms] data using (x_of(0)):(of(name) ? y_of(0) : NaN):(row_mark(style(name), strcol('exact'))) ".\
-    "with linespoints lt style(name) lw 2.2 pt variable ps mark_size lc rgb colour(style(name)) dt dash(style(name)) notitle, ".\
-    "for [name in algorithms] keyentry with linespoints lt style(name) lw 2.2 pt key_mark(name) ps mark_size ".\
+curves = "for [name in grey_names.' '.bright_names] data using (x_of(0)):(of(name) ? y_of(0) : NaN):(row_mark(style(name), strcol('exact'))) ".\
+    "with linespoints lt style(name) lw line_width(name) pt variable ps mark_size lc rgb line_colour(name) dt dash(style(name)) notitle"
+key_entries = ", for [name in algorithms] keyentry with linespoints lt style(name) lw 2.2 pt key_mark(name) ps mark_size ".\
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name)"
 mark_size = 0.7
+
+# Curves have their names at their ends. In colour are ring and torus2d, and of the others the best ones at the end until there are three;
+# up to five names are all in colour. A curve that ends before the others is named in the corner, with its end. Names that are too long are
+# in a key. The template says x_of(0), y_of(0) and `is_low_best`,
+# then, before it sets ranges, eval take_ends, and behind them, with the `low` and `high` of a y axis, logarithmic or not, eval name_ends.
+name_length = 24
+grey_names = ''
+bright_names = ''
+line_colour(name) = has(grey_names, name) ? 0xB0B0B0 : colour(style(name))
+line_width(name) = has(grey_names, name) ? 1.4 : 2.4
+array end_x[40]
+array end_y[40]
+array end_place[40]
+is_better(a, b) = end_x[a] > end_x[b] || (end_x[a] == end_x[b] && (is_low_best ? end_y[a] < end_y[b] : end_y[a] > end_y[b]))
+take_end(x, y) = x > end_of_x ? (end_of_x = x, end_of_y = y) : 0
+longest = 0
+take_ends = "do for [k = 1:words(algorithms)] { name = word(algorithms, k); end_of_x = -1e300; ".\
+    "stats data using (of(name) ? take_end(x_of(0), y_of(0)) : 0) nooutput; end_x[k] = end_of_x; end_y[k] = end_of_y; ".\
+    "if (strlen(key_name(name)) > longest) { longest = strlen(key_name(name)) } }; ".\
+    "bright_names = words(algorithms) <= 5 || longest > name_length ? algorithms : ''; ".\
+    "do for [name in 'ring torus2d'] { if (has(algorithms, name)) { bright_names = add(bright_names, name) } }; ".\
+    "do for [n = 1:3] { if (words(bright_names) < 3) { best = 0; do for [k = 1:words(algorithms)] { ".\
+    "if (!has(bright_names, word(algorithms, k))) { if (best == 0) { best = k } else { if (is_better(k, best)) { best = k } } } }; ".\
+    "bright_names = best > 0 ? add(bright_names, word(algorithms, best)) : bright_names } }; ".\
+    "do for [name in algorithms] { if (!has(bright_names, name)) { grey_names = add(grey_names, name) } }"
+is_log_y = 0
+height_of(y) = is_log_y ? log(y / low) / log(1.0 * high / low) : (y - low) / (high - low)
+is_at_end(k) = end_x[k] > 0.999 * end_max
+name_room = 0.042 # of the height of the picture, for a name
+# Names at the end of the axis, from the top down; then, from the bottom up, those that would be too low are raised.
+name_ends = "end_max = end_x[1]; do for [k = 1:words(algorithms)] { if (end_x[k] > end_max) { end_max = end_x[k] } }; ".\
+    "placed = ''; room = 1; do for [n = 1:words(algorithms)] { top = 0; do for [k = 1:words(algorithms)] { ".\
+    "if (is_at_end(k) && !has(placed, ''.k)) { if (top == 0) { top = k } else { if (end_y[k] > end_y[top]) { top = k } } } }; ".\
+    "if (top > 0) { placed = add(placed, ''.top); end_place[top] = height_of(end_y[top]) < room ? height_of(end_y[top]) : room; ".\
+    "room = end_place[top] - name_room } }; room = 0; ".\
+    "do for [n = words(placed):1:-1] { k = int(word(placed, n)); if (end_place[k] < room) { end_place[k] = room }; room = end_place[k] + name_room }; ".\
+    "if (longest <= name_length) { key_entries = ''; unset key; set rmargin at screen 1 - (7.4 * longest + 16) / 720; do for [k = 1:words(algorithms)] { ".\
+    "name = word(algorithms, k); if (is_at_end(k)) { set label 400 + k key_name(name) at graph 1.012, graph end_place[k] left noenhanced font ',12' tc rgb name_colour(name); ".\
+    "if (abs(end_place[k] - height_of(end_y[k])) > 0.01) { set arrow 400 + k from end_x[k], end_y[k] to graph 1.01, graph end_place[k] ".\
+    "nohead lw 0.6 lc rgb name_colour(name) } } ".\
+    "else { short_count = short_count + 1; set label 400 + k sprintf('%s: to %g', key_name(name), end_x[k]) ".\
+    "at graph 0.06, graph 0.052 * short_count - 0.02 left noenhanced font ',11' tc rgb name_colour(name) front } } }"
+short_count = 0
+name_colour(name) = has(grey_names, name) ? 0x707070 : colour(style(name))
 
 # What a page shows of a point under the pointer: told `has_values`, gnuplot marks the places of rows, of which Allreckon makes
 # their values. `part` is 0 for data and 1 for curve_data; x and y are expressions. The marks are seen by nobody.
@@ -96,7 +147,7 @@ cut(text, size) = strlen(text) > size ? substr(text, 1, size - 1).'…' : text
 
 # Series of compared calls, one for each operation and number of nodes and GPUs; more than 12 cannot be told apart.
 operations = ''
-series_of = "(words(operations) > 1 ? spoken(strcol('operation')).', ' : '').sprintf('%d GPUs (%d node%s)', column('gpus'), column('nodes'), column('nodes') == 1 ? '' : 's')"
+series_of = "(words(operations) > 1 ? spoken(strcol('operation')).', ' : '').sprintf('%s GPUs (%d node%s)', grouped(strcol('gpus')), column('nodes'), column('nodes') == 1 ? '' : 's')"
 fitted_rows = 0
 array is_fitted[200]
 take_call(text, set) = (is_fitted[take_text(text)] = set eq 'fitted', fitted_rows = fitted_rows + (set eq 'fitted'))
@@ -123,7 +174,7 @@ is_near(a, b) = abs(log(a) - log(b)) < log(1.0 * high / low) / ticks_max
 grid_x(shape) = strstrt(shape, 'x') > 1 ? real(substr(shape, 1, strstrt(shape, 'x') - 1)) : NaN
 is_free(list, value) = words(list) == 0 || int(sum [i = 1:words(list)] (is_near(word(list, i) + 0, value) ? 1 : 0)) == 0
 count_ticks = "ticked = ''; set xtics (); do for [count in counts] { if (is_free(ticked, count + 0)) ".\
-    "{ ticked = ticked.' '.count; set xtics add (count count + 0) } }"
+    "{ ticked = ticked.' '.count; set xtics add (grouped(count) count + 0) } }"
 shape_ticks = "ticked = ''; set xtics (); do for [shape in ticks] { if (is_free(ticked, grid_x(shape))) ".\
     "{ ticked = ticked.' '.sprintf('%d', grid_x(shape)); set xtics add (shape grid_x(shape)) } }"
 # On a short logarithmic axis, 2 and 5 between the powers of ten; on a shorter one, more.
