@@ -15,9 +15,10 @@
  * ar_plot_table.h lists the files of each set.
  *
  * A picture without data is left out and the report says why. Rows whose `status` is not `ok` are
- * skipped and counted. A picture is also left out if rows differ in something that it does not
- * show; the reason says which column it is and what to choose with `where`. If nothing else is left
- * to draw, that is an error.
+ * skipped and counted. Where rows differ in something that a picture does not show, there is one
+ * for each value (`best-allgather`); where these would be more than six, it is left out, and the
+ * reason says which column it is and what to choose with `where`. If nothing else is left to draw,
+ * that is an error.
  *
  * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
  * a temporary directory inside the output directory and renamed. Existing files of these names
@@ -47,7 +48,7 @@ struct ar_plot_request {
 
 /** The outcome of one picture. */
 struct ar_plot_picture {
-    const char *name;    /**< base name of its files; static storage */
+    const char *name;    /**< base name of its files */
     bool is_drawn;       /**< false: left out for the reason below */
     uint64_t rows_count; /**< rows drawn */
     const char *reason;  /**< one line, the arena's; NULL when drawn without a note */

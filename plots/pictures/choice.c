@@ -1,16 +1,18 @@
 /* Which rows of a file may be drawn as one picture: those chosen by `--where`, if they are alike.
  */
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_plot.h"
+#include "ar_plot_text.h"
 #include "ar_text.h"
 #include "pictures.h"
 
-enum { VALUES_SHOWN = 6, LINE = 400, SERIES_MAX = 12 };
+enum { VALUES_SHOWN = 6, LINE = 400, SERIES_MAX = 12, PART_NAME_MAX = 100 };
 
 #define POINT "algorithm gpus shape payload_bytes " AR_PLOT_BATCHES
 
@@ -197,18 +199,41 @@ static void add_difference(const struct ar_plot_table *table, const char *name, 
     }
 }
 
-/* Whether rows of one point differ in a column. */
-static bool choice_differs(const struct ar_plot_table *table, const char *column,
-                           struct ar_arena *arena)
+/* Whether rows that have the same point, and agree on other columns, differ in a column. */
+static bool choice_differs(const struct ar_plot_table *table, const char *others,
+                           const char *column, struct ar_arena *arena)
 {
     struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
-    ar_plot_rows_best(table, ar_arena_format(arena, POINT " %s", column), column, &rows);
+    const char *point = ar_arena_format(arena, POINT " %s", others);
+    ar_plot_rows_best(table, ar_arena_format(arena, "%s %s", point, column), column, &rows);
     for (size_t i = 0; i < rows.count; i++) {
-        if (ar_plot_rows_alike(table, POINT, rows, i) > 1) {
+        if (ar_plot_rows_alike(table, point, rows, i) > 1) {
             return true;
         }
     }
     return false;
+}
+
+/* The columns in which rows differ and that a picture does not show, with a blank before each. */
+static const char *find_differences(const struct ar_plot_table *table,
+                                    const struct ar_plot_kind *kind, struct ar_arena *arena)
+{
+    const char *conditions = ar_plot_sources[kind->file].conditions, *found = "";
+    const char *choices = ar_plot_sources[kind->file].choices;
+    char column[AR_WORD_SIZE];
+    struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
+    while (ar_next_word(&conditions, column)) {
+        if (!(kind->has_all_batches && ar_text_has_word(AR_PLOT_BATCHES, column)) &&
+            ar_plot_rows_vary(table, column, rows)) {
+            found = ar_arena_format(arena, "%s %s", found, column);
+        }
+    }
+    while (ar_next_word(&choices, column)) {
+        if (choice_differs(table, found, column, arena)) {
+            found = ar_arena_format(arena, "%s %s", found, column);
+        }
+    }
+    return found;
 }
 
 const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
@@ -217,19 +242,8 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
     char columns[LINE] = "";
     char choice[LINE] = "";
     char column[AR_WORD_SIZE];
-    struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
-    const char *conditions = ar_plot_sources[kind->file].conditions;
-    const char *choices = ar_plot_sources[kind->file].choices;
-    while (ar_next_word(&conditions, column)) {
-        if (!(kind->has_all_batches && ar_text_has_word(AR_PLOT_BATCHES, column)) &&
-            ar_plot_rows_vary(table, column, rows)) {
-            add_difference(table, column, columns, choice);
-        }
-    }
-    while (columns[0] == '\0' && ar_next_word(&choices, column)) {
-        if (choice_differs(table, column, arena)) {
-            add_difference(table, column, columns, choice);
-        }
+    for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
+        add_difference(table, column, columns, choice);
     }
     if (columns[0] == '\0') {
         return NULL;
@@ -237,6 +251,57 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
     ar_text_to_line(columns);
     ar_text_to_line(choice);
     return ar_arena_format(arena, "rows differ in %s; choose, such as --where %s", columns, choice);
+}
+
+/* --- a picture for each value ------------------------------------------------------------- */
+
+/* The name of the picture of a row: that of the kind and the values that it has. */
+static const char *part_name(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
+                             const char *columns, size_t row, struct ar_arena *arena)
+{
+    char column[AR_WORD_SIZE];
+    const char *name = kind->name;
+    while (ar_next_word(&columns, column)) {
+        const char *cell = ar_csv_text(table->csv, row, column);
+        bool is_number = cell[0] != '\0' && !isnan(ar_plot_number_of(cell));
+        name = ar_arena_format(arena, "%s-%s%s%s", name, is_number ? column : "",
+                               is_number ? "=" : "", cell[0] == '\0' ? "none" : cell);
+    }
+    return name;
+}
+
+size_t ar_plot_split(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
+                     struct ar_arena *arena, struct ar_plot_part parts[AR_PLOT_PARTS_MAX])
+{
+    const char *columns = find_differences(table, kind, arena);
+    size_t count = 0;
+    for (size_t row = 0; row < table->csv->rows_count; row++) {
+        const char *name = part_name(table, kind, columns, row, arena);
+        size_t k = 0;
+        while (k < count && strcmp(parts[k].name, name) != 0) {
+            k++;
+        }
+        if (k == AR_PLOT_PARTS_MAX || strlen(name) > PART_NAME_MAX) {
+            return 0;
+        }
+        if (k == count) {
+            parts[count++] = (struct ar_plot_part){name, {ar_plot_rows_all(table, arena).rows, 0}};
+        }
+        parts[k].rows.rows[parts[k].rows.count++] = row;
+    }
+    for (size_t i = 0; i < count; i++) { /* as names of files, which must still be different */
+        char *name = ar_arena_text(arena, parts[i].name);
+        for (char *c = name; *c != '\0'; c++) {
+            *c = isalnum((unsigned char)*c) || strchr("-.", *c) != NULL ? *c : '_';
+        }
+        parts[i].name = name;
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(parts[k].name, name) == 0) {
+                return 0;
+            }
+        }
+    }
+    return count;
 }
 
 /* --- series ------------------------------------------------------------------------------- */
@@ -305,7 +370,7 @@ static size_t name_rows(const struct ar_plot_table *named, const struct ar_plot_
         while (names <= SERIES_MAX && ar_next_word(&lists[i], column)) {
             bool is_strategy = !has_algorithms && strcmp(column, "strategy") == 0;
             if (i == 0 || is_strategy ? ar_plot_rows_vary(named, column, rows)
-                                      : choice_differs(named, column, arena)) {
+                                      : choice_differs(named, "", column, arena)) {
                 extend_names(named, column, arena);
                 names = number_names(named);
             }

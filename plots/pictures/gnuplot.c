@@ -83,7 +83,7 @@ static enum ar_status start_gnuplot(const struct gnuplot *gnuplot, struct ar_plo
                             strerror(errno));
     }
     if (drawing->child == 0) {
-        become_gnuplot(gnuplot, drawing->kind->name, parent);
+        become_gnuplot(gnuplot, drawing->name, parent);
     }
     return AR_OK;
 }
@@ -133,7 +133,7 @@ static enum ar_status check_picture(const struct gnuplot *gnuplot, const char *n
 static enum ar_status await_gnuplot(const struct gnuplot *gnuplot, struct ar_plot_drawing *drawing,
                                     struct ar_arena *arena, struct ar_error *err)
 {
-    const char *name = drawing->kind->name;
+    const char *name = drawing->name;
     int end;
     char message[MESSAGE_SIZE];
     pid_t ended;

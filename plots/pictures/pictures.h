@@ -56,6 +56,7 @@ enum ar_plot_series {
 /** A picture and the rows it shows. */
 struct ar_plot_drawing {
     const struct ar_plot_kind *kind;
+    const char *name, *data_name;      /**< base names of its files */
     const struct ar_plot_table *table; /**< NULL: no such file */
     struct ar_plot_rows rows;          /**< without any it is not drawn */
     enum ar_plot_series series;
@@ -80,6 +81,19 @@ enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
 const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
                                 struct ar_arena *arena);
 
+enum { AR_PLOT_PARTS_MAX = 6 };
+
+/** Rows that may be drawn as one, and the name of their picture: `best-allgather`. */
+struct ar_plot_part {
+    const char *name;
+    struct ar_plot_rows rows;
+};
+
+/** Splits the rows of a table by the values that must not differ. Returns the number of parts; 0:
+ * they would be too many, or their names not fit for files. */
+size_t ar_plot_split(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
+                     struct ar_arena *arena, struct ar_plot_part parts[AR_PLOT_PARTS_MAX]);
+
 /** Makes `named` a copy of a table in which the algorithm of a row is followed, or replaced, by
  * whatever else rows must not differ in, such as `ring+zero1` or `ssp:3+servers=4`, so that they
  * may be drawn as series of one picture. AR_PLOT_UNNAMED: they would be too many. */
@@ -88,9 +102,6 @@ enum ar_plot_series ar_plot_name_series(const struct ar_plot_table *table,
                                         struct ar_plot_table *named);
 
 /* script.c */
-
-/** The base name of the data file. */
-const char *ar_plot_data_name(const struct ar_plot_kind *kind);
 
 /** Writes some cells of a row, with commas between them; SIZE_MAX for a row of empty ones. */
 void ar_plot_write_cells(FILE *file, const struct ar_plot_table *table, size_t row,

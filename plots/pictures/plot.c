@@ -80,34 +80,59 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
 
 /* --- one picture -------------------------------------------------------------------------- */
 
-/* Selects the rows of a picture. Returns why they are not to be drawn; NULL: they are. */
-static const char *select_rows(struct job *job, struct ar_plot_drawing *drawing)
+/* Adds a picture of some rows, without which it is not drawn for a reason. */
+static void add_drawing(struct job *job, struct ar_plot_drawing drawing, const char *reason)
 {
-    const struct ar_plot_kind *kind = drawing->kind;
-    const struct ar_plot_table *table = &job->tables[kind->file];
+    const struct ar_plot_kind *kind = drawing.kind;
+    size_t count = job->report.pictures_count++;
+    if (drawing.rows.count > 0) {
+        ar_plot_pick(kind, drawing.table, &drawing.rows);
+        reason = drawing.rows.count > 0       ? NULL
+                 : kind->empty_reason != NULL ? kind->empty_reason
+                                              : ar_arena_format(job->arena, "%s has no row to draw",
+                                                                ar_plot_sources[kind->file].name);
+    }
+    drawing.data_name = kind->data_name == NULL
+                            ? drawing.name
+                            : ar_arena_format(job->arena, "%s%s", kind->data_name,
+                                              drawing.name + strlen(kind->name));
+    job->drawings[count] = drawing;
+    job->report.pictures[count] = (struct ar_plot_picture){.name = drawing.name,
+                                                           .is_drawn = drawing.rows.count > 0,
+                                                           .rows_count = drawing.rows.count,
+                                                           .reason = reason};
+}
+
+/* Adds the pictures of a kind: one, or where rows differ in what it does not show, one with names
+ * of series, or one for each value. */
+static void add_drawings(struct job *job, const struct ar_plot_kind *kind)
+{
+    struct ar_plot_part parts[AR_PLOT_PARTS_MAX];
+    struct ar_plot_table *table = &job->tables[kind->file];
+    struct ar_plot_drawing drawing = {
+        .kind = kind, .name = kind->name, .table = table, .subject = job->request->subject};
     if (table->csv == NULL) {
-        return NULL;
+        add_drawing(job, drawing, NULL);
+        return;
     }
     const char *reason = ar_plot_check_alike(table, kind, job->arena);
     if (reason != NULL && kind->has_series) {
         struct ar_plot_table *named = ar_arena_alloc(job->arena, 1, sizeof *named);
-        drawing->series = ar_plot_name_series(table, kind, job->arena, named);
-        reason = drawing->series != AR_PLOT_UNNAMED ? NULL : reason;
-        table = drawing->series != AR_PLOT_UNNAMED ? named : table;
+        drawing.series = ar_plot_name_series(table, kind, job->arena, named);
+        reason = drawing.series != AR_PLOT_UNNAMED ? NULL : reason;
+        drawing.table = drawing.series != AR_PLOT_UNNAMED ? named : table;
     }
-    drawing->table = table;
-    if (reason != NULL) {
+    size_t count = reason != NULL ? ar_plot_split(table, kind, job->arena, parts) : 0;
+    for (size_t i = 0; i < count; i++) {
+        drawing.name = parts[i].name;
+        drawing.rows = parts[i].rows;
+        add_drawing(job, drawing, NULL);
+    }
+    if (count == 0) {
+        drawing.rows = reason == NULL ? ar_plot_rows_all(drawing.table, job->arena) : drawing.rows;
         job->first_refusal = job->first_refusal == NULL ? reason : job->first_refusal;
-        return reason;
+        add_drawing(job, drawing, reason);
     }
-    drawing->rows = ar_plot_rows_all(table, job->arena);
-    ar_plot_pick(kind, table, &drawing->rows);
-    if (drawing->rows.count > 0) {
-        return NULL;
-    }
-    return kind->empty_reason != NULL ? kind->empty_reason
-                                      : ar_arena_format(job->arena, "%s has no row to draw",
-                                                        ar_plot_sources[kind->file].name);
 }
 
 static enum ar_status copy_template(const struct job *job, const char *name, FILE *file,
@@ -127,13 +152,13 @@ static enum ar_status write_picture(const struct job *job, const struct ar_plot_
 {
     const struct ar_plot_kind *kind = drawing->kind;
     const char *name = kind->template_name != NULL ? kind->template_name : kind->name;
-    const char *data = path_in(job, job->work_dir, ar_plot_data_name(kind), ".csv");
+    const char *data = path_in(job, job->work_dir, drawing->data_name, ".csv");
     struct ar_output *output;
     AR_TRY(ar_output_begin(data, job->arena, &output, err));
     ar_plot_write_data(output->file, drawing);
     AR_TRY(ar_output_commit(output, err));
-    AR_TRY(
-        ar_output_begin(path_in(job, job->work_dir, kind->name, ".gp"), job->arena, &output, err));
+    AR_TRY(ar_output_begin(path_in(job, job->work_dir, drawing->name, ".gp"), job->arena, &output,
+                           err));
     ar_plot_write_head(output->file, drawing);
     AR_TRY(copy_template(job, "style", output->file, err));
     AR_TRY(copy_template(job, name, output->file, err));
@@ -189,7 +214,7 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
     size_t count = job->report.pictures_count;
     for (size_t i = 0; i < 2 * count; i++) {
         const struct ar_plot_drawing *drawing = &job->drawings[i % count];
-        const char *data = ar_plot_data_name(drawing->kind);
+        const char *data = drawing->data_name;
         if (drawing->rows.count == 0) {
             continue;
         }
@@ -199,7 +224,7 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
         }
         AR_TRY(is_input_drawn(data) ? AR_OK : move_file(job, data, ".csv", err));
         for (size_t k = 0; k < (job->request->is_for_page ? 2 : 3); k++) {
-            AR_TRY(move_file(job, drawing->kind->name, suffixes[k], err));
+            AR_TRY(move_file(job, drawing->name, suffixes[k], err));
         }
     }
     return AR_OK;
@@ -241,12 +266,9 @@ static enum ar_status draw_pictures(struct job *job, struct ar_error *err)
     AR_TRY(ar_make_directory(job->output_dir, err));
     AR_TRY(ar_scratch_make(job->output_dir, &work, &job->work_dir, err));
     for (size_t i = 0; i < count; i++) {
-        struct ar_plot_picture *picture = &job->report.pictures[i];
-        picture->reason = select_rows(job, &job->drawings[i]);
-        picture->rows_count = job->drawings[i].rows.count;
-        picture->is_drawn = picture->rows_count > 0;
-        drawn += picture->is_drawn;
-        AR_TRY(picture->is_drawn ? write_picture(job, &job->drawings[i], err) : AR_OK);
+        bool is_drawn = job->report.pictures[i].is_drawn;
+        drawn += is_drawn;
+        AR_TRY(is_drawn ? write_picture(job, &job->drawings[i], err) : AR_OK);
     }
     if (drawn == 0 && job->first_refusal != NULL && !request->is_for_page) {
         return ar_error_set(err, AR_BAD_DATA, "%.200s: no picture: %.300s", request->path,
@@ -273,19 +295,16 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
     struct job *job = ar_arena_alloc(arena, 1, sizeof *job);
     job->request = request;
     job->arena = arena;
-    job->drawings = ar_arena_alloc(arena, ar_plot_kinds_count, sizeof *job->drawings);
-    job->report.pictures = ar_arena_alloc(arena, ar_plot_kinds_count, sizeof *job->report.pictures);
-    for (size_t i = 0; i < ar_plot_kinds_count; i++) {
-        const struct ar_plot_kind *kind = &ar_plot_kinds[i];
-        if (ar_plot_sources[kind->file].set == request->set) {
-            size_t count = job->report.pictures_count++;
-            job->drawings[count] =
-                (struct ar_plot_drawing){.kind = kind, .subject = request->subject};
-            job->report.pictures[count].name = kind->name;
-        }
-    }
+    size_t most = ar_plot_kinds_count * AR_PLOT_PARTS_MAX;
+    job->drawings = ar_arena_alloc(arena, most, sizeof *job->drawings);
+    job->report.pictures = ar_arena_alloc(arena, most, sizeof *job->report.pictures);
     AR_TRY(find_paths(job, err));
     AR_TRY(read_tables(job, err));
+    for (size_t i = 0; i < ar_plot_kinds_count; i++) {
+        if (ar_plot_sources[ar_plot_kinds[i].file].set == request->set) {
+            add_drawings(job, &ar_plot_kinds[i]);
+        }
+    }
     AR_TRY(draw_pictures(job, err));
     job->report.reasons = join_reasons(job);
     *report = job->report;

@@ -1,11 +1,13 @@
 /* Data and scripts for gnuplot, and the values of points in the SVG that it makes. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_file.h"
 #include "ar_plot_text.h"
 #include "ar_text.h"
+#include "ar_units.h"
 #include "pictures.h"
 
 enum { SVG_MAX = 1 << 26 };
@@ -39,11 +41,6 @@ static const struct phrase {
 };
 
 /* --- data --------------------------------------------------------------------------------- */
-
-const char *ar_plot_data_name(const struct ar_plot_kind *kind)
-{
-    return kind->data_name != NULL ? kind->data_name : kind->name;
-}
 
 void ar_plot_write_cells(FILE *file, const struct ar_plot_table *table, size_t row,
                          const char *columns)
@@ -117,7 +114,12 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
         }
         if (k == i) {
             const char *cell = ar_csv_cell(drawing->table->csv, row, column);
-            fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ", cell[0] == '\0' ? "none" : cell);
+            char number[AR_UNIT_TEXT];
+            double value = ar_plot_number_of(cell);
+            fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ",
+                    cell[0] == '\0' ? "none"
+                    : isnan(value)  ? cell
+                                    : ar_format_number(value, number));
         }
     }
     if (fact != NULL) {
@@ -161,12 +163,12 @@ static void write_fact_array(FILE *file, const struct ar_plot_drawing *drawing)
 
 void ar_plot_write_head(FILE *file, const struct ar_plot_drawing *drawing)
 {
-    const char *name = drawing->kind->name;
+    const char *name = drawing->name;
     fprintf(file,
             "# Written by Allreckon. `gnuplot %s.gp` in this directory draws %s.svg and %s.png\n"
             "# again from the CSV files named here. Drawing the directory anew replaces them.\n\n"
             "picture = '%s'\ndata = '%s.csv'\n",
-            name, name, name, name, ar_plot_data_name(drawing->kind));
+            name, name, name, name, drawing->data_name);
     write_fact_array(file, drawing);
     fputs(drawing->kind->settings == NULL ? "" : drawing->kind->settings, file);
 }
@@ -213,13 +215,13 @@ static void write_svg_with_values(FILE *file, const char *svg, const struct ar_c
 enum ar_status ar_plot_add_values(const struct ar_plot_drawing *drawing, const char *directory,
                                   struct ar_arena *arena, struct ar_error *err)
 {
-    const char *data = ar_plot_data_name(drawing->kind);
+    const char *data = drawing->data_name;
     struct ar_output *output;
     struct ar_csv *csv;
     char *svg;
     size_t bytes;
     AR_TRY(ar_csv_load(ar_arena_format(arena, "%s/%s.csv", directory, data), arena, &csv, err));
-    const char *path = ar_arena_format(arena, "%s/%s.svg", directory, drawing->kind->name);
+    const char *path = ar_arena_format(arena, "%s/%s.svg", directory, drawing->name);
     AR_TRY(ar_file_read(path, SVG_MAX, "a picture", arena, &svg, &bytes, err));
     AR_TRY(ar_output_begin(path, arena, &output, err));
     write_svg_with_values(output->file, svg, csv);

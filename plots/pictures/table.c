@@ -175,7 +175,7 @@ double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *
 /* How rows are sorted: by the keys, then by the value of `least`. */
 struct order {
     const struct ar_plot_table *table;
-    size_t keys[8], count, least; /* places of columns */
+    size_t keys[AR_CSV_COLUMNS_MAX], count, least; /* places of columns */
 };
 
 static struct order order_of(const struct ar_plot_table *table, const char *keys, const char *least)

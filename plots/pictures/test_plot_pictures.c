@@ -202,6 +202,34 @@ Test(plot_pictures, grids_are_of_counts_that_have_several)
     cr_expect_eq(rows.count, 0, "one count only");
 }
 
+/* How many pictures there are of rows with such precisions; `parts` has their names. */
+static size_t split_precisions(const char *const *precisions, struct ar_plot_part *parts)
+{
+    for (size_t i = 0; precisions[i] != NULL; i++) {
+        add(4, "ring", "", precisions[i], 32, 1);
+        add(8, "ring", "", precisions[i], 32, 1);
+    }
+    pick("shapes");
+    return ar_plot_split(&table, kind, &arena, parts);
+}
+
+Test(plot_pictures, rows_that_differ_in_what_is_not_shown_have_a_picture_for_each_value)
+{
+    struct ar_plot_part parts[AR_PLOT_PARTS_MAX];
+    cr_assert_eq(split_precisions((const char *const[]){"fp16", "a/b", NULL}, parts), 2);
+    cr_expect_str_eq(parts[0].name, "shapes-fp16");
+    cr_expect_str_eq(parts[1].name, "shapes-a_b");
+    cr_assert_eq(parts[1].rows.count, 2);
+    cr_expect_str_eq(ar_csv_text(table.csv, parts[1].rows.rows[1], "precision"), "a/b");
+}
+
+Test(plot_pictures, values_that_are_too_many_or_alike_as_names_of_files_have_none)
+{
+    struct ar_plot_part parts[AR_PLOT_PARTS_MAX];
+    cr_expect_eq(split_precisions((const char *const[]){"a/b", "a_b", NULL}, parts), 0);
+    cr_expect_eq(split_precisions((const char *const[]){"1", "2", "3", "4", "5", NULL}, parts), 0);
+}
+
 /* --- text --------------------------------------------------------------------------------- */
 
 static const char *written(void (*write)(FILE *file, const char *text), const char *text)

@@ -342,7 +342,8 @@ Test(cli_axes, pictures_of_a_sweep_of_other_axes_are_of_what_is_chosen)
     cli_good("$AR sweep " STEP " --engine closed --gpus 8,16 --algorithms ring,torus2d "
              "--set hca.bandwidth=2GB/s,50GB/s --framework typical --batch 16,32 --out o --quiet");
     struct cli_run run = cli_good("$AR plot o");
-    CLI_HAS(run.err, "(16, 32) and settings (hca.bandwidth=2GB/s, hca.bandwidth=50GB/s); choose");
+    CLI_LINES(run.out, "o/shapes-batch_per_gpu_16-hca.bandwidth_50GB_s.svg", 1);
+    CLI_LINES(run.out, "o/shapes-", 2 * 4);
     cli_good("grep -q 'ring+batch_per_gpu=32+hca.bandwidth=2GB/s,' o/efficiency.csv");
     cli_good("$AR plot o --where hca.bandwidth=50GB/s --where batch_per_gpu=16 --quiet");
     cli_good("grep -q 'hca.bandwidth=50GB/s' o/efficiency.svg");
