@@ -78,6 +78,7 @@ static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_
     AR_TRY(ar_scenario_load(&changed, inputs, err));
     struct ar_job job = ar_scenario_job(&changed);
     job.baseline = AR_BASELINE_GPU; /* which takes no time to run */
+    job.is_row_alone = true;
     AR_TRY(ar_predict(&job, &arena, &timing, err));
     *iteration_s = timing.iteration_s;
     return AR_OK;

@@ -132,7 +132,10 @@ struct ar_graph {
     uint32_t tasks_count;
     struct ar_need *needs;
     uint32_t needs_count;
-    uint32_t *first, *last; /**< [role][stream]: its tasks; AR_NO_TASK: none */
+    uint32_t *first, *last;     /**< [role][stream]: its tasks; AR_NO_TASK: none */
+    uint32_t *steps;            /**< of a pipeline: [role][step of its schedule]: the first task */
+    uint32_t steps_count;       /**< of a role */
+    struct ar_periods *periods; /**< which it leaves out (ar_periods.h); NULL: none */
     bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
                       */
 };

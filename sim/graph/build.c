@@ -530,8 +530,9 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
         (void)build_compute(build, stage, layout->trace->step_overhead_s, AR_DUTY_FORWARD,
                             &(struct ar_action){.is_backward = false});
     }
-    for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
+    for (uint32_t step = 0; step < build->graph->steps_count; step++) {
         struct ar_action action = layout->schedule->action(pipeline, stage, step);
+        build->graph->steps[stage * build->graph->steps_count + step] = build->graph->tasks_count;
         bool is_edge = action.is_backward ? --left[action.chunk] == 0 : action.batch == 0;
         uint32_t place = action.chunk * pipeline->stages + stage;
         add_chunk(build, stage, &action, is_edge, &firsts[chunk_index(build, place, &action)]);
@@ -631,6 +632,8 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
         uint32_t *firsts = ar_arena_alloc(&scratch, 2 * count + pipeline->chunks, sizeof *firsts);
         build.arrivals = firsts + count;
         memset(firsts, 0xff, 2 * count * sizeof *firsts); /* AR_NO_TASK */
+        build.graph->steps = ar_arena_alloc(arena, count, sizeof *build.graph->steps);
+        build.graph->steps_count = (uint32_t)(count / pipeline->stages);
         for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
             add_stage(&build, stage, firsts, firsts + 2 * count);
         }

@@ -1,4 +1,4 @@
-#include "ar_graph.h"
+#include "ar_periods.h"
 
 #include <assert.h>
 #include <string.h>
@@ -114,6 +114,21 @@ double ar_graph_end_s(const struct ar_graph *graph)
     return end_s;
 }
 
+/* Adds a split to a sum, `times` times and divided by `count`. */
+static void split_add(struct ar_graph_split *sum, const struct ar_graph_split *split, double times,
+                      double count)
+{
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        sum->duty_s[i] += times * split->duty_s[i] / count;
+    }
+    for (int i = 0; i < AR_AXES_COUNT; i++) {
+        sum->axis_s[i] += times * split->axis_s[i] / count;
+    }
+    sum->longer_s += times * split->longer_s / count;
+    sum->bubble_s += times * split->bubble_s / count;
+    sum->compute_end_s += times * split->compute_end_s / count;
+}
+
 enum ar_axis ar_work_axis(const struct ar_work *work)
 {
     uint32_t others = work->axes & ~(1u << AR_AXIS_CP);
@@ -161,6 +176,8 @@ static void add_wait_time(const struct ar_graph *graph, uint32_t role, double be
 
 void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
 {
+    double left_out_s =
+        graph->periods != NULL ? graph->periods->left_out * graph->periods->period_s : 0;
     double end_s = ar_graph_end_s(graph);
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         splits[role] = (struct ar_graph_split){.bubble_s = 0};
@@ -169,9 +186,14 @@ void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
         const struct ar_task *task = &graph->tasks[i];
         struct ar_graph_split *split = &splits[task->role];
         if (task->stream == AR_STREAM_COMPUTE) {
+            double times = ar_task_times(graph, i);
+            struct ar_graph_split one = {.bubble_s = 0}, *part = times > 1 ? &one : split;
             add_wait_time(graph, task->role, split->compute_end_s, task->start_s, task->waited_for,
-                          split);
-            add_task_time(graph, task, task->end_s - task->start_s, split);
+                          part);
+            add_task_time(graph, task, task->end_s - task->start_s, part);
+            if (part == &one) {
+                split_add(split, &one, times, 1);
+            }
             split->compute_end_s = task->end_s;
         }
     }
@@ -191,6 +213,7 @@ void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
             add_wait_time(graph, role, now_s, last_s, last, &splits[role]);
         }
         splits[role].bubble_s += end_s - last_s;
+        splits[role].compute_end_s += left_out_s;
     }
 }
 
@@ -198,15 +221,7 @@ struct ar_graph_split ar_graph_split_mean(const struct ar_graph_split *splits, u
 {
     struct ar_graph_split mean = {.bubble_s = 0};
     for (uint32_t role = 0; role < count; role++) {
-        for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-            mean.duty_s[i] += splits[role].duty_s[i] / count;
-        }
-        for (int i = 0; i < AR_AXES_COUNT; i++) {
-            mean.axis_s[i] += splits[role].axis_s[i] / count;
-        }
-        mean.longer_s += splits[role].longer_s / count;
-        mean.bubble_s += splits[role].bubble_s / count;
-        mean.compute_end_s += splits[role].compute_end_s / count;
+        split_add(&mean, &splits[role], 1, count);
     }
     return mean;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ar_link_load.h"
+#include "ar_periods.h"
 #include "kinds.h"
 
 /* How often a work is done: by the role that does it most, so that stages which differ count as the
@@ -14,7 +15,7 @@ static double *count_works(const struct ar_graph *graph, struct ar_arena *arena)
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         size_t work = task->work;
-        of_role[work * roles + task->role] += task->count;
+        of_role[work * roles + task->role] += task->count * ar_task_times(graph, i);
         most[work] = fmax(most[work], of_role[work * roles + task->role]);
     }
     return most;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_note.h"
+#include "ar_periods.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "kinds.h"
@@ -264,6 +265,7 @@ static enum ar_status time_step(const struct ar_scenario *scenario, double *time
     job.stragglers_count = 0;
     job.jitter_frac = 0;
     job.iterations_count = 1;
+    job.is_row_alone = true;
     AR_TRY(ar_predict(&job, &arena, &timing, err));
     *time_s = timing.iteration_s;
     return AR_OK;
@@ -405,7 +407,11 @@ enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowd
 {
     (void)slowdown; /* which the schedule applies */
     (void)err;
-    timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
+    timing->graph =
+        job->is_row_alone ? ar_periods_graph(&timing->layout, &job->times, timing->arena) : NULL;
+    if (timing->graph == NULL) {
+        timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
+    }
     return AR_OK;
 }
 

@@ -104,6 +104,7 @@ struct timer {
     double *rank_finish_s;
     struct overlap overlap;
     struct ar_timeline *timeline; /**< of the series; NULL: none */
+    bool is_unsteady; /**< its graph leaves out periods that are not equal: nothing is known */
     double *agreed_s; /**< [call]: all ranks agreed to it; NULL: nothing is negotiated */
 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ar_periods.h"
 #include "kinds.h"
 
 enum { ROUNDS_MAX = 50, SHARING_ROUNDS_MAX = 12 };
@@ -179,10 +180,8 @@ static bool times_have_settled(const struct ar_graph *graph, double settled_frac
         const struct ar_task *task = &graph->tasks[i];
         bool is_sent = graph->works[task->work].kind != AR_TASK_COMPUTE;
         bool is_last = task->duty == AR_DUTY_OPTIMIZER;
-        double mark_s = !graph->has_series ? task->end_s
-                        : is_sent          ? task->wait_s
-                        : is_last          ? 0
-                                           : task->end_s;
+        double end_s = task->end_s + ar_task_late_s(graph, i);
+        double mark_s = !graph->has_series ? end_s : is_sent ? task->wait_s : is_last ? 0 : end_s;
         last_s = fmax(last_s, mark_s);
         change_s = fmax(change_s, fabs(marks_s[i] - mark_s));
         marks_s[i] = mark_s;
@@ -257,7 +256,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
     struct ar_slowdown *slowdowns = ar_arena_alloc(timing->arena, roles, sizeof *slowdowns);
     int rounds_max = can_share ? SHARING_ROUNDS_MAX : ROUNDS_MAX;
     bool is_settled = false;
-    for (int round = 0; !is_settled && round <= rounds_max; round++) {
+    for (int round = 0; !is_settled && !timer->is_unsteady && round <= rounds_max; round++) {
         AR_TRY(timer_schedule(timer, false, err));
         AR_TRY(can_share ? find_sharing(timer, &sharing, err) : AR_OK);
         double settled_frac = can_share ? SHARING_SETTLED_FRAC : SETTLED_FRAC;
@@ -277,7 +276,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
     }
     overlap->is_scheduled = true;
     timing->exact = timing->exact && overlap->sendings == NULL;
-    return is_settled || can_share
+    return is_settled || can_share || timer->is_unsteady
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
                               "term contention.sms: the times of the step still change after %d "

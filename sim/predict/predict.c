@@ -109,6 +109,7 @@ enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, st
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_timing timing;
-    const struct ar_job job = ar_scenario_job(scenario);
+    struct ar_job job = ar_scenario_job(scenario);
+    job.is_row_alone = true;
     return ar_run_job(scenario, &job, &arena, &timing, row, err);
 }

@@ -246,3 +246,61 @@ Test(step, overlapping_more_is_slower_by_a_hundredth_at_most_for_real_models)
 {
     expect_overlaps_help(numbered_real_layout, 60 * MODELS_COUNT, REAL_SLOWER_FRAC);
 }
+
+/* --- periods ---------------------------------------------------------------------------------- */
+
+static void expect_same_step(const struct ar_timing *fewer, const struct ar_timing *whole,
+                             uint32_t number)
+{
+    struct ar_graph_split fewer_split = fewer->split, whole_split = whole->split;
+    const double pairs[][2] = {{fewer->iteration_s, whole->iteration_s},
+                               {fewer->compute_s, whole->compute_s},
+                               {fewer->bubble_s, whole->bubble_s},
+                               {fewer->allreduce_s, whole->allreduce_s},
+                               {fewer->contention_s, whole->contention_s},
+                               {fewer->busiest_s, whole->busiest_s},
+                               {fewer_split.axis_s[AR_AXIS_PP], whole_split.axis_s[AR_AXIS_PP]},
+                               {fewer_split.axis_s[AR_AXIS_DP], whole_split.axis_s[AR_AXIS_DP]},
+                               {fewer_split.axis_s[AR_AXIS_TP], whole_split.axis_s[AR_AXIS_TP]},
+                               {fewer_split.compute_end_s, whole_split.compute_end_s}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        cr_expect_float_eq(pairs[i][0], pairs[i][1], 1e-10 * whole->iteration_s,
+                           "layout %u, number %zu: %.17g, whole %.17g", number, i, pairs[i][0],
+                           pairs[i][1]);
+    }
+    cr_expect_eq(fewer->exact, whole->exact);
+}
+
+Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_whole)
+{
+    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
+                                           support_cluster("abci-v100", NULL),
+                                           support_cluster("dgx-h100", NULL)};
+    struct ar_framework framework;
+    uint32_t shortened = 0, compared = 0;
+    ar_framework_clear(&framework);
+    framework.terms[AR_TERM_CONTENTION_SMS].number = 8;
+    framework.terms[AR_TERM_GPU_SMS].number = 108;
+    for (uint32_t number = 0; number < 60 * MODELS_COUNT; number += LAYOUTS_STEP) {
+        struct tested whole = numbered_real_layout(clusters, number), fewer;
+        struct ar_error err = {.text = ""};
+        set_overlaps(&whole.job.layout, number * 7 % OVERLAPS_COUNT);
+        whole.job.layout.global_batch *= 10;
+        whole.job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
+        whole.job.framework = number / 4 % 4 == 0 ? &framework : NULL;
+        fewer = whole;
+        fewer.job.is_row_alone = true;
+        cr_assert_eq(tested_try(&fewer, &err), AR_OK, "%s", err.text);
+        cr_assert_eq(tested_try(&whole, &err), AR_OK, "%s", err.text);
+        bool is_shortened = fewer.timing.graph->periods != NULL;
+        cr_expect(!is_shortened ||
+                  fewer.timing.graph->tasks_count < whole.timing.graph->tasks_count);
+        cr_expect_null(whole.timing.graph->periods);
+        expect_same_step(&fewer.timing, &whole.timing, number);
+        shortened += is_shortened;
+        compared++;
+        tested_end(&fewer);
+        tested_end(&whole);
+    }
+    cr_expect_gt(shortened, compared / 4, "%u of %u", shortened, compared);
+}

@@ -7,6 +7,7 @@
 #include "ar_draw.h"
 #include "ar_kind.h"
 #include "ar_numbers.h"
+#include "ar_periods.h"
 #include "ar_text.h"
 #include "kinds.h"
 
@@ -402,7 +403,9 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
             }
         }
         timing->messages_count = timer->works_messages;
-        return ar_graph_schedule_with(timing->graph, &request, err);
+        AR_TRY(ar_graph_schedule_with(timing->graph, &request, err));
+        timer->is_unsteady = timing->graph->periods != NULL && !ar_periods_find(timing->graph);
+        return AR_OK;
     }
     /* The engine runs all ranks, with all that they send at once. */
     struct ar_graph_trial trial;
@@ -507,10 +510,10 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
-enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
-                        struct ar_error *err)
+/* Answers a job; `is_unsteady`: it does not, as its graph leaves out periods that are not equal. */
+static enum ar_status run_steps(const struct ar_job *job, struct ar_arena *arena,
+                                struct ar_timing *timing, bool *is_unsteady, struct ar_error *err)
 {
-    double began_s = ar_clock_s();
     bool is_uneven = job_is_uneven(job);
     uint32_t count = job->iterations_count, ranks = ar_job_ranks(job);
     *timing = (struct ar_timing){.job = job,
@@ -564,7 +567,9 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
         double last_s = 0, busy_s = 0;
         for (uint32_t j = timing->graph->first[AR_STREAM_GRADIENTS]; j != AR_NO_TASK;
              j = timing->graph->tasks[j].after) {
-            busy_s += timing->graph->tasks[j].end_s - fmax(timing->graph->tasks[j].start_s, last_s);
+            busy_s +=
+                ar_task_times(timing->graph, j) *
+                (timing->graph->tasks[j].end_s - fmax(timing->graph->tasks[j].start_s, last_s));
             last_s = timing->graph->tasks[j].end_s;
         }
         busy_sum_s += busy_s;
@@ -600,6 +605,24 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     if (job->kind->has_baseline) {
         timing->samples_per_s = (double)job->trace->batch * ranks / timing->iteration_s;
     }
+    *is_unsteady = timer.is_unsteady;
+    return AR_OK;
+}
+
+enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
+                        struct ar_error *err)
+{
+    double began_s = ar_clock_s();
+    bool is_unsteady = false;
+    struct ar_job run = *job;
+    run.is_row_alone =
+        job->is_row_alone && !job_is_uneven(job) && !ar_engine_simulates(job->engine);
+    AR_TRY(run_steps(&run, arena, timing, &is_unsteady, err));
+    if (is_unsteady) {
+        run.is_row_alone = false;
+        AR_TRY(run_steps(&run, arena, timing, &is_unsteady, err));
+    }
+    timing->job = job;
     timing->wall_s = ar_clock_s() - began_s;
     return AR_OK;
 }

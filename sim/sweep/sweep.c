@@ -36,6 +36,7 @@ static uint32_t point_compute(void *context, uint32_t number, char *answer)
     if (space_scenario(sweep->space, point, &scenario, &err) == AR_OK) {
         struct ar_job job = ar_scenario_job(&scenario);
         job.kept = &sweep->kept;
+        job.is_row_alone = true;
         (void)ar_run_job(&scenario, &job, &arena, &timing, &row,
                          &err); /* the row says how it went */
     } else {
