@@ -281,11 +281,14 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
     ar_framework_clear(&framework);
     framework.terms[AR_TERM_CONTENTION_SMS].number = 8;
     framework.terms[AR_TERM_GPU_SMS].number = 108;
-    for (uint32_t number = 0; number < 60 * MODELS_COUNT; number += LAYOUTS_STEP) {
+    for (uint32_t number = 0; number < 60 * MODELS_COUNT; number += LAYOUTS_STEP + 1) {
         struct tested whole = numbered_real_layout(clusters, number), fewer;
         struct ar_error err = {.text = ""};
+        if (whole.job.layout.sizes[AR_AXIS_PP] == 1) {
+            continue;
+        }
         set_overlaps(&whole.job.layout, number * 7 % OVERLAPS_COUNT);
-        whole.job.layout.global_batch *= 10;
+        whole.job.layout.global_batch *= 64;
         whole.job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
         whole.job.framework = number / 4 % 4 == 0 ? &framework : NULL;
         fewer = whole;
@@ -302,5 +305,5 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
         tested_end(&fewer);
         tested_end(&whole);
     }
-    cr_expect_gt(shortened, compared / 4, "%u of %u", shortened, compared);
+    cr_expect_gt(shortened, compared / 5, "%u of %u", shortened, compared);
 }
