@@ -220,6 +220,9 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         .rank_finish_s = timer->rank_finish_s,
         .timeline = timer->timeline,
         .usage = timer->job->usage};
+    if (trial->flows == NULL) {
+        AR_TRY(timer_find_flows(timer, tasks[series->tasks[0]].work, &trial->flows, err));
+    }
     for (uint32_t i = 0; i < series->count; i++) {
         const struct ar_task *task = &tasks[series->tasks[i]];
         timer->calls[i] = (struct ar_call){
