@@ -13,11 +13,15 @@
  * - a message goes from each rank to its counterpart, and ends when it has arrived.
  *
  * All that is under way shares the links of its paths.
+ *
+ * Of a graph that leaves out periods (ar_periods.h) the engine also says how long one takes, or
+ * that it is not steady: where some task of some rank, in the slots that are compared, is not a
+ * period later than the same one a period before.
  */
 #pragma once
 
 #include "ar_collective.h"
-#include "ar_graph.h"
+#include "ar_periods.h"
 #include "ar_usage.h"
 
 /** How a work is sent; of computations nothing counts. */
@@ -51,5 +55,5 @@ struct ar_graph_trial {
     char options[AR_GRAPH_OPTIONS_TEXT];
 };
 
-/** Messages of a graph, all ranks; UINT64_MAX: more than can be counted. */
+/** Messages of a graph, all ranks and all its periods; UINT64_MAX: more than can be counted. */
 uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial);

@@ -84,6 +84,7 @@ uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial)
                        : kind == AR_TASK_MESSAGE ? (uint64_t)trial->ranks * collective->channels
                                                  : ar_collective_messages(collective);
         if (__builtin_mul_overflow(all, task->count, &all) ||
+            __builtin_mul_overflow(all, (uint64_t)ar_task_times(graph, i), &all) ||
             __builtin_add_overflow(messages, all / graph->roles_count, &messages)) {
             return UINT64_MAX;
         }

@@ -12,16 +12,19 @@
 
 struct ar_periods {
     uint32_t left_out;     /**< periods */
-    double period_s;       /**< result of ar_periods_find(): how long one takes */
+    uint32_t batches;      /**< micro-batches of these */
+    double period_s;       /**< result of ar_periods_find() or of a simulation: how long one takes;
+                                NAN: the simulation is not steady */
     const uint32_t *warm;  /**< [role]: first task that is compared with one a period later */
     const uint32_t *begin; /**< [role]: first task of a period that stands for those left out, */
     const uint32_t *end;   /**< [role]: and the first one after it */
 };
 
-/** The graph of a step without the periods that can be left out, which ar_periods_find() must
- * confirm; NULL where it would be as large as the whole one. */
+/** The graph of a step without the periods that can be left out, which ar_periods_find(), or the
+ * engine that simulates it, must confirm; NULL where it would be as large as the whole one, or too
+ * small for a schedule to pay (not if it is `simulated`). */
 struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct ar_part_times *times,
-                                  struct ar_arena *arena);
+                                  bool is_simulated, struct ar_arena *arena);
 
 /** Whether a graph that was scheduled is steady where periods are left out; sets period_s. False:
  * only the whole graph says how long the step takes. */

@@ -51,7 +51,7 @@ static uint32_t period_batches(const struct ar_pipeline *pipeline)
 }
 
 struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct ar_part_times *times,
-                                  struct ar_arena *arena)
+                                  bool is_simulated, struct ar_arena *arena)
 {
     struct ar_layout fewer = *layout;
     struct ar_pipeline pipeline = ar_layout_pipeline(layout);
@@ -66,7 +66,8 @@ struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct a
             break;
         }
     }
-    bool is_small = (uint64_t)batches * pipeline.stages * pipeline.chunks < ACTIONS_MIN;
+    bool is_small =
+        !is_simulated && (uint64_t)batches * pipeline.stages * pipeline.chunks < ACTIONS_MIN;
     if (layout->model == NULL || is_small || 4 * left_out * period <= batches) {
         return NULL;
     }
@@ -75,6 +76,7 @@ struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct a
     uint32_t *tasks = ar_arena_alloc(arena, 3 * (size_t)pipeline.stages, sizeof *tasks);
     struct ar_periods *periods = ar_arena_alloc(arena, 1, sizeof *periods);
     *periods = (struct ar_periods){.left_out = left_out,
+                                   .batches = left_out * period,
                                    .warm = tasks,
                                    .begin = tasks + pipeline.stages,
                                    .end = tasks + 2 * (size_t)pipeline.stages};

@@ -407,8 +407,10 @@ enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowd
 {
     (void)slowdown; /* which the schedule applies */
     (void)err;
-    timing->graph =
-        job->is_row_alone ? ar_periods_graph(&timing->layout, &job->times, timing->arena) : NULL;
+    timing->graph = job->is_row_alone
+                        ? ar_periods_graph(&timing->layout, &job->times,
+                                           ar_engine_simulates(job->engine), timing->arena)
+                        : NULL;
     if (timing->graph == NULL) {
         timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
     }
@@ -512,6 +514,12 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->exposed_s = timing->exposed_s;
     if (ar_engine_times_calls(scenario->engine)) {
         describe_engines(timing, row);
+    }
+    if (ar_engine_simulates(scenario->engine) && timing->graph->periods != NULL) {
+        uint32_t batches = ar_layout_pipeline(layout).batches;
+        snprintf(row->engine_options, sizeof row->engine_options,
+                 "simulated %u of %u micro-batches; the others repeat a steady period",
+                 batches - timing->graph->periods->batches, batches);
     }
     if (layout->recorded != NULL && layout->recorded->pp > 1) { /* one of the stages, alone */
         row->bubble_s = row->bubble_frac = row->exposed_pp_s = NAN;

@@ -111,8 +111,9 @@ double layout_cost_s(const struct ar_scenario *scenario)
     double jobs = tasks * scenario->iterations_count;
     if (ar_engine_simulates(scenario->engine)) {
         struct ar_job job = ar_scenario_job(scenario);
+        uint32_t left_out;
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
-                                ar_job_ranks_messages(&job), false);
+                                ar_job_ranks_messages(&job, &left_out), false);
     }
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,

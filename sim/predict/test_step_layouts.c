@@ -250,7 +250,7 @@ Test(step, overlapping_more_is_slower_by_a_hundredth_at_most_for_real_models)
 /* --- periods ---------------------------------------------------------------------------------- */
 
 static void expect_same_step(const struct ar_timing *fewer, const struct ar_timing *whole,
-                             uint32_t number)
+                             uint32_t number, double tolerance)
 {
     struct ar_graph_split fewer_split = fewer->split, whole_split = whole->split;
     const double pairs[][2] = {{fewer->iteration_s, whole->iteration_s},
@@ -258,16 +258,17 @@ static void expect_same_step(const struct ar_timing *fewer, const struct ar_timi
                                {fewer->bubble_s, whole->bubble_s},
                                {fewer->allreduce_s, whole->allreduce_s},
                                {fewer->contention_s, whole->contention_s},
-                               {fewer->busiest_s, whole->busiest_s},
                                {fewer_split.axis_s[AR_AXIS_PP], whole_split.axis_s[AR_AXIS_PP]},
                                {fewer_split.axis_s[AR_AXIS_DP], whole_split.axis_s[AR_AXIS_DP]},
                                {fewer_split.axis_s[AR_AXIS_TP], whole_split.axis_s[AR_AXIS_TP]},
                                {fewer_split.compute_end_s, whole_split.compute_end_s}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        cr_expect_float_eq(pairs[i][0], pairs[i][1], 1e-10 * whole->iteration_s,
+        cr_expect_float_eq(pairs[i][0], pairs[i][1], tolerance * whole->iteration_s,
                            "layout %u, number %zu: %.17g, whole %.17g", number, i, pairs[i][0],
                            pairs[i][1]);
     }
+    cr_expect(isnan(whole->busiest_s) ? isnan(fewer->busiest_s)
+                                      : support_near(fewer->busiest_s, whole->busiest_s, 1e-10));
     cr_expect_eq(fewer->exact, whole->exact);
 }
 
@@ -299,11 +300,43 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
         cr_expect(!is_shortened ||
                   fewer.timing.graph->tasks_count < whole.timing.graph->tasks_count);
         cr_expect_null(whole.timing.graph->periods);
-        expect_same_step(&fewer.timing, &whole.timing, number);
+        expect_same_step(&fewer.timing, &whole.timing, number, 1e-10);
         shortened += is_shortened;
         compared++;
         tested_end(&fewer);
         tested_end(&whole);
     }
     cr_expect_gt(shortened, compared / 5, "%u of %u", shortened, compared);
+}
+
+/* Layouts on 8 GPUs: all schedules and strategies, stages that differ, GPUs of one node and two. */
+Test(step, a_simulation_without_most_of_the_equal_periods_takes_as_long_as_the_whole)
+{
+    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
+                                           support_cluster("abci-v100", NULL),
+                                           support_cluster("flat", NULL)};
+    uint32_t shortened = 0, compared = 0;
+    for (uint32_t number = 0; number < 720; number += 7 * LAYOUTS_STEP) {
+        struct tested whole = numbered_layout(clusters, number), fewer;
+        struct ar_error err = {.text = ""};
+        if (ar_layout_gpus(&whole.job.layout) > 8) {
+            continue;
+        }
+        gpt.layers = 4;
+        whole.job.engine = &ar_engine_simgrid;
+        set_overlaps(&whole.job.layout, number * 7 % OVERLAPS_COUNT);
+        whole.job.layout.global_batch *= 5;
+        whole.job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
+        fewer = whole;
+        fewer.job.is_row_alone = true;
+        cr_assert_eq(tested_try(&fewer, &err), AR_OK, "%s", err.text);
+        cr_assert_eq(tested_try(&whole, &err), AR_OK, "%s", err.text);
+        expect_same_step(&fewer.timing, &whole.timing, number, 1e-6);
+        cr_expect_eq(fewer.timing.messages_count, whole.timing.messages_count);
+        shortened += fewer.timing.graph->periods != NULL;
+        compared++;
+        tested_end(&fewer);
+        tested_end(&whole);
+    }
+    cr_expect_gt(shortened, compared / 3, "%u of %u", shortened, compared);
 }

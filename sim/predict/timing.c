@@ -362,16 +362,23 @@ void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial
                                          timing->rank_end_s != NULL ? timing->rank_factor : NULL};
 }
 
-double ar_job_ranks_messages(const struct ar_job *job)
+double ar_job_ranks_messages(const struct ar_job *job, uint32_t *batches_left_out)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_timing timing = {.job = job, .arena = &arena, .layout = job->layout};
-    struct timer timer = {.job = job, .timing = &timing};
+    struct ar_job row_alone = *job;
+    row_alone.is_row_alone = !job_is_uneven(job);
+    struct ar_timing timing = {.job = &row_alone, .arena = &arena, .layout = job->layout};
+    struct timer timer = {.job = &row_alone, .timing = &timing};
     struct ar_graph_trial trial;
     struct ar_error ignored;
+    *batches_left_out = 0;
     if (job->kind->graph == NULL || timer_make_graph(&timer, NULL, &ignored) != AR_OK ||
         !timer_runs_ranks(&timer)) {
         return 0;
+    }
+    if (timing.graph->periods != NULL) {
+        *batches_left_out = timing.graph->periods->batches;
+        timing.graph->periods = NULL; /* their messages do not count */
     }
     ar_timing_graph_trial(&timing, &trial);
     return (double)job->iterations_count * (double)ar_graph_trial_messages(&trial);
@@ -426,6 +433,7 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
     }
     AR_TRY(job_find_speed(timer->job, &trial.speed_frac, err));
     AR_TRY(timer->job->engine->run_graph(&trial, err));
+    timer->is_unsteady = trial.graph->periods != NULL && isnan(trial.graph->periods->period_s);
     timing->messages_count = trial.messages_count;
     return AR_OK;
 }
@@ -618,8 +626,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     double began_s = ar_clock_s();
     bool is_unsteady = false;
     struct ar_job run = *job;
-    run.is_row_alone =
-        job->is_row_alone && !job_is_uneven(job) && !ar_engine_simulates(job->engine);
+    run.is_row_alone = job->is_row_alone && !job_is_uneven(job);
     AR_TRY(run_steps(&run, arena, timing, &is_unsteady, err));
     if (is_unsteady) {
         run.is_row_alone = false;

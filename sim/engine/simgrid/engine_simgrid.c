@@ -91,8 +91,9 @@ static void time_works_by_tasks(struct ar_graph *graph)
     } *means = ar_arena_alloc(&arena, graph->works_count + 1u, sizeof *means);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
-        means[task->work].sum_s += task->end_s - task->start_s - task->copy_s;
-        means[task->work].count += task->count;
+        double times = ar_task_times(graph, i);
+        means[task->work].sum_s += times * (task->end_s - task->start_s - task->copy_s);
+        means[task->work].count += times * task->count;
     }
     for (uint32_t i = 0; i < graph->works_count; i++) {
         struct ar_work *work = &graph->works[i];
@@ -147,20 +148,24 @@ static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *e
         channels = more > channels ? more : channels;
         is_nested = is_nested && !wants_sums;
     }
-    struct simgrid_task task = {
-        .kind = SIMGRID_GRAPH,
-        .data = &own,
-        .actors_count = (uint64_t)trial->ranks * channels * AR_STREAMS_COUNT,
-        .cluster = trial->cluster,
-        .ranks = trial->ranks,
-        .usage = trial->usage,
-        .pairs = is_nested ? NULL : routes.pairs,
-        .pairs_count = is_nested ? 0 : routes.count,
-        .results = {{own.times, graph->tasks_count * sizeof *own.times},
-                    {own.rank_end_s, trial->ranks * sizeof *own.rank_end_s}}};
+    struct simgrid_task task = {.kind = SIMGRID_GRAPH,
+                                .data = &own,
+                                .actors_count =
+                                    (uint64_t)trial->ranks * channels * AR_STREAMS_COUNT,
+                                .cluster = trial->cluster,
+                                .ranks = trial->ranks,
+                                .usage = trial->usage,
+                                .pairs = is_nested ? NULL : routes.pairs,
+                                .pairs_count = is_nested ? 0 : routes.count,
+                                .results = {{own.times, graph->tasks_count * sizeof *own.times},
+                                            {own.rank_end_s, trial->ranks * sizeof *own.rank_end_s},
+                                            {&own.period_s, sizeof own.period_s}}};
     AR_TRY(simgrid_task_run(&task, err));
     AR_TRY(simgrid_describe(trial->options, sizeof trial->options, err));
     take_times(graph, own.times);
+    if (graph->periods != NULL) {
+        graph->periods->period_s = own.period_s;
+    }
     time_works_by_tasks(graph);
     trial->end_s = ar_graph_end_s(graph);
     trial->messages_count = ar_graph_trial_messages(trial);

@@ -431,11 +431,35 @@ static uint32_t find_last_place(const struct graph_run *run)
     return (uint32_t)(last % run->places);
 }
 
+/* Times are a period later if they differ from that by less than this part of it: so many equal
+ * periods are wrong by that part of a step at most. */
+#define EQUAL_FRAC 1e-7
+
+/* How long a period takes that stands for those left out; NAN: on some rank it is not the same. */
+static double find_period(const struct graph_run *run)
+{
+    const struct ar_periods *periods = run->graph->periods;
+    const size_t places = run->places;
+    double period_s = run->end_s[periods->end[0] * places] - run->end_s[periods->begin[0] * places];
+    for (uint32_t role = 0; role < run->graph->roles_count; role++) {
+        size_t later = (periods->end[role] - periods->begin[role]) * places;
+        for (size_t i = periods->warm[role] * places; i < periods->begin[role] * places; i++) {
+            double begin_s = run->begin_s[i + later] - run->begin_s[i];
+            double end_s = run->end_s[i + later] - run->end_s[i];
+            if (fmax(fabs(begin_s - period_s), fabs(end_s - period_s)) > EQUAL_FRAC * period_s) {
+                return NAN;
+            }
+        }
+    }
+    return period_s;
+}
+
 static void graph_finish(void *data)
 {
     struct graph_task *own = data;
     const struct graph_run *run = own->run;
     uint32_t last_place = find_last_place(run);
+    own->period_s = run->graph->periods != NULL ? find_period(run) : 0;
     for (uint32_t task = 0; task < run->graph->tasks_count; task++) {
         size_t first = (size_t)task * run->places;
         double *rank_end_s = &own->rank_end_s[run->graph->tasks[task].role * run->places];

@@ -55,6 +55,7 @@ struct graph_task {
         double start_s, end_s;
     } * times;             /**< [task] */
     double *rank_end_s;    /**< [rank] */
+    double period_s;       /**< of a graph that leaves out periods; NAN: it is not steady */
     struct graph_run *run; /**< the child's */
 };
 
