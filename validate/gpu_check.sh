@@ -6,11 +6,11 @@
 # files and gpu_check.log go to DIR, else to $OUT, else to out/gpu. Exit code: 0 if all went well,
 # 1 if a step failed, 69 if there is no GPU.
 set -uo pipefail
-program="" some=1:9:+1,12,16 large=256MiB medium=64MiB repetitions=10
+program="" some=1:9:+1,12,16 even=2:8:+2 few=1,3,4,8 large=256MiB medium=64MiB rounds="--repetitions 10"
 while getopts p:q option; do
   case $option in
     p) program=$(realpath "$OPTARG") ;;
-    q) some=3 large=1MiB medium=64KiB repetitions=2 ;;
+    q) some=3 even=4 few=3 large=1MiB medium=64KiB rounds="--repetitions 1 --warmup 0" ;;
     *) exit 64 ;;
   esac
 done
@@ -74,16 +74,16 @@ else
 fi
 
 step check-fp32 60 "${cuda[@]}" --check-only --ranks "$some" --channels 1,2,3
-step check-fp16 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --datatype fp16 --window 2
-step check-all 60 "${cuda[@]}" --check-only --operation all --ranks 1,3,4,8 --root 0
+step check-fp16 40 "${cuda[@]}" --check-only --ranks "$even" --datatype fp16 --window 2
+step check-all 60 "${cuda[@]}" --check-only --operation all --ranks "$few" --root 0
 pair=$((gpus > 2 ? gpus : 2))
-step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload "1MiB:$large:x4" --repetitions $repetitions --out "$out/probes.csv"
-step times 60 "${cuda[@]}" --ranks 4,8 --payload "4KiB:$medium:x16" --repetitions $repetitions --out "$out/times.csv"
+step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload "1MiB:$large:x4" $rounds --out "$out/probes.csv"
+step times 60 "${cuda[@]}" --ranks 4,8 --payload "4KiB:$medium:x16" $rounds --out "$out/times.csv"
 for operation in allgather reducescatter alltoall; do
-  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload "64KiB:$medium:x32" --repetitions $repetitions --out "$out/times-$operation.csv"
+  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload "64KiB:$medium:x32" $rounds --out "$out/times-$operation.csv"
 done
-step nccl 60 "$program" --backend nccl --payload "4KiB:$large:x16" --out "$out/nccl.csv"
-step nccl-all 60 "$program" --backend nccl --operation all --payload "4KiB:$medium:x16" --out "$out/nccl-all.csv"
+step nccl 60 "$program" --backend nccl --payload "4KiB:$large:x16" $rounds --out "$out/nccl.csv"
+step nccl-all 60 "$program" --backend nccl --operation all --payload "4KiB:$medium:x16" $rounds --out "$out/nccl-all.csv"
 
 # A sum reads two runs and writes one, a copy reads one and writes one.
 if [ -s "$out/probes.csv" ]; then

@@ -1,4 +1,4 @@
-/* GPUs, their memory, and the backend `cuda`: threads whose buffers lie there. */
+/* GPUs and their memory. */
 #include "cuda_device.h"
 
 #include <sched.h>
@@ -6,11 +6,6 @@
 #include "ar_numbers.h"
 #include "backend.h"
 #include "cuda_kernels.h"
-#include "host.h"
-
-enum { RANKS_MAX = 256, RANKS_STANDARD = 4 };
-
-static uint32_t gpus; /* that the backend has found */
 
 enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err)
 {
@@ -83,35 +78,6 @@ enum ar_status cuda_count(uint32_t *found, struct ar_error *err)
     return AR_OK;
 }
 
-static enum ar_status enable_peer_access(int from, int to, struct ar_error *err)
-{
-    int can_access = 0;
-    CUDA_TRY(cudaDeviceCanAccessPeer, &can_access, from, to);
-    if (!can_access) { /* or both are the same */
-        return AR_OK;
-    }
-    CUDA_TRY(cudaSetDevice, from);
-    cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
-    if (code == cudaErrorPeerAccessAlreadyEnabled) {
-        cudaGetLastError(); /* else the next launch would report it */
-        return AR_OK;
-    }
-    return cuda_check(code, "cudaDeviceEnablePeerAccess", err);
-}
-
-const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to)
-{
-    (void)ranks;
-    int from_gpu = (int)(from % gpus), to_gpu = (int)(to % gpus);
-    int can_access = 0, has_atomics = 0;
-    if (from_gpu == to_gpu) {
-        return "device";
-    }
-    cudaDeviceGetP2PAttribute(&can_access, cudaDevP2PAttrAccessSupported, from_gpu, to_gpu);
-    cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported, from_gpu, to_gpu);
-    return !can_access ? "staged" : has_atomics ? "nvlink" : "pcie";
-}
-
 void cuda_describe(FILE *file, uint32_t count)
 {
     int driver = 0;
@@ -147,26 +113,12 @@ static enum ar_status device_copy(unsigned char *to, const unsigned char *from, 
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a copy", err);
 }
 
-/* A sum reads the memory of its own GPU: elements of another one are copied to it first. */
+/* Both are memory of the current GPU. */
 static enum ar_status device_reduce(const struct element_type *type, unsigned char *sum,
                                     const unsigned char *addend, uint64_t count,
                                     struct ar_error *err)
 {
-    struct cudaPointerAttributes own, other;
-    size_t bytes = count * type->bytes;
-    void *copied = NULL;
-    CUDA_TRY(cudaPointerGetAttributes, &own, sum);
-    CUDA_TRY(cudaPointerGetAttributes, &other, addend);
-    if (own.device != other.device) {
-        CUDA_TRY(cudaMallocAsync, &copied, bytes + 1, cudaStreamPerThread);
-        CUDA_TRY(cudaMemcpyAsync, copied, addend, bytes, cudaMemcpyDefault, cudaStreamPerThread);
-        addend = copied;
-    }
-    AR_TRY(cuda_check(kernels_reduce(type->bytes, sum, addend, count, cudaStreamPerThread),
-                      "the launch of a sum", err));
-    if (copied != NULL) {
-        CUDA_TRY(cudaFreeAsync, copied, cudaStreamPerThread);
-    }
+    CUDA_TRY(kernels_reduce, type->bytes, sum, addend, count, cudaStreamPerThread);
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err);
 }
 
@@ -185,36 +137,4 @@ const struct memory memory_device = {
     .allocate = cuda_allocate,
     .copy = device_copy,
     .reduce = device_reduce,
-};
-
-/* --- the backend -------------------------------------------------------------------------- */
-
-static enum ar_status cuda_start(const struct run_config *config, struct machine *machine,
-                                 struct ar_error *err)
-{
-    (void)config;
-    *machine = (struct machine){
-        .is_first = true, .ranks_max = RANKS_MAX, .ranks_standard = RANKS_STANDARD};
-    AR_TRY(cuda_count(&gpus, err));
-    for (uint32_t i = 0; i < gpus * gpus; i++) {
-        AR_TRY(enable_peer_access((int)(i / gpus), (int)(i % gpus), err));
-    }
-    return AR_OK;
-}
-
-static void cuda_describe_run(FILE *file)
-{
-    cuda_describe(file, gpus);
-    fprintf(file, "# ranks: one per GPU; of more than %u, several VIRTUAL RANKS share a GPU\n",
-            gpus);
-}
-
-const struct backend backend_cuda = {
-    .name = "cuda",
-    .summary = "GPUs of this machine, several virtual ranks on one if asked for more",
-    .memories = {&memory_device},
-    .start = cuda_start,
-    .describe = cuda_describe_run,
-    .tier = cuda_tier,
-    .run = host_run,
 };

@@ -1,9 +1,5 @@
-/** \file cuda_device.h
+/** ile cuda_device.h
  * GPUs of this process: which there are, and one place that turns CUDA's codes into errors.
- *
- * The backend `cuda` is the threads of host.h with buffers in memory_device: a rank selects its GPU
- * and reads messages from the memory of others, peer to peer where GPUs can. A copy or a sum has
- * ended when the function returns, so that all order is that of the mailboxes.
  */
 #pragma once
 
@@ -34,10 +30,6 @@ cudaError_t cuda_await(cudaEvent_t event, double timeout_s);
 
 /** Counts the GPUs; AR_UNAVAILABLE if there is none, or no driver. */
 enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err);
-
-/** The tier between the GPUs of two ranks: "device" (the same one), "nvlink", "pcie" (peer-to-peer
- * without atomics, which NVLink has), or "staged" through host memory. */
-const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to);
 
 /** Writes GPUs, driver and runtime as lines "# key: value". */
 void cuda_describe(FILE *file, uint32_t gpus);

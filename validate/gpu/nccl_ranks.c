@@ -13,6 +13,8 @@
 #include "mpi_world.h"
 #endif
 
+enum { CALLS = 20 }; /* timed at once; as many as nccl-tests */
+
 /* A group of calls, one of each rank: an operation, or a part of the 2D torus. */
 enum nccl_call {
     CALL_ALL_REDUCE,
@@ -325,7 +327,8 @@ static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nc
     return AR_OK;
 }
 
-static enum ar_status run_nccl_once(struct crew *crew, double *time_s, struct ar_error *err)
+static enum ar_status run_nccl(struct crew *crew, uint32_t calls, double *time_s,
+                               struct ar_error *err)
 {
     struct nccl_ranks *ranks = (struct nccl_ranks *)(void *)crew; /* its first member */
     const struct ar_shape *shape = &ranks->measurement->shape;
@@ -336,12 +339,14 @@ static enum ar_status run_nccl_once(struct crew *crew, double *time_s, struct ar
         CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
         CUDA_TRY(cudaEventRecord, ranks->ranks[i].begin, ranks->ranks[i].stream);
     }
-    if (is_torus) {
-        AR_TRY(shape->x > 1 ? call_all(ranks, CALL_SCATTER_ROW, err) : AR_OK);
-        AR_TRY(shape->y > 1 ? call_all(ranks, CALL_REDUCE_COLUMN, err) : AR_OK);
-        AR_TRY(shape->x > 1 ? call_all(ranks, CALL_GATHER_ROW, err) : AR_OK);
-    } else if (has_elements) {
-        AR_TRY(call_all(ranks, ranks->operation_call, err));
+    for (uint32_t i = 0; i < calls; i++) {
+        if (is_torus) {
+            AR_TRY(shape->x > 1 ? call_all(ranks, CALL_SCATTER_ROW, err) : AR_OK);
+            AR_TRY(shape->y > 1 ? call_all(ranks, CALL_REDUCE_COLUMN, err) : AR_OK);
+            AR_TRY(shape->x > 1 ? call_all(ranks, CALL_GATHER_ROW, err) : AR_OK);
+        } else if (has_elements) {
+            AR_TRY(call_all(ranks, ranks->operation_call, err));
+        }
     }
     for (uint32_t i = 0; i < crew->count; i++) {
         CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
@@ -350,6 +355,7 @@ static enum ar_status run_nccl_once(struct crew *crew, double *time_s, struct ar
     for (uint32_t i = 0; i < crew->count; i++) {
         AR_TRY(await_rank(ranks, &ranks->ranks[i], time_s, err));
     }
+    *time_s /= calls;
     return AR_OK;
 }
 
@@ -385,7 +391,8 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
                  .count = place->count,
                  .buffers = buffers,
                  .results = call == CALL_ALL_TO_ALL ? results : NULL,
-                 .run = run_nccl_once},
+                 .calls = CALLS,
+                 .run = run_nccl},
         .library = library,
         .measurement = measurement,
         .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,

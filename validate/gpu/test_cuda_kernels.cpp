@@ -6,7 +6,8 @@
 
 #include "test_cuda_runtime.h"
 
-#define __syncthreads standin_meet
+#define __syncthreads() standin_meet(0)
+#define __syncthreads_or(value) standin_meet(value)
 
 static void call_function(void *function)
 {

@@ -1,6 +1,8 @@
 #include "test_cuda_runtime.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +64,6 @@ static struct {
     struct allocation allocations[ALLOCATIONS_MAX];
     size_t allocations_count; /* that were ever used */
     int alive;
-    uint64_t peer_bytes;
     pthread_key_t thread_streams; /* struct CUstream_st *[STANDIN_DEVICES_MAX] */
 } standin = {.mutex = PTHREAD_MUTEX_INITIALIZER,
              .never = PTHREAD_COND_INITIALIZER,
@@ -72,7 +73,14 @@ static __thread int current;
 static __thread cudaError_t last_error;
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
-static __thread pthread_barrier_t *barrier; /* of the block; NULL: its threads run in turn */
+/* Where the threads of a block meet, and whether one of them came with a value, in each of three
+ * meetings in turn. */
+struct block_barrier {
+    pthread_barrier_t barrier;
+    _Atomic int any[3];
+};
+static __thread struct block_barrier *barrier; /* NULL: the threads of the block run in turn */
+static __thread unsigned meetings;
 
 static void lock(void)
 {
@@ -141,12 +149,12 @@ static void begin(void)
     pthread_once(&standin.once, read_environment);
 }
 
-void standin_start(int devices)
+void standin_start(int devices, bool are_peers)
 {
     begin();
     lock();
     standin.devices_count = devices;
-    standin.peer_bytes = 0;
+    standin.has_peers = are_peers;
     unlock();
     current = 0;
 }
@@ -157,14 +165,6 @@ int standin_alive(void)
     int alive = standin.alive;
     unlock();
     return alive;
-}
-
-uint64_t standin_peer_bytes(void)
-{
-    lock();
-    uint64_t bytes = standin.peer_bytes;
-    unlock();
-    return bytes;
 }
 
 static void count_alive(int more)
@@ -507,12 +507,6 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned int flags)
     return allocate(memory, size, HOST);
 }
 
-cudaError_t cudaMallocAsync(void **memory, size_t size, cudaStream_t stream)
-{
-    (void)stream;
-    return cudaMalloc(memory, size);
-}
-
 cudaError_t cudaFree(void *memory)
 {
     begin();
@@ -535,37 +529,6 @@ cudaError_t cudaFree(void *memory)
 cudaError_t cudaFreeHost(void *memory)
 {
     return cudaFree(memory);
-}
-
-static void free_later(struct CUstream_st *stream, void *memory)
-{
-    (void)stream;
-    cudaFree(memory);
-}
-
-cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
-{
-    return give_work(stream, free_later, memory);
-}
-
-/* The device of an address; HOST if it is memory of the host. */
-static int device_at(const void *at)
-{
-    begin();
-    lock();
-    const struct allocation *allocation = find_allocation(at);
-    int device = allocation != NULL ? allocation->device : HOST;
-    unlock();
-    return device;
-}
-
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *at)
-{
-    int device = device_at(at);
-    *attributes = (struct cudaPointerAttributes){.device = device,
-                                                 .type = device == HOST ? cudaMemoryTypeUnregistered
-                                                                        : cudaMemoryTypeDevice};
-    return cudaSuccess;
 }
 
 struct copy {
@@ -599,14 +562,9 @@ static cudaError_t give_copy(void *to, const void *from, int value, size_t bytes
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t count, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    int to_device = device_at(to), from_device = device_at(from);
     if (kind != cudaMemcpyDefault) {
         return result(cudaErrorInvalidMemcpyDirection);
     }
-    lock();
-    bool is_between = to_device != HOST && from_device != HOST && to_device != from_device;
-    standin.peer_bytes += is_between ? count : 0;
-    unlock();
     return give_copy(to, from, 0, count, stream);
 }
 
@@ -691,17 +649,21 @@ struct launch {
 struct lane {
     const struct launch *launch;
     unsigned number;
-    pthread_barrier_t *barrier;
+    struct block_barrier *barrier;
     pthread_t thread;
 };
 
-void standin_meet(void)
+int standin_meet(int value)
 {
     if (barrier == NULL) {
         fputs("__syncthreads() in a kernel whose launch is not cooperative\n", stderr);
         abort();
     }
-    pthread_barrier_wait(barrier);
+    unsigned meeting = meetings++;
+    atomic_fetch_or(&barrier->any[meeting % 3], value);
+    pthread_barrier_wait(&barrier->barrier);
+    barrier->any[(meeting + 2) % 3] = 0; /* which nobody comes to before the next meeting */
+    return barrier->any[meeting % 3];
 }
 
 static void call_thread(const struct launch *launch, unsigned number)
@@ -724,10 +686,10 @@ static void *run_lane(void *argument)
 static void run_all_at_once(const struct launch *launch)
 {
     unsigned count = launch->grid.x * launch->block.x;
-    pthread_barrier_t *barriers = calloc(launch->grid.x, sizeof *barriers);
+    struct block_barrier *barriers = calloc(launch->grid.x, sizeof *barriers);
     struct lane *lanes = calloc(count, sizeof *lanes);
     for (unsigned i = 0; i < launch->grid.x; i++) {
-        pthread_barrier_init(&barriers[i], NULL, launch->block.x);
+        pthread_barrier_init(&barriers[i].barrier, NULL, launch->block.x);
     }
     for (unsigned i = 0; i < count; i++) {
         lanes[i] =
@@ -740,7 +702,7 @@ static void run_all_at_once(const struct launch *launch)
         pthread_join(lanes[i].thread, NULL);
     }
     for (unsigned i = 0; i < launch->grid.x; i++) {
-        pthread_barrier_destroy(&barriers[i]);
+        pthread_barrier_destroy(&barriers[i].barrier);
     }
     free(barriers);
     free(lanes);
@@ -780,7 +742,7 @@ cudaError_t standin_launch(const cudaLaunchConfig_t *config, void (*call)(void *
                                        config->attrs[i].val.cooperative != 0);
     }
     bool is_flat = grid.y * grid.z * block.y * block.z == 1 && grid.x > 0 && block.x > 0;
-    bool is_large = launch->is_cooperative && grid.x > STANDIN_SMS;
+    bool is_large = launch->is_cooperative && grid.x > STANDIN_SMS * STANDIN_BLOCKS_OF_SM;
     if (!is_flat || block.x > STANDIN_BLOCK_THREADS_MAX || is_large) {
         end(arguments);
         free(launch);
@@ -852,6 +814,15 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     *value = attribute == cudaDevAttrMultiProcessorCount  ? STANDIN_SMS
              : attribute == cudaDevAttrMaxThreadsPerBlock ? STANDIN_BLOCK_THREADS_MAX
                                                           : 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int threads, size_t shared_bytes)
+{
+    (void)kernel;
+    (void)shared_bytes;
+    *blocks = threads <= STANDIN_BLOCK_THREADS_MAX ? STANDIN_BLOCKS_OF_SM : 0;
     return cudaSuccess;
 }
 

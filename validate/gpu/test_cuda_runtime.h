@@ -20,7 +20,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -29,18 +29,17 @@ extern "C" {
 
 enum {
     STANDIN_DEVICES_MAX = 16,
-    STANDIN_SMS = 4,               /**< blocks of a device that run at the same time */
+    STANDIN_SMS = 2,
+    STANDIN_BLOCKS_OF_SM = 16,
     STANDIN_BLOCK_THREADS_MAX = 2, /**< threads of a block */
 };
 
-/** Begins anew with so many devices, instead of what the environment says. */
-void standin_start(int devices);
+/** Begins anew with so many devices, which read each other's memory or not, instead of what the
+ * environment says. */
+void standin_start(int devices, bool are_peers);
 
 /** Streams, events and allocations that have not been destroyed; those of threads do not count. */
 int standin_alive(void);
-
-/** Bytes that were copied by cudaMemcpy and its kind between devices. */
-uint64_t standin_peer_bytes(void);
 
 /** Where in its grid the calling thread of a kernel is. */
 extern __thread uint3 threadIdx, blockIdx;
@@ -50,8 +49,8 @@ extern __thread dim3 blockDim, gridDim;
 cudaError_t standin_launch(const cudaLaunchConfig_t *config, void (*call)(void *),
                            void (*end)(void *), void *arguments);
 
-/** What __syncthreads() is. */
-void standin_meet(void);
+/** What __syncthreads_or(value) is. */
+int standin_meet(int value);
 
 #ifdef __cplusplus
 }

@@ -83,18 +83,16 @@ static struct ar_span next_run(const struct ar_slice *slice, struct place *place
     return run;
 }
 
-/* Goes through the spans of both in the order of their elements. */
-static bool slices_are_apart(const struct ar_slice *a, const struct ar_slice *b)
+bool slices_are_apart(const struct ar_slice *a, const struct ar_slice *b)
 {
-    struct place place_a = {.part = 0};
-    struct place place_b = {.part = 0};
-    struct ar_span run_a = next_run(a, &place_a, UINT64_MAX);
-    struct ar_span run_b = next_run(b, &place_b, UINT64_MAX);
-    while (run_a.count > 0 && run_b.count > 0) {
-        if (run_a.first + run_a.count <= run_b.first) {
-            run_a = next_run(a, &place_a, UINT64_MAX);
-        } else if (run_b.first + run_b.count <= run_a.first) {
-            run_b = next_run(b, &place_b, UINT64_MAX);
+    uint32_t part_of_a = 0, part_of_b = 0;
+    struct ar_span of_a, of_b;
+    bool has_both = ar_slice_next(a, &part_of_a, &of_a) && ar_slice_next(b, &part_of_b, &of_b);
+    while (has_both) {
+        if (of_a.first + of_a.count <= of_b.first) {
+            has_both = ar_slice_next(a, &part_of_a, &of_a);
+        } else if (of_b.first + of_b.count <= of_a.first) {
+            has_both = ar_slice_next(b, &part_of_b, &of_b);
         } else {
             return false;
         }

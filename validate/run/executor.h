@@ -41,3 +41,6 @@ enum ar_status execution_end(const struct execution *execution, struct ar_error 
 
 /** Bytes that a slot needs: no piece is larger. */
 size_t execution_slot_bytes(const struct measurement *measurement, const struct run_config *config);
+
+/** Whether no element is in both. */
+bool slices_are_apart(const struct ar_slice *a, const struct ar_slice *b);

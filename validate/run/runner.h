@@ -28,13 +28,16 @@ struct crew {
     unsigned char **buffers; /**< [rank of the crew]: all elements, in `memory` */
     unsigned char **results; /**< [rank of the crew]: where it ends; NULL: in its buffer */
 
-    /** Runs the collective, or the probe, once; `time_s` begins as 0. */
-    enum ar_status (*run)(struct crew *crew, double *time_s, struct ar_error *err);
+    uint32_t calls; /**< timed one behind the other, without filling and checking; 0: one, which
+                         is checked */
+
+    /** Runs the collective, or the probe, so often; `time_s` of one begins as 0. */
+    enum ar_status (*run)(struct crew *crew, uint32_t calls, double *time_s, struct ar_error *err);
 };
 
-/** Warms up, repeats, and fills in times and mismatch of `measurement`. Before each repetition the
- * buffers are filled anew, after each every element is checked, warm-up included. A crew in host
- * memory has one rank. `payload` is not read if the crew has none. */
+/** Warms up, repeats, and fills in times and mismatch of `measurement`. In each repetition the
+ * buffers are filled anew, and every element is checked after one call, warm-up included. A crew in
+ * host memory has one rank. `payload` is not read if the crew has none. */
 enum ar_status crew_repeat(struct crew *crew, const struct run_config *config,
                            const struct payload *payload, struct ar_arena *arena,
                            struct measurement *measurement, struct ar_error *err);
