@@ -393,7 +393,8 @@ static enum ar_status check_run_fits(const struct ar_log *run, enum ar_log_colle
     }
     if (run->ranks == 0) {
         return ar_log_refuse(run, run->first_line, err,
-                             "the log does not say how many ranks took part; expected it to");
+                             "the log does not say how many ranks took part; expected it to, or "
+                             "'expect --nodes'");
     }
     if (run->ranks == 1) {
         return ar_log_refuse(run, run->first_line, err,
