@@ -85,6 +85,30 @@ Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
             "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4");
 }
 
+/* A job that takes another share of the network from row to row is not a slow HCA. */
+Test(cli_expect, another_job_scatters_from_row_to_row)
+{
+    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[248],/ && $3 >= 1048576 "
+             "{f = 1 + (NR * 7 %% 10) / 7; $4 *= f; $5 *= f} {print}' %s >job.csv",
+             CLI_MEASURED);
+    cli_good("$AR expect job.csv" FITTED " --out out");
+    CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", "shared");
+}
+
+Test(cli_expect, suspects_that_rows_cannot_show_are_named)
+{
+    CLI_HAS(cli_good("$AR expect abci.csv" FITTED).out,
+            "these rows cannot show: uplinks, nvls-off, sharp-off");
+    cli_good("grep -E '^#|^nodes|^1,' abci.csv >node.csv");
+    const char *unseen =
+        cli_cell(cli_rows("expect node.csv" FITTED " --out out"), 0, "operation") != NULL
+            ? cli_cell(cli_table(cli_read("out/answer.csv")), 1, "unseen")
+            : "";
+    CLI_HAS(unseen, "hca");
+    CLI_HAS(unseen, "net-latency");
+    cr_expect(strstr(unseen, "nvlink") == NULL, "%s", unseen);
+}
+
 /* Racks of two nodes: runs on two nodes are sound, those across racks have half of the rate. */
 Test(cli_expect, uplinks_slow_runs_that_cross_them_alone)
 {
@@ -145,6 +169,15 @@ Test(cli_expect, a_cluster_may_be_an_argument_and_a_log_of_one_size_rests_on_lit
     struct cli_run run = cli_good("$AR expect one.csv ./cluster.topo");
     CLI_HAS(run.out, "1 row of one size: suspects cannot be told apart\n");
     CLI_LINES(run.out, "allreduce", 1);
+}
+
+/* Every second row is in milliseconds. */
+Test(cli_expect, rows_of_other_units_are_not_called_slow_alone)
+{
+    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^8,32,(1048576|4194304),/ {$4 *= 1000; $5 *= 1000} "
+             "{print}' %s >mixed.csv",
+             CLI_MEASURED);
+    CLI_HAS(cli_good("$AR expect mixed.csv" FITTED).out, "(check the units of these rows)");
 }
 
 Test(cli_expect, nodes_and_a_release_that_a_log_lacks_or_has)
@@ -255,7 +288,8 @@ Test(cli_expect, json_and_the_picture_have_the_answer)
     CLI_LINES(json, "  {\"operation\": ", 96);
     CLI_LINES(json,
               "  {\"suspect\": ", (int)cli_table(cli_read("out/suspects.csv"))->rows_count - 1);
-    CLI_HAS(cli_read("out/answer.csv"), "answer,alike,basis");
+    CLI_HAS(json, "\n\"unseen\": \"");
+    CLI_HAS(cli_read("out/answer.csv"), "answer,alike,unseen,basis");
     struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
     char dots[80];
     snprintf(dots, sizeof dots, "dots: if it is %s", cli_cell(suspects, 1, "suspect"));

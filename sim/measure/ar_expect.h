@@ -6,11 +6,11 @@
  * have the factors and the bands that other machines tell (ar_machine_factors_read()), if the
  * caller asks for them. Suspects (suspects.h) are predictions of the same rows by the same pass;
  * they are ranked by the likelihood of all logarithms of measured over predicted. A residual has
- * two parts: scatter of a row of its own, and an error of the model that rows of like sizes share
- * (a Gaussian process: its correlation falls with the logarithm of sizes, and is less between
- * operations and node counts). Together they are as wide as the band of the row. Half of the prior
- * is that nothing is wrong, the rest is shared by the suspects; a parameter that is free costs half
- * a logarithm of the number of rows (BIC).
+ * three parts: scatter of a row of its own; an error of the model that rows of like sizes share (a
+ * Gaussian process: its correlation falls with the logarithm of sizes, and is less between
+ * operations and node counts); together they are as wide as the band of the row. The third is an
+ * error of the change that the suspect makes, larger where the library would choose otherwise. Half
+ * of the prior is that nothing is wrong; suspects, and the values of each, share the rest.
  */
 #pragma once
 
@@ -48,7 +48,7 @@ struct ar_suspicion {
     ar_cell_number factor;         /**< by which it changes its number; NAN: it has none */
     ar_cell_number likely_frac;    /**< probability among the suspects */
     ar_cell_number explained_frac; /**< share of the squared residuals that it explains */
-    ar_cell_flag is_equal;         /**< the rows do not tell it from the first one */
+    ar_cell_flag is_equal;         /**< in the likeliest 95 %, or of the first one's times */
     ar_cell_string look, source;
     double score;
     const double *times_s; /**< times that it predicts. [measured row] */
@@ -62,6 +62,7 @@ struct ar_expectation {
     size_t suspicions_count;
     ar_cell_string answer; /**< one sentence, or some */
     ar_cell_string alike;  /**< names that the rows do not tell from the first suspect */
+    ar_cell_string unseen; /**< names that change no row by more than its scatter */
     ar_cell_string basis;  /**< what expected times come from, and how little they rest on */
 };
 

@@ -13,18 +13,21 @@
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
+/* Scatter of machines that nothing was fitted to. */
+static double unfitted_spread(const struct ar_compared *row)
+{
+    return !row->measured->is_call                       ? AR_EXPECT_SPREAD_MESSAGES
+           : row->payload_bytes >= AR_EXPECT_LARGE_BYTES ? AR_EXPECT_SPREAD_LARGE
+                                                         : AR_EXPECT_SPREAD_SMALL;
+}
+
 /* Half a band in standard deviations of the logarithm: that of the prediction, or that of machines
  * that nothing was fitted to where this is narrower. */
 static double row_spread(const struct ar_compared *row)
 {
-    const struct ar_library_prediction *prediction = &row->prediction;
-    bool is_large = row->payload_bytes >= AR_EXPECT_LARGE_BYTES;
-    double spread = !row->measured->is_call ? AR_EXPECT_SPREAD_MESSAGES
-                    : is_large              ? AR_EXPECT_SPREAD_LARGE
-                                            : AR_EXPECT_SPREAD_SMALL;
-    return isfinite(prediction->high_s)
-               ? fmin(spread, log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS)
-               : spread;
+    double band = row->prediction.high_s / row->prediction.time_s;
+    return isfinite(band) ? fmin(unfitted_spread(row), log(band) / AR_BAND95_DEVIATIONS)
+                          : unfitted_spread(row);
 }
 
 /* Whether switches of NVLink may have summed in a call. */
@@ -65,34 +68,39 @@ struct ranking {
     const struct ar_expected *rows[RANKED_MAX];
     size_t places[RANKED_MAX]; /* in the measured rows */
     size_t count;
-    double *factor;           /* of Cholesky: the covariance of residuals is L L^T */
+    double *factor;           /* room for that of Cholesky: the covariance of residuals is L L^T */
     const double *expected_s; /* of all measured rows */
 };
 
 /* The least scatter of one row, that which fits take; else this share of its band's variance. */
 #define ROW_SPREAD 0.04
-#define OWN_FRAC   0.15
-/* Errors of a model at sizes s and 16 s are correlated by 0.6; of other operations or node counts
- * they have three quarters of that in common. Assumed, from how errors run over sizes. */
+#define OWN_FRAC   0.1
+/* Errors of a model at sizes s and 16 s are correlated by 0.6; those of other operations or node
+ * counts have half of that in common. These two and the share above are the likeliest values for
+ * 31 measured sets with which nothing is known to be wrong. */
 #define LENGTH_LOG2 4.0
-#define COMMON_FRAC 0.75
+#define COMMON_FRAC 0.5
+/* A change that a suspect makes, as a logarithm of times, is predicted to this share, and to this
+ * share from row to row. Its errors run over sizes faster than those of the model, since a choice
+ * or a bottleneck changes. Chosen on logs of simgrid (sim/tools/expect_table) for five of twelve
+ * machines; half or twice these values finds 1 to 3 % fewer. */
+#define CHANGE_FRAC        0.3
+#define CHANGE_OWN_FRAC    0.1
+#define CHANGE_LENGTH_LOG2 2.0
 /* Bands are known as well as so many machines tell: residuals are distributed as Student's t. */
 #define FREEDOM 8.0
 
-static double rows_covariance(const struct ar_expected *a, const struct ar_expected *b)
+static double correlate_rows(const struct ar_expected *a, const struct ar_expected *b,
+                             double length_log2)
 {
-    double spreads[2] = {row_spread(&a->compared), row_spread(&b->compared)};
     double distance =
-        log2((double)a->compared.payload_bytes / (double)b->compared.payload_bytes) / LENGTH_LOG2;
+        log2((double)a->compared.payload_bytes / (double)b->compared.payload_bytes) / length_log2;
     bool is_same = strcmp(a->compared.operation, b->compared.operation) == 0 &&
                    a->compared.row.run.ranks == b->compared.row.run.ranks;
-    double shared = (1 - OWN_FRAC) * spreads[0] * spreads[1] * exp(-distance * distance / 2);
-    double own = fmax(OWN_FRAC * spreads[0] * spreads[0], ROW_SPREAD * ROW_SPREAD);
-    return shared * (is_same ? 1 : COMMON_FRAC) + (a == b ? own : 0);
+    return exp(-distance * distance / 2) * (is_same ? 1 : COMMON_FRAC);
 }
 
-/* Chooses rows and factors their covariance, which is positive definite: each has scatter of its
- * own. */
+/* Chooses the rows. */
 static void begin_ranking(const struct ar_measured *measured,
                           const struct ar_expectation *expectation, struct ar_arena *arena,
                           struct ranking *ranking)
@@ -110,104 +118,154 @@ static void begin_ranking(const struct ar_measured *measured,
             ranking->places[ranking->count++] = (size_t)(row->compared.measured - measured->rows);
         }
     }
+    ranking->factor =
+        ar_arena_alloc(arena, ranking->count * ranking->count + 1, sizeof *ranking->factor);
+}
+
+/* How far a suspect's times may be away: of one row alone, as a variance, and of what it changes,
+ * as a deviation that rows share. No fit tells of a choice that is not made at this size on the
+ * machine as it should be. */
+static void suspect_errors(const struct ranking *ranking, const struct suspect *suspect,
+                           const double *times_s, const enum ar_choice *choices, double *own,
+                           double *shared)
+{
+    bool is_exact = suspect->target == SUSPECT_TIME || suspect->target == SUSPECT_AS_BUSBW;
+    double own_frac = suspect->scatter_frac > 0 ? suspect->scatter_frac : CHANGE_OWN_FRAC;
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct ar_compared *row = &ranking->rows[i]->compared;
+        size_t place = ranking->places[i];
+        double spread = row_spread(row), unfitted = unfitted_spread(row);
+        double change = is_exact ? 0 : log(times_s[place] / row->prediction.time_s);
+        bool is_other = row->measured->is_call && choices[place] != row->prediction.choice;
+        double wider = is_other ? unfitted * unfitted - spread * spread : 0;
+        own[i] =
+            fmax(OWN_FRAC * spread * spread, ROW_SPREAD * ROW_SPREAD) + pow(own_frac * change, 2);
+        shared[i] = sqrt(pow(CHANGE_FRAC * change, 2) + wider);
+    }
+}
+
+/* Logarithm of the likelihood of the measured times (multivariate t), but for what all suspects
+ * share. The covariance is positive definite: each row has scatter of its own. */
+static double rank_times(const struct ranking *ranking, const struct suspect *suspect,
+                         const double *times_s, const enum ar_choice *choices)
+{
     size_t n = ranking->count;
-    double *l = ranking->factor = ar_arena_alloc(arena, n * n + 1, sizeof *l);
+    double *l = ranking->factor;
+    double own[RANKED_MAX], shared[RANKED_MAX], whitened[RANKED_MAX], squares = 0, log_volume = 0;
+    suspect_errors(ranking, suspect, times_s, choices, own, shared);
     for (size_t i = 0; i < n; i++) {
+        const struct ar_expected *a = ranking->rows[i];
+        double residual = log(a->compared.row.time_s / times_s[ranking->places[i]]);
         for (size_t j = 0; j <= i; j++) {
-            double sum = rows_covariance(ranking->rows[i], ranking->rows[j]);
+            const struct ar_expected *b = ranking->rows[j];
+            double sum = (1 - OWN_FRAC) * row_spread(&a->compared) * row_spread(&b->compared) *
+                             correlate_rows(a, b, LENGTH_LOG2) +
+                         shared[i] * shared[j] * correlate_rows(a, b, CHANGE_LENGTH_LOG2) +
+                         (i == j ? own[i] : 0);
             for (size_t k = 0; k < j; k++) {
                 sum -= l[i * n + k] * l[j * n + k];
             }
             l[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / l[j * n + j];
         }
-    }
-}
-
-/* Logarithm of the likelihood of the measured times (multivariate t), but for what all suspects
- * share. */
-static double rank_times(const struct ranking *ranking, const double *times_s)
-{
-    size_t n = ranking->count;
-    double whitened[RANKED_MAX], squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        double sum = log(ranking->rows[i]->compared.row.time_s / times_s[ranking->places[i]]);
         for (size_t k = 0; k < i; k++) {
-            sum -= ranking->factor[i * n + k] * whitened[k];
+            residual -= l[i * n + k] * whitened[k];
         }
-        whitened[i] = sum / ranking->factor[i * n + i];
+        whitened[i] = residual / l[i * n + i];
         squares += whitened[i] * whitened[i];
+        log_volume += log(l[i * n + i]);
     }
-    return -(FREEDOM + (double)n) / 2 * log1p(squares / FREEDOM);
+    return -log_volume - (FREEDOM + (double)n) / 2 * log1p(squares / FREEDOM);
 }
 
 /* --- suspects ------------------------------------------------------------------------------ */
 
+/* With less than this share of its change measured a suspect only makes residuals more alike. The
+ * likeliest suspects of sound sets have up to 0.32. */
+#define MEASURED_FRAC 0.4
+
 /* Share of the squared logarithms of measured over expected that other times explain; of rows
- * from 1 MiB on, or of all if there are none. `*explains_more` says whether it is above 0 in all
- * rows together: a suspect that only makes residuals more alike was not found. */
+ * from 1 MiB on, or of all if there are none. `*is_measured` says whether enough of the change was
+ * measured: the slope of measured over expected against predicted over expected, as logarithms. */
 static double explained_share(const struct ranking *ranking, const double *times_s,
-                              bool *explains_more)
+                              bool *is_measured)
 {
-    double before[2] = {0, 0}, after[2] = {0, 0};
+    double before[2] = {0, 0}, after[2] = {0, 0}, product = 0, squares = 0;
     for (size_t i = 0; i < ranking->count; i++) {
         const struct ar_expected *row = ranking->rows[i];
         int is_large = row->compared.payload_bytes >= AR_EXPECT_LARGE_BYTES;
-        before[is_large] += pow(log(row->compared.row.time_s / row->compared.prediction.time_s), 2);
-        after[is_large] += pow(log(row->compared.row.time_s / times_s[ranking->places[i]]), 2);
+        double gap = log(row->compared.row.time_s / row->compared.prediction.time_s);
+        double change = log(times_s[ranking->places[i]] / row->compared.prediction.time_s);
+        before[is_large] += gap * gap;
+        after[is_large] += pow(gap - change, 2);
+        product += gap * change;
+        squares += change * change;
     }
     int kind = before[1] > 0;
-    *explains_more = after[0] + after[1] < before[0] + before[1];
+    *is_measured = product > MEASURED_FRAC * squares;
     return before[kind] > 0 ? 1 - after[kind] / before[kind] : 0;
 }
 
-/* Whether times are others than expected. */
-static bool times_differ(const struct ranking *ranking, const double *times_s)
+/* The largest difference of times of a row, as a logarithm. */
+static double largest_change(const struct ranking *ranking, const double *times_s,
+                             const double *others_s)
 {
+    double largest = 0;
     for (size_t i = 0; i < ranking->count; i++) {
-        if (!(fabs(times_s[ranking->places[i]] / ranking->rows[i]->compared.prediction.time_s - 1) <
-              1e-3)) {
-            return true;
-        }
+        size_t place = ranking->places[i];
+        largest = fmax(largest, fabs(log(times_s[place] / others_s[place])));
     }
-    return false;
+    return largest;
 }
 
-/* The factor of a suspect that explains most; false if it cannot be, or changes nothing here. */
+/* The factor of a suspect that explains most, with the likelihood of all its factors, each as
+ * probable beforehand; false if there is none. `*is_unseen` says whether it changes nothing here.
+ */
 static bool judge_suspect(const struct ar_measured_request *request,
                           const struct ar_measured *measured, const struct suspect *suspect,
                           const struct ranking *ranking, struct ar_arena *arena,
-                          struct ar_suspicion *suspicion)
+                          struct ar_suspicion *suspicion, bool *is_unseen)
 {
     struct ar_error ignored;
-    bool has_choice = suspect->factors[1] > 0, is_found = false, explains_more;
-    bool is_nothing = suspect == &suspects[0];
-    double penalty = has_choice ? log((double)ranking->count) / 2 : 0;
+    bool is_nothing = suspect == &suspects[0], is_measured;
     double prior =
         is_nothing ? log(2) : log(2 * (double)(suspects_count - 1) * fmax(1, suspect->rarity));
-    for (int i = 0; i < SUSPECT_FACTORS_MAX && suspect->factors[i] > 0; i++) {
+    double best = -INFINITY, sum = 0;
+    int factors = 0;
+    *is_unseen = false;
+    for (int i = 0; i < SUSPECT_FACTORS_MAX && suspect->factors[i] > 0; i++, factors++) {
         double *times_s;
+        enum ar_choice *choices;
         if (suspect_predict(request, measured, suspect, suspect->factors[i], ranking->expected_s,
-                            arena, &times_s, &ignored) != AR_OK ||
-            (!is_nothing && !times_differ(ranking, times_s))) {
+                            arena, &times_s, &choices, &ignored) != AR_OK) {
             continue;
         }
-        double score = rank_times(ranking, times_s) - penalty - prior;
-        double explained_frac = explained_share(ranking, times_s, &explains_more);
-        bool may_be = isfinite(score) && (is_nothing || explains_more);
-        if (may_be && (!is_found || score > suspicion->score)) {
-            is_found = true;
+        *is_unseen =
+            !is_nothing && largest_change(ranking, times_s, ranking->expected_s) < ROW_SPREAD;
+        double score = rank_times(ranking, suspect, times_s, choices);
+        double explained_frac = explained_share(ranking, times_s, &is_measured);
+        if (*is_unseen || !isfinite(score) || !(is_nothing || is_measured)) {
+            continue;
+        }
+        sum = score > best ? 1 + sum * exp(best - score) : sum + exp(score - best);
+        if (score > best) {
+            best = score;
             *suspicion = (struct ar_suspicion){.name = suspect->name,
                                                .sentence = suspect->sentence,
-                                               .factor = has_choice ? suspect->factors[i] : NAN,
+                                               .factor = suspect->factors[i],
                                                .explained_frac = explained_frac,
                                                .look = suspect->look,
                                                .source = suspect->source,
-                                               .score = score,
                                                .times_s = times_s};
         }
     }
-    return is_found;
+    suspicion->factor = factors > 1 ? suspicion->factor : NAN;
+    suspicion->score = best + log(sum / factors) - prior;
+    return sum > 0;
 }
+
+/* Suspects are not told apart that have this probability together, nor those whose times differ by
+ * less than the scatter of two rows. */
+#define LIKELY_FRAC 0.95
 
 static int compare_suspicions(const void *a, const void *b)
 {
@@ -230,16 +288,28 @@ static void rank_suspects(const struct ar_measured_request *request,
     }
     ranking->expected_s = expected_s;
     begin_ranking(measured, expectation, arena, ranking);
+    expectation->unseen = "";
     for (size_t i = 0; i < suspects_count; i++) {
-        count += judge_suspect(request, measured, &suspects[i], ranking, arena, &list[count]);
+        bool is_unseen;
+        count += judge_suspect(request, measured, &suspects[i], ranking, arena, &list[count],
+                               &is_unseen);
+        if (is_unseen) {
+            expectation->unseen =
+                ar_arena_format(arena, "%s%s%s", expectation->unseen,
+                                expectation->unseen[0] != '\0' ? ", " : "", suspects[i].name);
+        }
     }
     qsort(list, count, sizeof *list, compare_suspicions);
     for (size_t i = 0; i < count; i++) {
         sum += exp(list[i].score - list[0].score);
     }
+    double before_frac = 0;
     for (size_t i = 0; i < count; i++) {
         list[i].likely_frac = exp(list[i].score - list[0].score) / sum;
-        list[i].is_equal = list[0].score - list[i].score < fmax(1, log((double)ranking->count) / 2);
+        list[i].is_equal =
+            before_frac < LIKELY_FRAC ||
+            largest_change(ranking, list[0].times_s, list[i].times_s) < 2 * ROW_SPREAD;
+        before_frac += list[i].likely_frac;
     }
     for (size_t i = 0; i < expectation->rows_count && count > 0; i++) {
         struct ar_expected *row = &expectation->rows[i];
@@ -331,9 +401,10 @@ static const char *list_equals(const struct ar_expectation *expectation, size_t 
 {
     const char *names = "";
     for (size_t i = 1; i < expectation->suspicions_count && i <= max; i++) {
-        if (expectation->suspicions[i].is_equal == 1) {
+        const struct ar_suspicion *other = &expectation->suspicions[i];
+        if (other->is_equal == 1) {
             names = ar_arena_format(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
-                                    expectation->suspicions[i].name);
+                                    other->look[0] != '\0' ? other->name : "a sound machine");
         }
     }
     return names;
@@ -377,11 +448,13 @@ static const char *describe_slow(const struct ar_expectation *expectation, struc
                         : slow.count == 1 ? ar_arena_format(arena, "at %s", first)
                                           : ar_arena_format(arena, "from %s to %s", first, last);
     double explained_frac = explained_in_part(&slow);
+    double percent = 100 * exp(slow.log_ratio / (double)slow.count);
     return ar_arena_format(arena,
-                           "%c%s on %" PRIu32 " GPUs reaches %.0f %% of what this machine should "
-                           "give %s; %s.",
+                           "%c%s on %" PRIu32 " GPUs reaches %.*f %% of what this machine should "
+                           "give %s%s; %s.",
                            title[0] - ('a' - 'A'), title + 1, slow.first->compared.row.run.ranks,
-                           100 * exp(slow.log_ratio / (double)slow.count), range,
+                           percent < 1 ? 2 : 0, percent, range,
+                           percent < 1 ? " (check the units of these rows)" : "",
                            describe_suspect(expectation, explained_frac, arena));
 }
 
@@ -439,8 +512,9 @@ static const char *describe_basis(const struct ar_measured_request *request,
     bool is_one_size = true, has_calls = first->compared.measured->is_call;
     for (size_t i = 1; i < expectation->rows_count; i++) {
         has_calls = has_calls || expectation->rows[i].compared.measured->is_call;
-        is_one_size = is_one_size &&
-                      expectation->rows[i].compared.payload_bytes == first->compared.payload_bytes;
+        is_one_size = is_one_size && fabs((double)expectation->rows[i].compared.payload_bytes /
+                                              (double)first->compared.payload_bytes -
+                                          1) < 0.01;
     }
     return ar_arena_format(
         arena, "expected: engine %s, cluster %s, %s; %zu row%s%s", scenario->engine->name, name,
@@ -567,6 +641,7 @@ static const struct ar_column answer_columns[] = {
     AR_COLUMN(string, struct ar_expectation, answer, "answer", "one sentence, or some"),
     AR_COLUMN(string, struct ar_expectation, alike, "alike",
               "suspects that the rows do not tell from the first one"),
+    AR_COLUMN(string, struct ar_expectation, unseen, "unseen", "suspects that change no row here"),
     AR_COLUMN(string, struct ar_expectation, basis, "basis", "what expected times come from"),
 };
 
@@ -576,13 +651,18 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
     enum { SHOWN = 3 };
     bool is_table = view->format == AR_FORMAT_TABLE, is_json = view->format == AR_FORMAT_JSON;
     if (is_table) {
-        fprintf(file, "%s\n%s\n\n", expectation->answer, expectation->basis);
+        fprintf(file, "%s\n%s\n%s%s\n", expectation->answer, expectation->basis,
+                expectation->unseen[0] != '\0' ? "these rows cannot show: " : "",
+                expectation->unseen);
+        fputs(expectation->unseen[0] != '\0' ? "\n" : "", file);
     }
     if (is_json) {
         fputs("{\"answer\": ", file);
         ar_json_text(file, expectation->answer);
         fputs(",\n\"alike\": ", file);
         ar_json_text(file, expectation->alike);
+        fputs(",\n\"unseen\": ", file);
+        ar_json_text(file, expectation->unseen);
         fputs(",\n\"basis\": ", file);
         ar_json_text(file, expectation->basis);
         fputs(",\n\"rows\": ", file);

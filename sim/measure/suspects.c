@@ -46,7 +46,7 @@ const struct suspect suspects[] = {
      NCCL_TROUBLE "PCI Access Control Services", SUSPECT_PCIE, .factors = {0.5, 0.25}},
     {"p2p-off", "GPUs of a node do not reach each other by NVLink",
      "NCCL_DEBUG=INFO: lines 'via SHM' in place of 'via P2P'; NCCL_P2P_DISABLE; nvidia-smi topo -m",
-     NCCL_TROUBLE "GPU-to-GPU communication", SUSPECT_NOTHING, .factors = {1},
+     NCCL_TROUBLE "GPU-to-GPU communication", SUSPECT_NO_NVLINK, .factors = {1},
      .setting = "nvlink.pairs=none", .choices = OFF(NVLS)},
     {"nvlink", "NVLinks are down or slow", "nvidia-smi nvlink -s; dcgmi nvlink -s",
      "docs.nvidia.com, nvidia-smi, nvlink", SUSPECT_NVLINK, .factors = {0.75, 0.5, 0.25}},
@@ -58,7 +58,8 @@ const struct suspect suspects[] = {
      NCCL_TROUBLE "Networking issues", SUSPECT_UPLINKS, .factors = {0.75, 0.5, 0.25}},
     {"shared", "another job, or congestion, has part of the fabric",
      "the same test on idle nodes; counters of congestion (ECN, PFC, xmit-wait)",
-     NCCL_TROUBLE "Networking issues", SUSPECT_NET_BUS, .factors = {0.75, 0.5, 0.33, 0.25}},
+     NCCL_TROUBLE "Networking issues", SUSPECT_NET_BUS, .factors = {0.75, 0.5, 0.33, 0.25},
+     .scatter_frac = 0.5},
     {"nvls-off", "NVLS is off",
      "NCCL_NVLS_ENABLE; NCCL_DEBUG=INFO: 'NVLS multicast support'; fabric "
      "manager",
@@ -232,6 +233,14 @@ static void change_library(const struct suspect *suspect, double factor, double 
         tuning->net_bus_Bps *= net;
     }
     library->values[AR_NET_LATENCY] *= latency;
+    if (suspect->target == SUSPECT_NO_NVLINK) {
+        struct ar_tuning before = *tuning;
+        tuning->links = TUNING_PCIE;
+        for (int i = AR_LL_NODE_LATENCY; i <= AR_SIMPLE_NODE_LATENCY; i++) {
+            library->values[i] *= ar_library_parameter_prior(tuning, (enum ar_library_parameter)i) /
+                                  ar_library_parameter_prior(&before, (enum ar_library_parameter)i);
+        }
+    }
     for (int i = AR_LL_BASE; i <= AR_SIMPLE_BASE && suspect->target == SUSPECT_BASE; i++) {
         library->values[i] *= factor;
     }
@@ -312,7 +321,8 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
                                     const struct ar_measured *measured,
                                     const struct suspect *suspect, double factor,
                                     struct ar_cluster *cluster, bool is_changed, uint32_t nodes,
-                                    struct ar_arena *arena, double *times_s, struct ar_error *err)
+                                    struct ar_arena *arena, double *times_s,
+                                    enum ar_choice *choices, struct ar_error *err)
 {
     struct ar_scenario scenario = *request->scenario;
     struct ar_measured_request changed = *request;
@@ -349,7 +359,9 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
     for (size_t i = 0; i < comparison.rows_count; i++) {
         const struct ar_compared *row = &comparison.rows[i];
-        times_s[places[row->measured - moved.rows]] = row->prediction.time_s;
+        size_t place = places[row->measured - moved.rows];
+        times_s[place] = row->prediction.time_s;
+        choices[place] = row->prediction.choice;
     }
     return AR_OK;
 }
@@ -357,22 +369,25 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
                                double factor, const double *expected_s, struct ar_arena *arena,
-                               double **times_s, struct ar_error *err)
+                               double **times_s, enum ar_choice **choices, struct ar_error *err)
 {
     struct ar_cluster *cluster;
     bool is_changed;
     double *made = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made);
+    enum ar_choice *made_choices =
+        ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made_choices);
     AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
         made[i] = is_changed ? NAN : expected_s[i];
     }
     for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
         AR_TRY(predict_moved(request, measured, suspect, factor, cluster, is_changed, nodes, arena,
-                             made, err));
+                             made, made_choices, err));
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         made[i] *= written_factor(suspect, factor, &measured->rows[i]);
     }
     *times_s = made;
+    *choices = made_choices;
     return AR_OK;
 }

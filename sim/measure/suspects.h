@@ -18,6 +18,7 @@ enum suspect_target {
     SUSPECT_HCA,         /**< hca.bandwidth */
     SUSPECT_PCIE,        /**< pcie.bandwidth */
     SUSPECT_NVLINK,      /**< nvlink.bandwidth */
+    SUSPECT_NO_NVLINK,   /**< nothing; hops in a node take as long as by PCIe */
     SUSPECT_UPLINKS,     /**< rack.uplink_bandwidth */
     SUSPECT_SLOW_LINK,   /**< the first HCA of the first node has this share of its bandwidth */
     SUSPECT_NET_BUS,     /**< bandwidth across the network, which the library does not know */
@@ -45,6 +46,7 @@ struct suspect {
     uint32_t choices;         /**< of the library, a bit for each, that are left; 0: all */
     int collnet;              /**< 1: the network's switches sum, -1: they do not, 0: as it is */
     double rarity;            /**< how much less often it is than others; 0: as often */
+    double scatter_frac;      /**< of its change, from row to row, as a deviation; 0: as others */
     double hca_bandwidth_Bps; /**< at most, times the factor of SUSPECT_SOCKETS; 0: as it is */
 };
 
@@ -56,10 +58,11 @@ extern const size_t suspects_count;
  * if there are no such rows. Messages of many ranks would take most of the time. */
 bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_row *row);
 
-/** Predicts the rows of `measured` as they were if one factor of a suspect were true: times in the
- * order of the rows, the arena's; NAN of rows that are not asked. Messages on links that the
- * suspect leaves as they are keep the times `expected_s`. AR_BAD_DATA: the cluster cannot be so. */
+/** Predicts the rows of `measured` as they were if one factor of a suspect were true: times and the
+ * library's choices in the order of the rows, the arena's; NAN of rows that are not asked. Messages
+ * on links that the suspect leaves as they are keep the times `expected_s`. AR_BAD_DATA: the
+ * cluster cannot be so. */
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
                                double factor, const double *expected_s, struct ar_arena *arena,
-                               double **times_s, struct ar_error *err);
+                               double **times_s, enum ar_choice **choices, struct ar_error *err);
