@@ -15,7 +15,7 @@
  * | in the directory                          | left by                              |
  * |-------------------------------------------|--------------------------------------|
  * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
- * | step.csv, pipeline.csv                    | explain                              |
+ * | step.csv, pipeline.csv, sent.csv          | explain                              |
  * | train.csv                                 | train                                |
  * | reproduce.csv                              | reproduce                           |
  * | compare.csv, accuracy.csv                 | compare, of collectives              |

@@ -40,6 +40,7 @@
       "How wrong predictions are")                                                                 \
     X(TASKS, "pipeline.csv", "Tasks", "stage kind stream begin_s end_s", -1, answer_tasks,         \
       "A training step")                                                                           \
+    X(SENT, "sent.csv", "What is sent, by operation and axis", "operation", -1, NULL, NULL)        \
     X(PARAMETERS, "parameters.csv", "Parameters and their sources", "", -1, NULL, NULL)
 
 enum page_file {

@@ -10,7 +10,7 @@
 #include "exports.h"
 #include "made_by.h"
 
-static const char *const file_names[] = {"pipeline.csv", "step.csv", NULL};
+static const char *const file_names[] = {"pipeline.csv", "step.csv", "sent.csv", NULL};
 
 /* Leaves what 'allreckon report' reads: the row, the tasks, the parameters; of a workload also a
  * picture of its stages. */
@@ -19,14 +19,17 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
                                 struct ar_error *err)
 {
     struct parameters parameters = {0};
-    struct ar_output *tasks, *rows;
+    struct ar_output *tasks, *rows, *sent;
     row.wall_s = NAN; /* the same step gives the same file */
     AR_TRY(ar_output_begin_in(options->out, file_names[0], options->arena, &tasks, err));
     AR_TRY(ar_output_begin_in(options->out, file_names[1], options->arena, &rows, err));
+    AR_TRY(ar_output_begin_in(options->out, file_names[2], options->arena, &sent, err));
     AR_TRY(timeline_write_tasks(tasks->file, timing, options->arena, err));
+    explain_sent(sent->file, AR_VIEW(AR_FORMAT_CSV), timing);
     ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1);
     AR_TRY(ar_output_commit(tasks, err));
     AR_TRY(ar_output_commit(rows, err));
+    AR_TRY(ar_output_commit(sent, err));
     parameters_add_scenario(&parameters, scenario, options->arena);
     AR_TRY(made_by_sign(options, NULL, &parameters, err));
     if (scenario->trace == NULL) {
@@ -43,7 +46,9 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     struct ar_scenario scenario;
     struct ar_timing timing;
     struct ar_row row;
+    struct ar_view view;
     AR_TRY(option_require_work(options, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     AR_TRY(options_load(options, &scenario, err));
     if (options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -64,6 +69,12 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
                             "expected none",
                             scenario.layout.strategy->name);
     }
+    if ((has_servers || !is_step) && view.format != AR_FORMAT_TABLE) {
+        return ar_error_set(err, AR_USAGE,
+                            "--format: found %s, which has what a step sends; expected the trace "
+                            "or the workload of one without servers",
+                            options->format);
+    }
     ar_note_before(option_notes(options), &scenario,
                    (has_times ? ar_run_cost_s(&scenario) : 0) +
                        (has_terms ? explain_terms_cost_s(&scenario) : 0));
@@ -71,6 +82,10 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(ar_run_job(&scenario, &job, options->arena, &timing, &row, err));
     if (options->out != NULL) {
         AR_TRY(save_step(options, &scenario, &timing, row, err));
+    }
+    if (view.format != AR_FORMAT_TABLE) {
+        explain_sent(stdout, &view, &timing);
+        return AR_OK;
     }
     AR_TRY(explain_timing(&scenario, &timing, &row, err));
     return has_terms ? explain_terms(&scenario, options->inputs, timing.iteration_s, err) : AR_OK;

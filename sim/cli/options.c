@@ -64,8 +64,9 @@ static const struct option_row own_rows[] = {
     SHOWN("format", "F",
           OF(collective) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
               OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(list) |
-              OF(diagnose) | OF(advise),
-          AT(format), "table", "of stdout: table, csv or json"),
+              OF(diagnose) | OF(advise) | OF(explain),
+          AT(format), "table",
+          "of stdout: table, csv or json (explain: what a step sends, by axis)"),
     SHOWN(
         "columns", "LIST",
         OF(collective) | OF(predict) | OF(sweep) | OF(compare) | OF(expect) | OF(accuracy) |
@@ -121,8 +122,9 @@ static const struct option_row own_rows[] = {
         "and trace.paje; with --operators the file P.csv of where they lie, for --placement"),
     SHOWN(
         "out", "DIR", OF(explain), AT(out), NULL,
-        "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "
-        "report DIR'; of a workload with a picture; not of strategies with servers"),
+        "of a step: also write its tasks (DIR/pipeline.csv), its row (step.csv) and what it sends "
+        "(sent.csv), for 'allreckon report DIR'; of a workload with a picture; not of strategies "
+        "with servers"),
     SHOWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout"),
     SHOWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data"),
     SHOWN("out", "FILE.html", OF(report), AT(out), NULL,

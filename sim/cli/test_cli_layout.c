@@ -377,6 +377,28 @@ Test(cli_layout, layouts_on_more_gpus_have_an_efficiency)
     }
 }
 
+Test(cli_layout, what_a_step_sends_is_rows_of_axes)
+{
+    static const char line[] =
+        "--cluster dgx-a100 --workload megatron-1.7b --mesh pp=2,dp=2,tp=8 --global-batch 8";
+    static const struct cli_case cases[] = {
+        {"--cluster dgx-a100 --gpus 16 --payload 1MiB --format csv", 64,
+         "--format: found csv, which has what a step sends"},
+    };
+    struct cli_table *sent = cli_rows("explain %s", line);
+    double tensor_s = 0, step_s = cli_number(cli_rows("predict %s", line), 1, "exposed_tp_s");
+    for (size_t i = 1; i < sent->rows_count; i++) {
+        bool is_tensor = strcmp(cli_cell(sent, i, "along"), "tp") == 0;
+        tensor_s +=
+            is_tensor ? cli_number(sent, i, "time_s") * cli_number(sent, i, "count_all") / 2 : 0;
+    }
+    cr_expect_float_eq(tensor_s, step_s, 1e-6 * step_s, "the mean of two stages: %g, not %g",
+                       tensor_s, step_s);
+    cli_good("$AR explain %s --out o && $AR report o", line);
+    CLI_HAS(cli_read("o/report.html"), "What is sent, by operation and axis");
+    CLI_FAIL_ALL("explain", cases);
+}
+
 /* Each job on each cluster, as if it were asked alone. */
 Test(cli_layout, lists_of_clusters_and_of_their_values_have_a_fastest_layout_each)
 {
@@ -428,10 +450,10 @@ Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)
                            .out;
     CLI_HAS(text, "\n  0  ");
     CLI_HAS(text, "\n  1  ");
-    CLI_LINES(text, "  all-reduce     tp ", 2); /* hidden states, and of the loss */
-    CLI_LINES(text, "  send           pp ", 2); /* and of the tied embedding */
-    CLI_LINES(text, "  softmax ", 2);           /* forward and backward */
-    CLI_LINES(text, "2048 x 864 x 2304", 1);    /* tokens, 3 h / 8, h */
+    CLI_LINES(text, "all-reduce  tp ", 2);   /* hidden states, and of the loss */
+    CLI_LINES(text, "send        pp ", 2);   /* and of the tied embedding */
+    CLI_LINES(text, "  softmax ", 2);        /* forward and backward */
+    CLI_LINES(text, "2048 x 864 x 2304", 1); /* tokens, 3 h / 8, h */
 }
 
 Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
@@ -521,7 +543,7 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
         cr_expect_lt(time_s[1], time_s[0]);
     }
     CLI_HAS(cli_good("$AR explain --cluster abci-v100 %s --sparse 0.001", steps[0]).out,
-            "all-gather     dp");
+            "all-gather  dp ");
     cli_fails(64, "--sparse: found strategy zero1; expected data",
               "$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
     cli_fails(64, "--mesh: found \"all\"",

@@ -1,8 +1,10 @@
 /* Where the time of a step goes by its task graph (stages of a pipeline, GPUs that operators are
  * placed on, collectives, kernels of a layer), and with parameter servers (workers, messages). */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
+#include "ar_text.h"
 #include "ar_units.h"
 #include "exports.h"
 
@@ -60,40 +62,64 @@ static void print_role_split(const char *const names[PARTS_COUNT], const char *n
     puts("");
 }
 
-static void write_messages(const struct ar_timing *timing)
+#define SENT_LIST(X)                                                                               \
+    X(text, operation, "collective, or what sends a message", .heading = "operation")              \
+    X(text, along, "axes of the mesh along which it runs", .heading = "along", .is_rare = true)    \
+    X(count, payload_bytes, "as nccl-tests counts it", .heading = "payload\n(B)")                  \
+    X(number, time_s, "of one; none where they are timed in series", .heading = "time\n(us)",      \
+      .factor = 1e6, .decimals = 2)                                                                \
+    X(count, count_first, "done by the first stage, or GPU", .heading = "of the\nfirst")           \
+    X(count, count_all, "done by all of them", .heading = "of\nall")
+
+struct sent_row {
+    SENT_LIST(AR_LIST_FIELD)
+};
+
+static const struct ar_column sent_columns[] = {
+#define X(kind, field, ...) AR_COLUMN(kind, struct sent_row, field, #field, __VA_ARGS__),
+    SENT_LIST(X)
+#undef X
+};
+
+void explain_sent(FILE *file, const struct ar_view *view, const struct ar_timing *timing)
 {
     const struct ar_graph *graph = timing->graph;
-    char axes[AR_MESH_TEXT], bytes[AR_UNIT_TEXT], time[AR_UNIT_TEXT];
-    bool has_places = has_placed_operators(timing);
-    printf("\nwhat is sent, timed by %s%s%s\n  %-14s %-8s %12s %12s %12s "
-           "%12s\n",
-           has_places ? "the links of its path, alone" : "engine ",
-           has_places ? "" : timing->job->engine->name,
-           has_places                                   ? ""
-           : ar_engine_times_calls(timing->job->engine) ? ", what it has no calls for by recurrence"
-                                                        : ", in all groups at once",
-           "operation", has_places ? "" : "along", "payload", "time",
-           has_places ? "GPU 0" : "stage 0", has_places ? "all GPUs" : "all stages");
+    struct ar_records records;
+    ar_records_begin(&records, file, view, AR_COLUMNS(sent_columns));
     for (uint32_t i = 0; i < graph->works_count; i++) {
         const struct ar_work *work = &graph->works[i];
-        uint64_t first = 0, all = 0; /* how often the first role does it, and all do */
+        struct sent_row row = {.payload_bytes = work->bytes, .time_s = NAN};
         if (work->kind == AR_TASK_COMPUTE) {
             continue;
         }
         struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
         for (uint32_t k = 0; k < graph->tasks_count; k++) {
             const struct ar_task *task = &graph->tasks[k];
-            first += task->work == i && task->role == 0 ? task->count : 0;
-            all += task->work == i ? task->count : 0;
+            row.count_first += task->work == i && task->role == 0 ? task->count : 0;
+            row.count_all += task->work == i ? task->count : 0;
         }
-        printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n",
-               has_places ? timing->layout.strategy->sends : work->operation->name,
-               has_places ? "" : ar_mesh_format_along(&mesh, axes),
-               ar_format_bytes(work->bytes, bytes),
-               work->time_s >= 0 ? ar_format_seconds(work->time_s + work->latency_s, time)
-                                 : "in series",
-               first, all);
+        if (has_placed_operators(timing)) {
+            ar_copy_text(row.operation, sizeof row.operation, timing->layout.strategy->sends);
+        } else {
+            ar_copy_text(row.operation, sizeof row.operation, work->operation->name);
+            ar_mesh_format_along(&mesh, row.along);
+        }
+        row.time_s = work->time_s >= 0 ? work->time_s + work->latency_s : NAN;
+        ar_records_add(&records, &row);
     }
+    ar_records_end(&records);
+}
+
+static void write_messages(const struct ar_timing *timing)
+{
+    bool has_places = has_placed_operators(timing);
+    printf("\nwhat is sent, timed by %s%s%s\n",
+           has_places ? "the links of its path, alone" : "engine ",
+           has_places ? "" : timing->job->engine->name,
+           has_places                                   ? ""
+           : ar_engine_times_calls(timing->job->engine) ? ", what it has no calls for by recurrence"
+                                                        : ", in all groups at once");
+    explain_sent(stdout, AR_VIEW(AR_FORMAT_TABLE), timing);
 }
 
 void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)

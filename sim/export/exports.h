@@ -99,6 +99,7 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
 /** The parts of that: the task graph of a step, a step of a workload or of operators, a step with
  * servers. */
 void explain_graph(const struct ar_timing *timing, struct ar_arena *arena);
+void explain_sent(FILE *file, const struct ar_view *view, const struct ar_timing *timing);
 void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
                     const struct ar_row *row);
 void explain_servers(const struct ar_timing *timing, const struct ar_row *row);
