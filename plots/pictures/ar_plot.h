@@ -60,7 +60,7 @@ struct ar_plot_report {
     uint64_t rows_failed;   /**< rows skipped since their status was not ok */
     size_t pictures_count;
     struct ar_plot_picture *pictures; /**< those of the set, in the order of pictures.c */
-    const char *reasons; /**< lines `NAMES: REASON`, each reason once; NULL: there is none */
+    const char *reasons;              /**< lines `NAME: REASON`; NULL: there is none */
 };
 
 /** Draws the pictures of a set.

@@ -85,8 +85,10 @@ double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *
 /** All rows of a table, to be shortened. */
 struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena);
 
-/** Sorts the rows by the keys (numbers rise, texts are in order of appearance) and keeps one of
- * those with equal keys: the one with the least `least`, the first of equal ones. */
+/** Sorts the rows by the keys (numbers rise, texts are in order of appearance), those with equal
+ * keys by `least`; ar_plot_rows_best() keeps the first of these. */
+void ar_plot_rows_sort(const struct ar_plot_table *table, const char *keys, const char *least,
+                       struct ar_plot_rows *rows);
 void ar_plot_rows_best(const struct ar_plot_table *table, const char *keys, const char *least,
                        struct ar_plot_rows *rows);
 

@@ -255,17 +255,20 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
 
 /* --- a picture for each value ------------------------------------------------------------- */
 
-/* The name of the picture of a row: that of the kind and the values that it has. */
+/* The name of the picture of a row, as a name of files: that of the kind and the values it has. */
 static const char *part_name(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
                              const char *columns, size_t row, struct ar_arena *arena)
 {
     char column[AR_WORD_SIZE];
-    const char *name = kind->name;
+    char *name = ar_arena_text(arena, kind->name);
     while (ar_next_word(&columns, column)) {
         const char *cell = ar_csv_text(table->csv, row, column);
         bool is_number = cell[0] != '\0' && !isnan(ar_plot_number_of(cell));
         name = ar_arena_format(arena, "%s-%s%s%s", name, is_number ? column : "",
-                               is_number ? "=" : "", cell[0] == '\0' ? "none" : cell);
+                               is_number ? "_" : "", cell[0] == '\0' ? "none" : cell);
+    }
+    for (char *c = name; *c != '\0'; c++) {
+        *c = isalnum((unsigned char)*c) || strchr("-.", *c) != NULL ? *c : '_';
     }
     return name;
 }
@@ -274,32 +277,20 @@ size_t ar_plot_split(const struct ar_plot_table *table, const struct ar_plot_kin
                      struct ar_arena *arena, struct ar_plot_part parts[AR_PLOT_PARTS_MAX])
 {
     const char *columns = find_differences(table, kind, arena);
+    struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
     size_t count = 0;
-    for (size_t row = 0; row < table->csv->rows_count; row++) {
-        const char *name = part_name(table, kind, columns, row, arena);
-        size_t k = 0;
-        while (k < count && strcmp(parts[k].name, name) != 0) {
-            k++;
+    ar_plot_rows_sort(table, columns, "", &rows);
+    for (size_t i = 0, n; i < rows.count; i += n, count++) {
+        n = ar_plot_rows_alike(table, columns, rows, i);
+        const char *name = part_name(table, kind, columns, rows.rows[i], arena);
+        bool is_new = count < AR_PLOT_PARTS_MAX && strlen(name) <= PART_NAME_MAX;
+        for (size_t k = 0; k < count && is_new; k++) { /* values may be alike as names of files */
+            is_new = strcmp(parts[k].name, name) != 0;
         }
-        if (k == AR_PLOT_PARTS_MAX || strlen(name) > PART_NAME_MAX) {
+        if (!is_new) {
             return 0;
         }
-        if (k == count) {
-            parts[count++] = (struct ar_plot_part){name, {ar_plot_rows_all(table, arena).rows, 0}};
-        }
-        parts[k].rows.rows[parts[k].rows.count++] = row;
-    }
-    for (size_t i = 0; i < count; i++) { /* as names of files, which must still be different */
-        char *name = ar_arena_text(arena, parts[i].name);
-        for (char *c = name; *c != '\0'; c++) {
-            *c = isalnum((unsigned char)*c) || strchr("-.", *c) != NULL ? *c : '_';
-        }
-        parts[i].name = name;
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(parts[k].name, name) == 0) {
-                return 0;
-            }
-        }
+        parts[count] = (struct ar_plot_part){name, {rows.rows + i, n}};
     }
     return count;
 }
@@ -352,54 +343,21 @@ static size_t number_names(const struct ar_plot_table *named)
     return count;
 }
 
-/* Names series. Names begin with the algorithm, or, where these would be too many, with nothing, so
- * that a point is that of its fastest algorithm. Returns their number. */
-static size_t name_rows(const struct ar_plot_table *named, const struct ar_plot_kind *kind,
-                        bool has_algorithms, struct ar_arena *arena)
-{
-    const struct ar_plot_source *source = &ar_plot_sources[kind->file];
-    const char *lists[] = {source->conditions, source->choices};
-    char column[AR_WORD_SIZE];
-    size_t names = 0;
-    struct ar_plot_rows rows = ar_plot_rows_all(named, arena);
-    for (size_t row = 0; row < rows.count && !has_algorithms; row++) {
-        *series_name(named, row) = "";
-    }
-    number_names(named);
-    for (size_t i = 0; i < 2; i++) {
-        while (names <= SERIES_MAX && ar_next_word(&lists[i], column)) {
-            bool is_strategy = !has_algorithms && strcmp(column, "strategy") == 0;
-            if (i == 0 || is_strategy ? ar_plot_rows_vary(named, column, rows)
-                                      : choice_differs(named, "", column, arena)) {
-                extend_names(named, column, arena);
-                names = number_names(named);
-            }
-        }
-    }
-    for (size_t row = 0; row < rows.count; row++) {
-        const char **name = series_name(named, row);
-        *name = (*name)[0] == '\0' ? "default" : *name;
-    }
-    return names;
-}
-
-enum ar_plot_series ar_plot_name_series(const struct ar_plot_table *table,
-                                        const struct ar_plot_kind *kind, struct ar_arena *arena,
-                                        struct ar_plot_table *named)
+bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
+                         struct ar_arena *arena, struct ar_plot_table *named)
 {
     size_t values_count = table->csv->rows_count * table->csv->columns_count;
-    for (int tries = 0; tries < 2; tries++) {
-        struct ar_csv *csv = ar_arena_alloc(arena, 1, sizeof *csv);
-        *csv = *table->csv;
-        csv->cells = ar_arena_alloc(arena, csv->cells_count, sizeof *csv->cells);
-        memcpy(csv->cells, table->csv->cells, csv->cells_count * sizeof *csv->cells);
-        *named = *table;
-        named->csv = csv;
-        named->values = ar_arena_alloc(arena, values_count + 1, sizeof *named->values);
-        memcpy(named->values, table->values, values_count * sizeof *named->values);
-        if (name_rows(named, kind, tries == 0, arena) <= SERIES_MAX) {
-            return tries == 0 ? AR_PLOT_NAMED : AR_PLOT_NAMED_FASTEST;
-        }
+    struct ar_csv *csv = ar_arena_alloc(arena, 1, sizeof *csv);
+    char column[AR_WORD_SIZE];
+    *csv = *table->csv;
+    csv->cells = ar_arena_alloc(arena, csv->cells_count, sizeof *csv->cells);
+    memcpy(csv->cells, table->csv->cells, csv->cells_count * sizeof *csv->cells);
+    *named = *table;
+    named->csv = csv;
+    named->values = ar_arena_alloc(arena, values_count + 1, sizeof *named->values);
+    memcpy(named->values, table->values, values_count * sizeof *named->values);
+    for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
+        extend_names(named, column, arena);
     }
-    return AR_PLOT_UNNAMED;
+    return number_names(named) <= SERIES_MAX;
 }

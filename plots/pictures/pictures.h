@@ -46,20 +46,13 @@ extern const size_t ar_plot_kinds_count;
 void ar_plot_pick(const struct ar_plot_kind *kind, const struct ar_plot_table *table,
                   struct ar_plot_rows *rows);
 
-/** How the algorithms of a table are named (ar_plot_name_series()). */
-enum ar_plot_series {
-    AR_PLOT_UNNAMED,      /**< as in the file */
-    AR_PLOT_NAMED,        /**< an algorithm, and what else rows differ in: `ring+zero1` */
-    AR_PLOT_NAMED_FASTEST /**< what rows differ in, each at its fastest algorithm: `zero1` */
-};
-
 /** A picture and the rows it shows. */
 struct ar_plot_drawing {
     const struct ar_plot_kind *kind;
     const char *name, *data_name;      /**< base names of its files */
     const struct ar_plot_table *table; /**< NULL: no such file */
     struct ar_plot_rows rows;          /**< without any it is not drawn */
-    enum ar_plot_series series;
+    bool has_named_series;
     const char *subject; /**< first text below the title; NULL: none */
     const char *warning; /**< of gnuplot, in the arena; NULL: none */
     pid_t child;         /**< set by ar_plot_gnuplot_run() */
@@ -94,12 +87,11 @@ struct ar_plot_part {
 size_t ar_plot_split(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
                      struct ar_arena *arena, struct ar_plot_part parts[AR_PLOT_PARTS_MAX]);
 
-/** Makes `named` a copy of a table in which the algorithm of a row is followed, or replaced, by
- * whatever else rows must not differ in, such as `ring+zero1` or `ssp:3+servers=4`, so that they
- * may be drawn as series of one picture. AR_PLOT_UNNAMED: they would be too many. */
-enum ar_plot_series ar_plot_name_series(const struct ar_plot_table *table,
-                                        const struct ar_plot_kind *kind, struct ar_arena *arena,
-                                        struct ar_plot_table *named);
+/** Makes `named` a copy of a table in which the algorithm of a row is followed by whatever else
+ * rows must not differ in, such as `ring+zero1` or `ssp:3+servers=4`, so that they may be drawn as
+ * series of one picture. Returns whether these are few enough. */
+bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
+                         struct ar_arena *arena, struct ar_plot_table *named);
 
 /* script.c */
 

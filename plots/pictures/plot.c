@@ -80,11 +80,14 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
 
 /* --- one picture -------------------------------------------------------------------------- */
 
-/* Adds a picture of some rows, without which it is not drawn for a reason. */
-static void add_drawing(struct job *job, struct ar_plot_drawing drawing, const char *reason)
+/* Adds a picture, which is not drawn if it has a reason or no rows. Returns the reason. */
+static const char *add_drawing(struct job *job, struct ar_plot_drawing drawing, const char *reason)
 {
     const struct ar_plot_kind *kind = drawing.kind;
     size_t count = job->report.pictures_count++;
+    const char *data = kind->data_name != NULL ? kind->data_name : kind->name;
+    drawing.data_name =
+        ar_arena_format(job->arena, "%s%s", data, drawing.name + strlen(kind->name));
     if (drawing.rows.count > 0) {
         ar_plot_pick(kind, drawing.table, &drawing.rows);
         reason = drawing.rows.count > 0       ? NULL
@@ -92,15 +95,17 @@ static void add_drawing(struct job *job, struct ar_plot_drawing drawing, const c
                                               : ar_arena_format(job->arena, "%s has no row to draw",
                                                                 ar_plot_sources[kind->file].name);
     }
-    drawing.data_name = kind->data_name == NULL
-                            ? drawing.name
-                            : ar_arena_format(job->arena, "%s%s", kind->data_name,
-                                              drawing.name + strlen(kind->name));
     job->drawings[count] = drawing;
-    job->report.pictures[count] = (struct ar_plot_picture){.name = drawing.name,
-                                                           .is_drawn = drawing.rows.count > 0,
-                                                           .rows_count = drawing.rows.count,
-                                                           .reason = reason};
+    job->report.pictures[count] =
+        (struct ar_plot_picture){drawing.name, drawing.rows.count > 0, drawing.rows.count, reason};
+    return reason;
+}
+
+static void note_reason(struct job *job, const char *name, const char *reason)
+{
+    const char *text = job->report.reasons;
+    job->report.reasons = ar_arena_format(job->arena, "%s%s%s: %s", text != NULL ? text : "",
+                                          text != NULL ? "\n" : "", name, reason);
 }
 
 /* Adds the pictures of a kind: one, or where rows differ in what it does not show, one with names
@@ -111,27 +116,29 @@ static void add_drawings(struct job *job, const struct ar_plot_kind *kind)
     struct ar_plot_table *table = &job->tables[kind->file];
     struct ar_plot_drawing drawing = {
         .kind = kind, .name = kind->name, .table = table, .subject = job->request->subject};
-    if (table->csv == NULL) {
-        add_drawing(job, drawing, NULL);
-        return;
-    }
-    const char *reason = ar_plot_check_alike(table, kind, job->arena);
+    const char *reason = table->csv != NULL ? ar_plot_check_alike(table, kind, job->arena) : NULL;
     if (reason != NULL && kind->has_series) {
         struct ar_plot_table *named = ar_arena_alloc(job->arena, 1, sizeof *named);
-        drawing.series = ar_plot_name_series(table, kind, job->arena, named);
-        reason = drawing.series != AR_PLOT_UNNAMED ? NULL : reason;
-        drawing.table = drawing.series != AR_PLOT_UNNAMED ? named : table;
+        drawing.has_named_series = ar_plot_name_series(table, kind, job->arena, named);
+        drawing.table = drawing.has_named_series ? named : table;
+        reason = drawing.has_named_series ? NULL : reason;
     }
-    size_t count = reason != NULL ? ar_plot_split(table, kind, job->arena, parts) : 0;
+    size_t drawn = 0, count = reason != NULL ? ar_plot_split(table, kind, job->arena, parts) : 0;
     for (size_t i = 0; i < count; i++) {
         drawing.name = parts[i].name;
         drawing.rows = parts[i].rows;
-        add_drawing(job, drawing, NULL);
+        reason = add_drawing(job, drawing, NULL);
+        drawn += reason == NULL;
     }
     if (count == 0) {
-        drawing.rows = reason == NULL ? ar_plot_rows_all(drawing.table, job->arena) : drawing.rows;
+        if (reason == NULL && table->csv != NULL) {
+            drawing.rows = ar_plot_rows_all(drawing.table, job->arena);
+        }
         job->first_refusal = job->first_refusal == NULL ? reason : job->first_refusal;
-        add_drawing(job, drawing, reason);
+        reason = add_drawing(job, drawing, reason);
+    }
+    if (reason != NULL && drawn == 0) {
+        note_reason(job, kind->name, reason);
     }
 }
 
@@ -232,31 +239,6 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-/* Writes each reason once, behind the names of the pictures that have it. */
-static const char *join_reasons(const struct job *job)
-{
-    const struct ar_plot_report *report = &job->report;
-    const char *text = NULL;
-    for (size_t i = 0; i < report->pictures_count; i++) {
-        const char *reason = report->pictures[i].reason;
-        const char *names = NULL;
-        bool is_first = true;
-        for (size_t k = 0; reason != NULL && k < report->pictures_count; k++) {
-            const struct ar_plot_picture *other = &report->pictures[k];
-            if (other->reason != NULL && strcmp(other->reason, reason) == 0) {
-                is_first = is_first && k >= i;
-                names = names == NULL ? other->name
-                                      : ar_arena_format(job->arena, "%s, %s", names, other->name);
-            }
-        }
-        if (reason != NULL && is_first) {
-            text = ar_arena_format(job->arena, "%s%s%s: %s", text != NULL ? text : "",
-                                   text != NULL ? "\n" : "", names, reason);
-        }
-    }
-    return text;
-}
-
 /* Draws in a work directory, which ends with its own arena. */
 static enum ar_status draw_pictures(struct job *job, struct ar_error *err)
 {
@@ -281,6 +263,9 @@ static enum ar_status draw_pictures(struct job *job, struct ar_error *err)
         const struct ar_plot_drawing *drawing = &job->drawings[i];
         if (drawing->rows.count > 0) {
             job->report.pictures[i].reason = drawing->warning;
+            if (drawing->warning != NULL) {
+                note_reason(job, drawing->name, drawing->warning);
+            }
             AR_TRY(request->is_for_page
                        ? ar_plot_add_values(drawing, job->work_dir, job->arena, err)
                        : AR_OK);
@@ -306,7 +291,6 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
         }
     }
     AR_TRY(draw_pictures(job, err));
-    job->report.reasons = join_reasons(job);
     *report = job->report;
     return AR_OK;
 }

@@ -78,7 +78,7 @@ static bool is_fact_shown(const struct ar_plot_drawing *drawing, const struct ph
     const struct ar_plot_kind *kind = drawing->kind;
     const struct ar_plot_source *source = &ar_plot_sources[kind->file];
     bool is_axis = (kind->has_all_batches && strcmp(phrase->column, "gradient_scale") == 0) ||
-                   (drawing->series != AR_PLOT_UNNAMED &&
+                   (drawing->has_named_series &&
                     ar_plot_rows_vary(drawing->table, phrase->column, drawing->rows));
     bool is_known = phrase->usual == NULL
                         ? kind->facts != NULL && ar_text_has_word(kind->facts, phrase->column)
@@ -148,9 +148,6 @@ static void write_fact_array(FILE *file, const struct ar_plot_drawing *drawing)
         fputs(count++ == 0 ? "" : ", ", file);
         ar_plot_write_text(file, ar_arena_format(&arena, "%.*s", size, part));
         part = comma != NULL ? comma + 2 : NULL;
-    }
-    if (drawing->series == AR_PLOT_NAMED_FASTEST) {
-        fprintf(file, "%s'each at its fastest algorithm'", count++ == 0 ? "" : ", ");
     }
     for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
         if (is_fact_shown(drawing, &phrases[i])) {

@@ -223,12 +223,18 @@ struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct a
     return rows;
 }
 
-void ar_plot_rows_best(const struct ar_plot_table *table, const char *keys, const char *least,
+void ar_plot_rows_sort(const struct ar_plot_table *table, const char *keys, const char *least,
                        struct ar_plot_rows *rows)
 {
     struct order order = order_of(table, keys, least);
-    size_t kept = 0;
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
+}
+
+void ar_plot_rows_best(const struct ar_plot_table *table, const char *keys, const char *least,
+                       struct ar_plot_rows *rows)
+{
+    size_t kept = 0;
+    ar_plot_rows_sort(table, keys, least, rows);
     for (size_t i = 0; i < rows->count; i += ar_plot_rows_alike(table, keys, *rows, i)) {
         rows->rows[kept++] = rows->rows[i];
     }

@@ -61,67 +61,6 @@ void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row)
     }
 }
 
-enum { RUNS_SHOWN = 4 };
-
-static bool is_same_text(const struct ar_csv *csv, size_t a, size_t b, const char *column)
-{
-    return strcmp(page_read_text(csv, a, column), page_read_text(csv, b, column)) == 0;
-}
-
-/* The fastest row of the work and cluster of another one on so many GPUs; SIZE_MAX: none. */
-static size_t find_row_on(const struct ar_csv *csv, size_t like, double gpus)
-{
-    size_t best = SIZE_MAX;
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        double time_s = page_read_number(csv, row, "iteration_s");
-        if (page_read_number(csv, row, "gpus") == gpus && !isnan(time_s) &&
-            is_same_text(csv, row, like, "trace") && is_same_text(csv, row, like, "cluster") &&
-            (best == SIZE_MAX || time_s < page_read_number(csv, best, "iteration_s"))) {
-            best = row;
-        }
-    }
-    return best;
-}
-
-/* Writes a published value, and the value of the fastest row on so many GPUs. A time of a step
- * depends on the batch: none of another layout stands beside it. */
-static void write_run_beside(FILE *text, const struct ar_page_run *run, const struct ar_csv *csv,
-                             size_t row)
-{
-    char cell[AR_UNIT_TEXT];
-    bool has_images = strcmp(run->quantity, "images_per_s") == 0;
-    const char *column = has_images ? "samples_per_s" : run->quantity;
-    struct ar_plot_unit unit = ar_plot_unit_of(run->quantity, run->measured);
-    size_t here = strcmp(column, "iteration_s") != 0 ? find_row_on(csv, row, run->gpus) : SIZE_MAX;
-    fprintf(text, "%s: ", run->title);
-    snprintf(cell, sizeof cell, "%.9g", run->measured);
-    ar_plot_write_measure(text, cell, unit);
-    if (unit.name[0] == '\0') { /* a rate */
-        fputc(' ', text);
-        ar_plot_write_name(text, run->quantity, unit);
-    }
-    if (here != SIZE_MAX && page_read_text(csv, here, column)[0] != '\0') {
-        fputs(" (the fastest here ", text);
-        ar_plot_write_measure(text, page_read_text(csv, here, column), unit);
-        fputs(")", text);
-    }
-}
-
-void answer_write_runs(const struct page_parts *parts, const struct ar_csv *csv, size_t row,
-                       const char *work, FILE *text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < parts->request->runs_count; i++) {
-        const struct ar_page_run *run = &parts->request->runs[i];
-        if (strcmp(run->cluster, page_read_text(csv, row, "cluster")) == 0 &&
-            strcmp(run->work, work) == 0 && count++ < RUNS_SHOWN) {
-            fputs(count == 1 ? "Measured by others: " : "; ", text);
-            write_run_beside(text, run, csv, row);
-        }
-    }
-    fprintf(text, count > RUNS_SHOWN ? "; %zu more. " : count > 0 ? ". " : "", count - RUNS_SHOWN);
-}
-
 /* --- train -------------------------------------------------------------------------------- */
 
 /* Writes its time, and in brackets the algorithm and how well that scales. */
@@ -170,7 +109,8 @@ void answer_train(struct page_parts *parts, enum page_file file, const struct pa
         is_begun = true;
         if (is_end) {
             fputs(". ", text);
-            answer_write_runs(parts, csv, row, ar_csv_text(csv, row, "run"), bullets->sure);
+            answer_write_runs(bullets->sure, parts, NULL, ar_csv_text(csv, row, "cluster"),
+                              ar_csv_text(csv, row, "run"), "");
         }
     }
     if (csv->rows_count > 0) { /* the sum of a run is an estimate if a phase of it is */

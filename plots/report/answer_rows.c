@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_plot_table.h"
+#include "ar_plot_text.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "page.h"
@@ -48,6 +49,8 @@ struct row {
     "cluster trace batch_per_gpu precision baseline settings gradient_scale wire framework "       \
     "jitter_frac seed engine operation mesh along root global_batch micro_batch strategy "         \
     "schedule recompute sequence_parallel attention overlap prefetch bucket"
+
+enum { RUNS_SHOWN = 4 };
 
 struct rows {
     const struct ar_csv *csv;
@@ -117,36 +120,20 @@ static size_t find_best_row(const struct rows *rows, double gpus, double payload
     return best;
 }
 
-/* Whether a row differs from another one only in its algorithm. */
-static bool is_rival(const struct rows *rows, size_t best, size_t i)
+/* The best of the rows that differ from a row only in their algorithm; SIZE_MAX: there is none. */
+static size_t find_next_row(const struct rows *rows, size_t best)
 {
-    const struct row *row = &rows->list[i];
-    return has_result(rows, i) && row->gpus == rows->list[best].gpus &&
-           rows_are_alike(rows, best, i) && strcmp(row->algorithm, rows->list[best].algorithm) != 0;
-}
-
-/* Counts the algorithms of the rivals of a row. `*next` becomes the best rival; SIZE_MAX: there is
- * none. */
-static size_t count_rivals(const struct rows *rows, size_t best, size_t *next)
-{
-    size_t count = 0;
-    *next = SIZE_MAX;
+    size_t next = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
-        size_t first = 0; /* rival of this algorithm */
-        if (!is_rival(rows, best, i)) {
-            continue;
-        }
-        while (!is_rival(rows, best, first) ||
-               strcmp(rows->list[first].algorithm, rows->list[i].algorithm) != 0) {
-            first++;
-        }
-        count += first == i;
-        if (*next == SIZE_MAX ||
-            row_cost(rows, i) < row_cost(rows, *next) * (1 - AR_PLOT_SAME_FRAC)) {
-            *next = i;
+        if (has_result(rows, i) && rows->list[i].gpus == rows->list[best].gpus &&
+            rows_are_alike(rows, best, i) &&
+            strcmp(rows->list[i].algorithm, rows->list[best].algorithm) != 0 &&
+            (next == SIZE_MAX ||
+             row_cost(rows, i) < row_cost(rows, next) * (1 - AR_PLOT_SAME_FRAC))) {
+            next = i;
         }
     }
-    return count;
+    return next;
 }
 
 /* The least or the largest payload among rows of so many GPUs. */
@@ -232,13 +219,12 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
     char bytes[AR_UNIT_TEXT];
-    size_t next;
+    size_t next = find_next_row(rows, best);
     const struct row *row = &rows->list[best];
-    size_t rivals = count_rivals(rows, best, &next);
     fprintf(text, "On %s GPUs of %s ", ar_format_number(row->gpus, bytes),
             known(row->cluster, "?"));
-    if (rivals > 0) {
-        fprintf(text, "the fastest of %zu algorithms is ", rivals + 1);
+    if (next != SIZE_MAX) {
+        fputs("the fastest algorithm is ", text);
         write_algorithm(text, row);
         fputs(": ", text);
     }
@@ -251,7 +237,7 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
     }
     write_circumstances(text, rows, best);
     fprintf(text, " takes %s", ar_format_seconds(row_time_s(rows, best), time));
-    if (rivals > 0) {
+    if (next != SIZE_MAX) {
         double frac = 1 - row_time_s(rows, best) / row_time_s(rows, next);
         if (fabs(frac) < 5e-4) {
             fputs(", as much as ", text);
@@ -291,7 +277,7 @@ static void write_rates(FILE *text, const struct row *row)
     }
 }
 
-/* Where the time goes; the parts of the all-reduce are those of the closed form. */
+/* Where the time goes; the share of the all-reduce is that of the closed form. */
 static void write_parts(FILE *text, const struct row *row)
 {
     char part[AR_UNIT_TEXT];
@@ -303,6 +289,7 @@ static void write_parts(FILE *text, const struct row *row)
                  {"reduction", row->reduction_s},
                  {"set-up", row->setup_s}};
     double sum_s = row->latency_s + row->bandwidth_s + row->reduction_s + row->setup_s;
+    size_t most = 0;
     if (row->compute_s > 0 && row->exposed_s >= 0) {
         fprintf(text, "%s of it is computing, ", ar_format_seconds(row->compute_s, part));
         fprintf(text, "%s communication that nothing hides",
@@ -313,26 +300,58 @@ static void write_parts(FILE *text, const struct row *row)
         }
         fputs(". ", text);
     }
-    if (!(sum_s > 0)) {
-        return;
+    for (size_t i = 1; i < sizeof terms / sizeof terms[0]; i++) {
+        most = terms[i].time_s > terms[most].time_s ? i : most;
     }
-    bool is_of_step = row->iteration_s > 0;
-    bool is_same = fabs(sum_s / row->allreduce_s - 1) <= 0.01;
-    if (is_of_step) {
-        fprintf(text, "Its collectives take %s; ", ar_format_seconds(row->allreduce_s, part));
+    if (sum_s > 0) {
+        fprintf(text, "Its collectives take %s, by the closed form %.0f %% for %s. ",
+                ar_format_seconds(row->allreduce_s, part), 100 * terms[most].time_s / sum_s,
+                terms[most].name);
     }
-    if (is_same) {
-        fprintf(text, "%sy the closed form ", is_of_step ? "b" : "B");
-    } else {
-        fprintf(text, "%she closed form has %s, of which ", is_of_step ? "t" : "T",
-                ar_format_seconds(sum_s, part));
+}
+
+/* Writes a published value, and that of the fastest row of the same work on so many GPUs. A time of
+ * a step depends on the batch: none of another layout stands beside it. */
+static void write_run_beside(FILE *text, const struct ar_page_run *run, const struct rows *rows,
+                             const char *operation)
+{
+    char cell[AR_UNIT_TEXT];
+    const char *value = "", *column = run->quantity;
+    struct ar_plot_unit unit = ar_plot_unit_of(column, run->measured);
+    size_t best = find_best_row(rows, run->gpus, (double)NAN, operation);
+    column = strcmp(column, "images_per_s") == 0 ? "samples_per_s" : column;
+    if (best != SIZE_MAX && strcmp(rows->list[best].cluster, run->cluster) == 0 &&
+        strcmp(rows->list[best].trace, run->work) == 0 && strcmp(column, "iteration_s") != 0) {
+        value = page_read_text(rows->csv, best, column);
     }
-    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-        double percent = 100 * terms[i].time_s / sum_s;
-        fprintf(text, percent < 10 ? "%s%s is %.2g %%" : "%s%s is %.0f %%", i == 0 ? "" : ", ",
-                terms[i].name, percent);
+    fprintf(text, "%s: ", run->title);
+    snprintf(cell, sizeof cell, "%.9g", run->measured);
+    ar_plot_write_measure(text, cell, unit);
+    if (unit.name[0] == '\0') { /* a rate */
+        fputc(' ', text);
+        ar_plot_write_name(text, run->quantity, unit);
     }
-    fputs(is_same ? " of that. " : ". ", text);
+    if (value[0] != '\0') {
+        fputs(" (the fastest here ", text);
+        ar_plot_write_measure(text, value, unit);
+        fputs(")", text);
+    }
+}
+
+void answer_write_runs(FILE *text, const struct page_parts *parts, const struct rows *rows,
+                       const char *cluster, const char *work, const char *operation)
+{
+    static const struct rows no_rows;
+    size_t count = 0;
+    for (size_t i = 0; i < parts->request->runs_count; i++) {
+        const struct ar_page_run *run = &parts->request->runs[i];
+        if (strcmp(run->cluster, cluster) == 0 && strcmp(run->work, work) == 0 &&
+            count++ < RUNS_SHOWN) {
+            fputs(count == 1 ? "Measured by others: " : "; ", text);
+            write_run_beside(text, run, rows != NULL ? rows : &no_rows, operation);
+        }
+    }
+    fprintf(text, count > RUNS_SHOWN ? "; %zu more. " : count > 0 ? ". " : "", count - RUNS_SHOWN);
 }
 
 static void write_trust(FILE *text, const struct page_parts *parts, const struct rows *rows,
@@ -348,7 +367,7 @@ static void write_trust(FILE *text, const struct page_parts *parts, const struct
         fprintf(text, "95 %% of such times are from %s to %s. ", ar_format_seconds(row->low_s, low),
                 ar_format_seconds(row->high_s, high));
     }
-    answer_write_runs(parts, rows->csv, best, row->trace, text);
+    answer_write_runs(text, parts, rows, row->cluster, row->trace, row->operation);
     fprintf(text, "'allreckon %s' shows how far predictions are from machines. ",
             rows->is_step ? "reproduce" : "accuracy");
     answer_write_trust(text, rows->csv, best);

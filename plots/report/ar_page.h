@@ -15,6 +15,7 @@
  * | in the directory                          | left by                              |
  * |-------------------------------------------|--------------------------------------|
  * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
+ * | step.csv                                  | predict, one collective              |
  * | step.csv, pipeline.csv, sent.csv          | explain                              |
  * | train.csv                                 | train                                |
  * | reproduce.csv                              | reproduce                           |
@@ -34,7 +35,7 @@ struct ar_page_run {
     const char *title, *cluster, *work; /**< work: a trace, a workload, or a run of `train` */
     const char *quantity;               /**< a column, such as `efficiency_frac` */
     double measured;                    /**< in the unit of the quantity */
-    double gpus;                        /**< NAN: not known */
+    double gpus;                        /**< as many as no row has: not known */
 };
 
 struct ar_page_request {

@@ -73,10 +73,11 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
         }
     }
     return is_any ? AR_OK
-                  : ar_error_set(err, AR_NO_INPUT,
-                                 "%.200s: found nothing to report; expected what sweep, explain, "
-                                 "train, reproduce, compare, expect or accuracy leave with --out",
-                                 directory);
+                  : ar_error_set(
+                        err, AR_NO_INPUT,
+                        "%.200s: found nothing to report; expected what predict, sweep, "
+                        "explain, train, reproduce, compare, expect or accuracy leave with --out",
+                        directory);
 }
 
 static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)
@@ -263,24 +264,17 @@ static void write_figure(FILE *file, const struct page_picture *picture)
     fputs("</figure>\n", file);
 }
 
-/* The first picture is the main one. */
-static void write_main_picture(FILE *file, struct page_parts *parts)
-{
-    if (parts->pictures != NULL) {
-        write_figure(file, parts->pictures);
-    }
-}
-
+/* The first picture is the main one, the others are folded. */
 static void write_pictures(FILE *file, struct page_parts *parts)
 {
-    const struct page_picture *more = parts->pictures != NULL ? parts->pictures->next : NULL;
-    if (more != NULL) {
-        fprintf(file, PAGE_FOLDED "<div class=\"pictures\">\n", "More pictures");
-        for (; more != NULL; more = more->next) {
-            write_figure(file, more);
+    for (const struct page_picture *at = parts->pictures; at != NULL; at = at->next) {
+        write_figure(file, at);
+        if (at == parts->pictures && at->next != NULL) {
+            fprintf(file, PAGE_FOLDED "<div class=\"pictures\">\n", "More pictures");
         }
-        fputs("</div></details>\n", file);
     }
+    fputs(parts->pictures != NULL && parts->pictures->next != NULL ? "</div></details>\n" : "",
+          file);
     write_lines(file, "What is not drawn",
                 parts->reasons != NULL ? ar_arena_text(parts->arena, parts->reasons) : NULL);
 }
@@ -300,15 +294,10 @@ static const struct part {
     void (*write)(FILE *file, struct page_parts *parts);
     const char *file; /* copied as it is */
 } writers[] = {
-    {"answer", write_answer, NULL},
-    {"main", write_main_picture, NULL},
-    {"notes", write_command_notes, NULL},
-    {"timeline", page_write_timeline, NULL},
-    {"pictures", write_pictures, NULL},
-    {"tables", page_write_tables, NULL},
-    {"parameters", page_write_parameters, NULL},
-    {"command", write_command_line, NULL},
-    {"style", NULL, "report.css"},
+    {"answer", write_answer, NULL},          {"notes", write_command_notes, NULL},
+    {"timeline", page_write_timeline, NULL}, {"pictures", write_pictures, NULL},
+    {"tables", page_write_tables, NULL},     {"parameters", page_write_parameters, NULL},
+    {"command", write_command_line, NULL},   {"style", NULL, "report.css"},
     {"script", NULL, "report.js"},
 };
 

@@ -107,7 +107,11 @@ static void write_table_row(FILE *file, const struct ar_csv *csv, const struct s
             ar_plot_write_between(file, " data-v=\"", cell, "\"");
         }
         fputs(">", file);
-        ar_plot_write_value(file, cell, shown[i].unit);
+        if (shown[i].is_number) {
+            ar_plot_write_value(file, cell, shown[i].unit);
+        } else { /* 1024 may be a list of one */
+            ar_plot_write_html(file, cell);
+        }
         fputs("</td>", file);
     }
     fputs("</tr>\n", file);

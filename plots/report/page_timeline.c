@@ -156,18 +156,8 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
             ar_format_seconds(timeline->end_s, end));
 }
 
-/* --- in words ----------------------------------------------------------------------------- */
-
 void answer_tasks(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
 {
-    struct page_timeline *timeline = read_timeline(parts->files[file], parts->arena);
-    char time[AR_UNIT_TEXT], count[AR_UNIT_TEXT];
-    double stages = 0;
-    parts->timeline = timeline;
-    for (size_t i = 0; i < timeline->count; i++) {
-        stages = fmax(stages, timeline->tasks[i].stage + 1);
-    }
-    fprintf(bullets->why, "The timeline has %s tasks of %.0f stage%s and ends after %s. ",
-            ar_format_number((double)timeline->count, count), stages, stages == 1 ? "" : "s",
-            ar_format_seconds(timeline->end_s, time));
+    (void)bullets; /* the timeline says it */
+    parts->timeline = read_timeline(parts->files[file], parts->arena);
 }

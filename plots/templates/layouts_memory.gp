@@ -1,5 +1,5 @@
-# Layouts of a workload: time of a step against memory of the fullest GPU. Rows come the fastest first, so one that takes less memory
-# than all before it is on the border: no layout is faster and smaller.
+# Layouts of a workload: time of a step against memory of the fullest GPU.
+# Rows come the fastest first, so one that takes less memory than all before it is on the border: no layout is faster and smaller.
 
 heading = 'Layouts: time of a step and memory'
 # A cell has `;` where the mesh has `,`.

@@ -1,5 +1,5 @@
-# Time, or bus bandwidth, of one collective against its payload, both axes logarithmic: a time is flat where latency rules
-# and rises where bandwidth does. The script says `heading` and `quantity` (of an operation), the column `shown` and its
+# Time (payload) or bus bandwidth (busbw) of one collective against its payload, both axes logarithmic.
+# A time is flat where latency rules and rises where bandwidth does. The script says `heading` and `quantity` (of an operation), the column `shown` and its
 # `scale`.
 
 eval take_rows

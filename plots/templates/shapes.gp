@@ -1,5 +1,5 @@
-# All-reduce time over the grid shapes X x Y of one GPU count, the best grid circled; horizontal lines are the algorithms
-# without a choice of grids.
+# All-reduce time over the grid shapes X x Y of one GPU count, the best grid circled.
+# Horizontal lines are the algorithms without a choice of grids.
 
 heading = 'All-reduce time over grid shapes'
 eval take_rows

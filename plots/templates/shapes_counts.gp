@@ -1,5 +1,5 @@
-# All-reduce time over the grid shapes X x Y, a panel for each GPU count, all to one scale; horizontal lines are the
-# algorithms without a choice of grids.
+# All-reduce time over the grid shapes X x Y, a panel for each GPU count, all to one scale.
+# Horizontal lines are the algorithms without a choice of grids.
 
 heading = 'All-reduce time over grid shapes'
 counts = ''
