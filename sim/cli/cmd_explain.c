@@ -1,7 +1,6 @@
 /* explain: every term of a prediction, each parameter with its source. links: the load of every
  * link. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "ar_file.h"
 #include "ar_kind.h"
@@ -10,32 +9,26 @@
 #include "exports.h"
 #include "made_by.h"
 
-static const char *const file_names[] = {"pipeline.csv", "step.csv", "sent.csv", NULL};
+static const char *const file_names[] = {"pipeline.csv", "sent.csv", OPTION_ROWS_FILE, NULL};
 
 /* Leaves what 'allreckon report' reads: the row, the tasks, the parameters; of a workload also a
  * picture of its stages. */
 static enum ar_status save_step(const struct options *options, const struct ar_scenario *scenario,
-                                const struct ar_timing *timing, struct ar_row row,
+                                const struct ar_timing *timing, const struct ar_row *row,
                                 struct ar_error *err)
 {
-    struct parameters parameters = {0};
-    struct ar_output *tasks, *rows, *sent;
-    row.wall_s = NAN; /* the same step gives the same file */
+    struct ar_output *tasks, *sent;
     AR_TRY(ar_output_begin_in(options->out, file_names[0], options->arena, &tasks, err));
-    AR_TRY(ar_output_begin_in(options->out, file_names[1], options->arena, &rows, err));
-    AR_TRY(ar_output_begin_in(options->out, file_names[2], options->arena, &sent, err));
+    AR_TRY(ar_output_begin_in(options->out, file_names[1], options->arena, &sent, err));
     AR_TRY(timeline_write_tasks(tasks->file, timing, options->arena, err));
     explain_sent(sent->file, AR_VIEW(AR_FORMAT_CSV), timing);
-    ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1);
     AR_TRY(ar_output_commit(tasks, err));
-    AR_TRY(ar_output_commit(rows, err));
     AR_TRY(ar_output_commit(sent, err));
-    parameters_add_scenario(&parameters, scenario, options->arena);
-    AR_TRY(made_by_sign(options, NULL, &parameters, err));
+    AR_TRY(option_save_rows(options, scenario, row, 1, err));
     if (scenario->trace == NULL) {
         const char *subject =
-            ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row.trace,
-                            row.mesh, row.schedule, row.micro_batch, row.cluster);
+            ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row->trace,
+                            row->mesh, row->schedule, row->micro_batch, row->cluster);
         AR_TRY(option_draw(options, AR_PLOT_PIPELINE, subject, err));
     }
     return AR_OK;
@@ -81,7 +74,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     ar_note_flush(option_notes(options));
     AR_TRY(ar_run_job(&scenario, &job, options->arena, &timing, &row, err));
     if (options->out != NULL) {
-        AR_TRY(save_step(options, &scenario, &timing, row, err));
+        AR_TRY(save_step(options, &scenario, &timing, &row, err));
     }
     if (view.format != AR_FORMAT_TABLE) {
         explain_sent(stdout, &view, &timing);

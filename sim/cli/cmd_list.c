@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ar_cluster.h"
+#include "ar_file.h"
 #include "ar_measured_set.h"
 #include "ar_row.h"
 #include "ar_units.h"
@@ -127,6 +128,19 @@ static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
                      ar_transformer_parameters(model) / 1e9);
         }
         add_item(list, model->name, "%-28s %s", size, model->source);
+    }
+    return AR_OK;
+}
+
+/* The first line of a template says what the picture shows. */
+static enum ar_status list_picture(struct lister *list, struct ar_error *err)
+{
+    char *text;
+    size_t bytes;
+    AR_TRY(ar_file_read(list->path, 1 << 20, "a template", list->arena, &text, &bytes, err));
+    if (strcmp(list->file, "style") != 0) {
+        text[strcspn(text, "\n")] = '\0';
+        add_item(list, list->file, "%s", text + strspn(text, "# "));
     }
     return AR_OK;
 }
@@ -307,6 +321,10 @@ static const struct topic {
     {"engines", .list_rest = list_engines},
     {"sets", .list_file = list_sets, .kind = RESOURCE_SETS},
     {"systems", .list_file = list_systems, .kind = RESOURCE_SETS},
+    {"pictures", .list_file = list_picture, .kind = RESOURCE_PICTURE,
+     .below =
+         "'allreckon plot' and 'report' draw them, and --out of other commands; to restyle one, "
+         "edit its template"},
     {"columns", .list_rest = list_columns},
 };
 

@@ -1,6 +1,5 @@
 /* plot, report: pictures and a page of the files that a command left. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,13 +84,13 @@ static enum ar_status find_runs(const struct options *options, struct ar_page_re
         const char *trace = row->keys[AR_KEY_TRACE], *workload = row->keys[AR_KEY_WORKLOAD];
         const char *work = row->run != NULL ? row->run : trace != NULL ? trace : workload;
         if (!published_is_context(row) && work != NULL && row->keys[AR_KEY_LAYERS] == NULL) {
-            runs[request->runs_count++] = (struct ar_page_run){
-                .title = row->title,
-                .cluster = row->keys[AR_KEY_CLUSTER],
-                .work = work,
-                .quantity = published_quantities[row->quantity],
-                .measured = row->measured,
-                .gpus = row->gpus != AR_NO_COUNT ? (double)row->gpus : (double)NAN};
+            runs[request->runs_count++] =
+                (struct ar_page_run){.title = row->title,
+                                     .cluster = row->keys[AR_KEY_CLUSTER],
+                                     .work = work,
+                                     .quantity = published_quantities[row->quantity],
+                                     .measured = row->measured,
+                                     .gpus = (double)row->gpus};
         }
     }
     return AR_OK;

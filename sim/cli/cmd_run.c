@@ -13,7 +13,7 @@
 #include "lists.h"
 #include "made_by.h"
 
-static const char *const trace_names[] = {"trace.json", "trace.paje", NULL};
+static const char *const file_names[] = {"trace.json", "trace.paje", OPTION_ROWS_FILE, NULL};
 
 #define LONG_S 1.0 /* notes appear at once if the command takes longer */
 
@@ -107,13 +107,29 @@ static struct ar_scenario make_checker(const struct ar_scenario *scenario)
     return checker;
 }
 
+enum ar_status option_save_rows(const struct options *options, const struct ar_scenario *scenario,
+                                const struct ar_row *rows, size_t count, struct ar_error *err)
+{
+    struct parameters parameters = {0};
+    struct ar_output *output;
+    struct ar_row *saved = ar_arena_alloc(options->arena, count, sizeof *saved);
+    for (size_t i = 0; i < count; i++) {
+        saved[i] = rows[i];
+        saved[i].wall_s = NAN; /* the same command gives the same file */
+    }
+    AR_TRY(ar_output_begin_in(options->out, OPTION_ROWS_FILE, options->arena, &output, err));
+    ar_rows_write(output->file, AR_VIEW(AR_FORMAT_CSV), saved, count);
+    AR_TRY(ar_output_commit(output, err));
+    parameters_add_scenario(&parameters, scenario, options->arena);
+    return made_by_sign(options, NULL, &parameters, err);
+}
+
 /* Simulates a step and leaves its traces in --out. */
 static enum ar_status run_traced(const struct options *options, const struct ar_scenario *scenario,
                                  struct ar_row *row, struct ar_error *err)
 {
     struct ar_timing timing;
     struct ar_output *json, *paje;
-    struct parameters parameters = {0};
     struct usage_shown shown;
     const char *mark = made_by(options);
     struct ar_job job = ar_scenario_job(scenario);
@@ -121,8 +137,8 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     AR_TRY(options_run_timeline(options, scenario, &job, &timing, row, err));
     struct ar_row same = *row;
     same.wall_s = NAN; /* the same step gives the same file */
-    AR_TRY(ar_output_begin_in(options->out, trace_names[0], options->arena, &json, err));
-    AR_TRY(ar_output_begin_in(options->out, trace_names[1], options->arena, &paje, err));
+    AR_TRY(ar_output_begin_in(options->out, file_names[0], options->arena, &json, err));
+    AR_TRY(ar_output_begin_in(options->out, file_names[1], options->arena, &paje, err));
     timeline_write_trace(json->file, &timing, &same, mark);
     usage_write_paje(paje->file, &timing, mark);
     AR_TRY(ar_output_commit(json, err));
@@ -133,14 +149,21 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
             "the busiest ones, and %u of %u GPUs, in intervals of %.3g us",
             options->out, shown.links_count, shown.links_used, shown.count - shown.links_count,
             job.usage->ranks_count, job.usage->bin_s * 1e6);
-    parameters_add_scenario(&parameters, scenario, options->arena);
-    return made_by_sign(options, NULL, &parameters, err);
+    return AR_OK;
 }
 
-/* Whether --out asks for traces; with operators it asks where they lie. */
-static bool wants_traces(const struct options *options)
+/* Whether --out asks for rows; with operators it asks where they lie. */
+static bool wants_rows(const struct options *options)
 {
     return options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
+}
+
+/* Steps that are simulated leave traces beside their rows, but for those with servers. */
+static bool is_traced(const struct options *options, const struct ar_scenario *scenario)
+{
+    const struct ar_kind *kind = ar_scenario_kind(scenario);
+    return wants_rows(options) && ar_engine_simulates(scenario->engine) && kind->graph != NULL &&
+           !kind->is_collective;
 }
 
 /* Runs scenarios one after the other and writes their rows. */
@@ -153,6 +176,7 @@ static enum ar_status run_scenarios(const struct options *options,
     double cost_s = 0, check_s = 0;
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
+    AR_TRY(wants_rows(options) ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);
     struct ar_row *rows = ar_arena_alloc(options->arena, 2 * count, sizeof *rows);
     for (size_t i = 0; i < count; i++) {
         struct ar_scenario checker = make_checker(&scenarios[i]);
@@ -170,14 +194,16 @@ static enum ar_status run_scenarios(const struct options *options,
     }
     for (size_t i = 0; i < count; i++) {
         struct ar_row *row = &rows[rows_count++];
-        AR_TRY(wants_traces(options) ? run_traced(options, &scenarios[i], row, err)
-                                     : ar_run(&scenarios[i], row, err));
+        AR_TRY(is_traced(options, &scenarios[i]) ? run_traced(options, &scenarios[i], row, err)
+                                                 : ar_run(&scenarios[i], row, err));
         if (options->check) {
             checker = make_checker(&scenarios[i]);
             AR_TRY(ar_run(&checker, &rows[rows_count++], err));
         }
     }
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
+    AR_TRY(wants_rows(options) ? option_save_rows(options, scenarios, rows, rows_count, err)
+                               : AR_OK);
     ar_note_flush(notes);
     ar_rows_write(stdout, &view, rows, rows_count);
     return AR_OK;
@@ -187,24 +213,13 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
 {
     struct ar_scenario scenario;
     AR_TRY(option_require_step(options, err));
+    bool places = options->out != NULL && !wants_rows(options);
+    AR_TRY(made_by_check_file(options, places ? options->out : NULL, err));
     AR_TRY(options_load(options, &scenario, err));
-    if (wants_traces(options)) {
-        if (!ar_engine_simulates(scenario.engine) || ar_scenario_kind(&scenario)->graph == NULL) {
-            return ar_error_set(err, AR_USAGE,
-                                "--out: found with engine %s and strategy %s; expected engine "
-                                "simgrid and a step without servers, whose trace is left there, or "
-                                "--operators, whose placement is written",
-                                scenario.engine->name, scenario.layout.strategy->name);
-        }
-        AR_TRY(made_by_check_directory(options, trace_names, NULL, err));
-    } else {
-        AR_TRY(made_by_check_file(options, options->out, err));
-    }
     if (!ar_scenario_kind(&scenario)->has_layout) {
         ar_note_points(option_notes(options), &scenario, 1);
     }
-    if (options->out != NULL &&
-        !wants_traces(options)) { /* where the operators lie, as --placement reads it */
+    if (places) { /* where the operators lie, as --placement reads it */
         const struct ar_placed *placed = scenario.layout.placed;
         struct ar_output *output;
         const char *mark;

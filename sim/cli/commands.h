@@ -84,5 +84,10 @@ enum ar_status options_run_timeline(const struct options *options,
                                     struct ar_error *err);
 
 /** Draws the files in --out, and notes what was drawn, or why not. */
+/** Writes DIR/step.csv of --out, rows of steps or collectives, and signs the directory. */
+#define OPTION_ROWS_FILE "step.csv"
+enum ar_status option_save_rows(const struct options *options, const struct ar_scenario *scenario,
+                                const struct ar_row *rows, size_t count, struct ar_error *err);
+
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err);

@@ -116,10 +116,10 @@ static const struct option_row own_rows[] = {
         "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,
         "fp16, fp32, bf16, ...; default: the type of the gradients, or fp32"),
-    SHOWN(
-        "out", "DIR", OF(predict), AT(out), NULL,
-        "with --engine simgrid: also write traces of hosts and links, DIR/trace.json for Perfetto "
-        "and trace.paje; with --operators the file P.csv of where they lie, for --placement"),
+    SHOWN("out", "DIR", OF(collective) | OF(predict), AT(out), NULL,
+          "also write the rows, DIR/step.csv, for 'allreckon report DIR'; of a step with --engine "
+          "simgrid also traces of hosts and links, trace.json for Perfetto and trace.paje; with "
+          "--operators the file P.csv of where they lie, for --placement"),
     SHOWN(
         "out", "DIR", OF(explain), AT(out), NULL,
         "of a step: also write its tasks (DIR/pipeline.csv), its row (step.csv) and what it sends "

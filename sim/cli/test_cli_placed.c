@@ -133,7 +133,6 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
         {"--workload alphafold2-initial --mesh tp=4", 64, "expected --strategy dap with it"},
         {"--operators ./placed.csv --gpus 2 --precision fp16", 64, "--precision: found"},
         {"--workload mpt-7b --gpus 8 --strategy rotate", 64, "--workload: found"},
-        {"--trace resnet50-v1.5 --gpus 2 --algorithm ring --out x.csv", 64, "--out: found"},
     };
     cli_write("placed.csv", graph);
     cli_write("apart.csv", apart);

@@ -154,6 +154,25 @@ Test(cli_view, a_report_says_what_published_runs_of_the_same_work_took)
             "Measured by others: Sony 122 s: time to train on 3456 V100: 122 s.");
 }
 
+Test(cli_view, what_predict_and_a_collective_leave_can_be_reported)
+{
+    cli_good("$AR predict --cluster abci-v100 --gpus 1024 --algorithm torus2d --trace "
+             "resnet50-v1.5 --out step --quiet");
+    struct cli_run run = cli_good("$AR report step");
+    CLI_HAS(run.out, "What: On 1,024 GPUs of abci-v100 a step of resnet50-v1.5 takes");
+    CLI_HAS(run.out, "efficiency on 1024 V100: 84.75 % (the fastest here ");
+    cli_good("$AR allreduce --cluster abci-v100 --gpus 8 --payload 1KiB,1MiB --out call --quiet");
+    CLI_HAS(cli_good("$AR report call").out, "What: On 8 GPUs of abci-v100 one allreduce of 1.049");
+    cli_fails(64, "--force", "$AR allreduce --cluster flat --gpus 8 --payload 8B --out step");
+}
+
+Test(cli_view, each_picture_is_listed_with_a_sentence)
+{
+    struct cli_run run = cli_good("$AR list pictures --format csv");
+    CLI_LINES(run.out, "pictures,", 17);
+    cli_good("! $AR list pictures --format csv | tail -n +2 | grep -v '[.]\"*$'");
+}
+
 TestSuite(cli_names, .init = cli_enter, .fini = cli_leave);
 
 /* The command that a page names, run by a shell, makes the same page again. */

@@ -30,6 +30,7 @@ enum resource {
     RESOURCE_RECORDED,  /**< other paths alone */
     RESOURCE_OPERATORS,
     RESOURCE_EVOFORMERS, /**< only `evoformers` */
+    RESOURCE_PICTURE,    /**< templates */
     RESOURCE_SETS        /**< only `index`, and `systems` of lists */
 };
 

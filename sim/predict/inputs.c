@@ -33,6 +33,7 @@ static const struct kind kinds[] = {
     [RESOURCE_RECORDED] = {"workload", "traces/workloads", ".et", ".et"},
     [RESOURCE_OPERATORS] = {"graph of operators", "traces/operators", ".operators.csv", ".csv"},
     [RESOURCE_EVOFORMERS] = {"table of Evoformers", "traces/operators", ".csv", ".csv"},
+    [RESOURCE_PICTURE] = {"picture", "plots/templates", ".gp", ".gp"},
     [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", ".csv"},
 };
 
