@@ -1,5 +1,8 @@
 """Tests of allreckon.py; run by CTest with the library of the build."""
 
+import contextlib
+import io
+import json
 import pathlib
 import threading
 import unittest
@@ -66,6 +69,17 @@ class Predictions(unittest.TestCase):
     def test_the_wheel_has_the_release_of_the_library(self):
         project = pathlib.Path(__file__).with_name("pyproject.toml").read_text()
         self.assertIn('version = "%s"' % allreckon.__version__, project)
+
+    def test_cells_of_the_notebook_run_one_after_the_other(self):
+        cells = json.loads(pathlib.Path(__file__).with_name("allreckon.ipynb").read_text())["cells"]
+        names, printed = {}, io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            for cell in cells:
+                if cell["cell_type"] == "code":
+                    self.assertEqual(cell["outputs"], [], "outputs are not kept: they would grow old")
+                    exec("".join(cell["source"]), names)
+        self.assertGreater(names["percent"][1024, "torus2d"], names["percent"][1024, "ring"])
+        self.assertIn('66 --cluster: unknown cluster "dgx-h10"', printed.getvalue())
 
     def test_docstrings_are_the_tables(self):
         self.assertIn("cluster: ", allreckon.predict.__doc__)
