@@ -206,18 +206,14 @@ const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT])
 
 const char *ar_format_number(double number, char text[AR_UNIT_TEXT])
 {
-    char digits[AR_UNIT_TEXT];
     bool is_whole = fabs(number) >= 1e4 && fabs(number) < 1e15;
-    snprintf(digits, sizeof digits, is_whole ? "%.0f" : "%.4g", number);
-    size_t sign = digits[0] == '-', whole = sign + strspn(digits + sign, "0123456789");
-    size_t used = 0;
-    for (size_t i = 0; digits[i] != '\0'; i++) {
-        text[used++] = digits[i];
-        if (i >= sign && i + 1 < whole && (whole - i - 1) % 3 == 0) {
-            text[used++] = ',';
-        }
+    snprintf(text, AR_UNIT_TEXT, is_whole ? "%.0f" : "%.4g", number);
+    size_t sign = text[0] == '-';
+    for (size_t at = strcspn(text, ".e"); at > sign + 3;) {
+        at -= 3;
+        memmove(text + at + 1, text + at, strlen(text + at) + 1);
+        text[at] = ',';
     }
-    text[used] = '\0';
     return text;
 }
 

@@ -21,22 +21,6 @@ page_number page_read_number(const struct ar_csv *csv, size_t row, const char *c
     return ar_plot_number_of(ar_csv_text(csv, row, column));
 }
 
-/* The median of |values| that are numbers; NAN: there are none. The values are changed. */
-static double median_magnitude(double *values, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!isnan(values[i])) {
-            values[kept++] = fabs(values[i]);
-        }
-    }
-    if (kept == 0) {
-        return NAN;
-    }
-    ar_sort(values, kept);
-    return ar_quantile(values, kept, 0.5);
-}
-
 void answer_write_percent(FILE *text, const char *before, double frac, const char *after)
 {
     if (!isnan(frac)) {
@@ -125,17 +109,14 @@ void answer_results(struct page_parts *parts, enum page_file file,
 {
     const struct ar_csv *csv = parts->files[file];
     FILE *text = bullets->what;
-    size_t both = 0, fitted = 0, banded = 0, inside = 0, worst = 0;
+    size_t both = 0, fitted = 0, banded = 0, inside = 0;
     double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
     for (size_t row = 0; row < csv->rows_count; row++) {
         double error_frac = page_read_number(csv, row, "error_frac");
         bool is_fitted = ar_csv_text(csv, row, "fitted")[0] != '\0';
         fitted += is_fitted ? 1 : 0;
         if (!isnan(error_frac) && !is_fitted) {
-            bool is_worst =
-                both == 0 || fabs(error_frac) > fabs(page_read_number(csv, worst, "error_frac"));
-            worst = is_worst ? row : worst;
-            errors[both++] = error_frac;
+            errors[both++] = fabs(error_frac);
             banded += ar_csv_text(csv, row, "inside")[0] != '\0';
             inside += strcmp(ar_csv_text(csv, row, "inside"), "yes") == 0;
         }
@@ -145,14 +126,12 @@ void answer_results(struct page_parts *parts, enum page_file file,
     if (fitted > 0) {
         fprintf(text, " (%zu more were fitted to)", fitted);
     }
-    answer_write_percent(text, ": the median error is ", median_magnitude(errors, both), "");
-    fputs(". ", text);
     if (both > 0) {
-        const char *name = ar_csv_text(csv, worst, "title");
-        fprintf(bullets->sure, "The largest error is %+.3g %% (%s). ",
-                100 * page_read_number(csv, worst, "error_frac"),
-                name[0] != '\0' ? name : ar_csv_text(csv, worst, "row"));
+        ar_sort(errors, both);
+        answer_write_percent(text, ": the median error is ", ar_quantile(errors, both, 0.5), "");
+        answer_write_percent(bullets->sure, "The largest error is ", errors[both - 1], ". ");
     }
+    fputs(". ", text);
     if (banded > 0) {
         fprintf(bullets->sure,
                 "%zu of %zu measured values are within the band of what is unknown about the run. ",

@@ -257,18 +257,13 @@ static void write_svg(FILE *file, const struct page_picture *picture)
     }
 }
 
-static void write_figure(FILE *file, const struct page_picture *picture)
-{
-    fprintf(file, "<figure id=\"%s\">", picture->name);
-    write_svg(file, picture);
-    fputs("</figure>\n", file);
-}
-
 /* The first picture is the main one, the others are folded. */
 static void write_pictures(FILE *file, struct page_parts *parts)
 {
     for (const struct page_picture *at = parts->pictures; at != NULL; at = at->next) {
-        write_figure(file, at);
+        fprintf(file, "<figure id=\"%s\">", at->name);
+        write_svg(file, at);
+        fputs("</figure>\n", file);
         if (at == parts->pictures && at->next != NULL) {
             fprintf(file, PAGE_FOLDED "<div class=\"pictures\">\n", "More pictures");
         }

@@ -14,7 +14,7 @@
  */
 #define PAGE_FILE_LIST(X)                                                                          \
     X(ADVICE, "advice.csv", "Plans, what a step loses, and what changes", "kind text", -1,         \
-      answer_advice, "Plans")                                                                      \
+      answer_advice, NULL)                                                                         \
     X(STEP, "step.csv", "The step", "", -1, answer_rows, "Predictions")                            \
     X(SWEEP, "sweep.csv", "Predictions", "", AR_PLOT_SWEEP, answer_rows, "Predictions")            \
     X(LAYOUTS, "layouts.csv", "Layouts", "", AR_PLOT_LAYOUTS, answer_rows, "Predictions")          \

@@ -99,6 +99,7 @@ static void expect_answers(const struct answer *cases, size_t count)
 
 Test(page, each_kind_of_file_has_its_answer)
 {
+    need_gnuplot();
     static const struct answer cases[] = {
         {"train.csv",
          "run,gpus,phase,cluster,time_s,efficiency_frac\nmine,64,1,c,100,0.9\nmine,64,total,c,120,"
@@ -116,6 +117,12 @@ Test(page, each_kind_of_file_has_its_answer)
         {"advice.csv",
          "kind,name,text\nplan,,First.\nplan,,Second.\nloss,a,kernels: 1 s\nchange,b,no\n",
          "What: Second.\nWhy: Lost to kernels: 1 s."},
+        {"reproduce.csv",
+         "row,title,table,gpus,measured_s,predicted_s,error_frac,fitted,inside\n"
+         "a,,t,1,2,1,-0.5,,no\nb,,t,1,10,11,0.1,,yes\nc,,t,1,10,12,0.2,,yes\nd,,t,1,1,10,9,k,\n",
+         "What: 3 of 4 published results are predicted beside what was measured (1 more were "
+         "fitted "
+         "to): the median error is 20 %.\nHow sure: The largest error is 50 %. 2 of 3 measured"},
         {"kinds.csv",
          "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
          "all,0.02,0.021,0.04,0.03\n",
