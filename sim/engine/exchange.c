@@ -7,6 +7,7 @@
 struct exchange_run {
     const struct recurrence *all;
     const struct ar_exchange *exchange;
+    uint32_t positions; /* those that are run, which stand for all */
     bool is_even;       /* pieces have equal sizes */
     double *now_s;      /* [position]: it comes to the step */
     double *arrivals_s; /* [position]: of what it sends in the step */
@@ -67,7 +68,7 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
     const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
     const uint32_t *kind_of = /* of the lane */
-        flows->kind_of != NULL ? flows->kind_of + (size_t)run->all->lane * flows->count : NULL;
+        flows->kind_of != NULL ? flows->kind_of + (size_t)run->all->lane * flows->period : NULL;
     const double *kind_s = run->times_s, *sums_s = run->sums_s;
     struct ar_sends sends = run->all->sends;
     double *restrict times_s = run->arrivals_s + flows->first;
@@ -75,10 +76,14 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     double gamma = step_reduce_cost(run, step);
     step_find_kind_times(run, step);
     if (run->is_even) {
-        for (uint32_t i = 0; i < flows->count; i++) {
-            uint32_t kind = kind_of != NULL ? kind_of[i] : 0;
-            times_s[i] = kind_s[kind];
-            adding_s[i] = sums_s[kind];
+        uint32_t count = flows->count < run->positions ? flows->count : run->positions;
+        uint32_t stretch = kind_of != NULL ? flows->period : count;
+        for (uint32_t i = 0; i < count; i += stretch) {
+            for (uint32_t k = 0; k < stretch; k++) {
+                uint32_t kind = kind_of != NULL ? kind_of[k] : 0;
+                times_s[i + k] = kind_s[kind];
+                adding_s[i + k] = sums_s[kind];
+            }
         }
         return;
     }
@@ -88,7 +93,7 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
                        run->all->first_step + step, &sends);
     find_sizes(flows->count, sends.counts + flows->first, collective->element_bytes, adding_s);
     for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t kind = kind_of != NULL ? kind_of[i] : 0;
+        uint32_t kind = kind_of != NULL ? kind_of[i % flows->period] : 0;
         double bytes = adding_s[i];
         times_s[i] = kind_s[kind] + bytes * sums_s[kind];
         times_s[i] += cost->is_any ? ar_message_extra_s(cost, kinds[kind].tier, bytes) : 0;
@@ -131,9 +136,9 @@ static void step_run(const struct exchange_run *run, uint32_t step, double *done
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
     const double *now_s = run->now_s, *adding_s = run->adding_s;
     double *arrivals_s = run->arrivals_s;
-    uint32_t ahead = flows->ahead, rest = run->exchange->positions - ahead;
+    uint32_t ahead = flows->ahead % run->positions, rest = run->positions - ahead;
     step_find_times(run, step);
-    if (ahead > 0) { /* in two stretches round the end */
+    if (flows->ahead > 0) { /* in two stretches round the end */
         messages_start(rest, now_s, now_s + ahead, arrivals_s);
         messages_start(ahead, now_s + rest, now_s, arrivals_s + rest);
         messages_leave(rest + ahead, arrivals_s, sent_s);
@@ -204,12 +209,15 @@ void recurrence_run_exchange(struct recurrence *recurrence)
     for (uint32_t i = 0; i < positions; i++) {
         now_s[i] = done_s[i] = sent_s[i] = recurrence->states[i].now_s;
     }
+    run.positions = run.is_even ? fast_classes_count(run.exchange, phase->steps, now_s)
+                                : run.exchange->positions;
     bool may_be_level = !phase->is_at_once && run.is_even && run.exchange->is_full;
     uint32_t first = may_be_level ? run_level_steps(&run) : 0;
     for (uint32_t step = first; step < phase->steps; step++) {
         step_run(&run, step, done_s, sent_s);
     }
     for (uint32_t i = 0; i < positions; i++) {
-        recurrence->states[i].now_s = later_s(done_s[i], sent_s[i]);
+        uint32_t class = i % run.positions;
+        recurrence->states[i].now_s = later_s(done_s[class], sent_s[class]);
     }
 }

@@ -135,6 +135,11 @@ void recurrence_run_tree(struct recurrence *recurrence);
 void recurrence_run_sums(struct recurrence *recurrence);
 void recurrence_run_exchange(struct recurrence *recurrence);
 
+/** Positions of an exchange of equal pieces, which come to it at `now_s` [position], that stand for
+ * all of them: those of a number modulo that do the same (fast_classes.c). */
+uint32_t fast_classes_count(const struct ar_exchange *exchange, uint32_t steps,
+                            const double *now_s);
+
 /** Lays out the phases of `flows` in the arena, with all that calls need. */
 void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence);
 

@@ -102,7 +102,10 @@ struct ar_exchange_step {
     const uint32_t *peers; /**< [position - first]; AR_NEVER: it does not send */
     uint32_t first_kind, kinds_count;
     bool is_shared; /**< some message has less than the bandwidth of its path */
-    /** [lane][position - first]: number of the kind of its message; NULL if all are of one kind. */
+    uint32_t
+        period; /**< after so many positions kinds repeat, and paths of a shift; else `count` */
+    /** [lane][(position - first) % period]: number of the kind of its message; NULL if all are of
+     * one kind. */
     const uint32_t *kind_of;
 };
 

@@ -56,20 +56,17 @@ static void step_mirror(struct ar_arena *arena, const struct exchange_scratch *s
         step->ahead = positions - from.ahead;
         return;
     }
-    for (uint32_t i = 0; i < positions; i++) {
-        uint32_t to_end = positions - i;
-        uint32_t to = from.ahead == 0       ? from.peers[i]
-                      : from.ahead < to_end ? i + from.ahead
-                                            : from.ahead - to_end;
-        peers[to] = i;
+    for (uint32_t i = 0; i < from.period; i++) {
+        peers[from.ahead == 0 ? from.peers[i] : (i + from.ahead) % from.period] = i;
     }
     for (uint32_t lane = 0; lane < scratch->lanes && from.kinds_count > 1; lane++) {
-        size_t first = (size_t)lane * positions;
-        for (uint32_t i = 0; i < positions; i++) {
-            scratch->kind_of[first + i] = from.kind_of[first + peers[i]];
+        for (uint32_t i = 0; i < from.period; i++) {
+            scratch->kind_of[(size_t)lane * positions + i] =
+                from.kind_of[(size_t)lane * from.period + peers[i]];
         }
     }
     exchange_keep_step(arena, scratch, from.ahead > 0, step);
+    step->ahead = from.ahead > 0 ? positions - from.ahead : 0;
 }
 
 void fast_steps_copy(struct ar_arena *arena, struct exchange_scratch *scratch,

@@ -220,17 +220,17 @@ void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *s
         step->peers =
             memcpy(peers, scratch->peers + step->first, step->count * sizeof *step->peers);
     }
+    step->period = is_shift ? scratch->folded : step->count;
     if (step->kinds_count <= 1) {
         return;
     }
     uint32_t *kind_of =
-        ar_arena_alloc(arena, (size_t)scratch->lanes * step->count, sizeof *kind_of);
+        ar_arena_alloc(arena, (size_t)scratch->lanes * step->period, sizeof *kind_of);
     step->kind_of = kind_of;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
-        for (uint32_t i = 0, k = 0; i < step->count; i++, k = k + 1 < scratch->folded ? k + 1 : 0) {
-            *kind_of++ = kinds[k];
-        }
+        memcpy(kind_of, kinds, step->period * sizeof *kind_of);
+        kind_of += step->period;
     }
 }
 
@@ -412,8 +412,10 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
         }
     }
     exchange_make_kinds_room(all->arena, scratch, exchange, scratch->flows_count);
-    memset(scratch->kind_of, 0,
-           (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
+    if (!phase->is_shift) { /* some may not send */
+        memset(scratch->kind_of, 0,
+               (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
+    }
     step_find_kinds(scratch, phase, exchange, made);
     exchange_keep_step(all->arena, scratch, phase->is_shift, made);
     scratch->like[step].exchange = exchange;
