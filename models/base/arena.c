@@ -28,16 +28,6 @@ static _Thread_local struct guard *guard;
 static _Thread_local struct ar_arena *newest;
 static _Thread_local uint64_t numbers;
 
-static void list_arena(struct ar_arena *arena)
-{
-    arena->number = ++numbers;
-    arena->older = newest;
-    if (newest != NULL) {
-        newest->newer = arena;
-    }
-    newest = arena;
-}
-
 static void unlist_arena(struct ar_arena *arena)
 {
     if (arena->older != NULL) {
@@ -98,13 +88,6 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
-/* Bytes of `count` objects; SIZE_MAX, which is never had, if they cannot be counted. */
-static size_t count_bytes(size_t count, size_t size)
-{
-    size_t bytes;
-    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
-}
-
 /* Is there room for `bytes` and an item in the arena's limit? */
 static bool is_allowed(const struct ar_arena *arena, size_t bytes)
 {
@@ -135,7 +118,12 @@ static struct ar_arena_item *try_item(struct ar_arena *arena, size_t bytes)
         return NULL;
     }
     if (arena->last == NULL && guard != NULL) {
-        list_arena(arena);
+        arena->number = ++numbers;
+        arena->older = newest;
+        if (newest != NULL) {
+            newest->newer = arena;
+        }
+        newest = arena;
     }
     item->before = arena->last;
     arena->last = item;
@@ -145,7 +133,10 @@ static struct ar_arena_item *try_item(struct ar_arena *arena, size_t bytes)
 
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
 {
-    size_t bytes = count_bytes(count, size);
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        bytes = SIZE_MAX; /* nobody has that many */
+    }
     struct ar_arena_item *item = try_item(arena, bytes);
     if (item == NULL) {
         fail_to_take(arena, bytes);

@@ -140,22 +140,6 @@ static enum ar_status read_lines(struct loader *loader, char *text)
     return AR_OK;
 }
 
-static enum ar_status check_is_text(const struct ar_csv *csv, const char *text, size_t bytes,
-                                    struct ar_error *err)
-{
-    uint64_t line = 1;
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if ((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
-                                csv->path, line, byte);
-        }
-        line += is_newline(text + i);
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                             enum ar_csv_comments comments, struct ar_arena *arena,
                             struct ar_csv **csv, struct ar_error *err)
@@ -165,7 +149,16 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
     struct loader loader = {.csv = parsed, .arena = arena, .err = err};
     char *copy = ar_arena_alloc(arena, bytes + 1, 1);
     memcpy(copy, text, bytes);
-    AR_TRY(check_is_text(parsed, copy, bytes, err));
+    uint64_t line = 1;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)copy[i];
+        if ((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
+                                parsed->path, line, byte);
+        }
+        line += is_newline(copy + i);
+    }
     loader.room = ar_arena_alloc(arena, bytes + 3, 1);
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         ar_memory_fail(path);

@@ -170,22 +170,6 @@ static void write_cell(struct table *table, size_t column, const char *text, siz
     }
 }
 
-/* Line `line` of `lines` of the headings, which fill the last lines. */
-static void write_headings(struct table *table, size_t line, size_t lines)
-{
-    fputs(table->is_markdown ? "| " : "", table->file);
-    for (size_t i = 0; i < table->columns.count; i++) {
-        const char *heading = table->columns.list[i].heading;
-        if (!table->shown[i].is_shown) {
-            continue;
-        }
-        const char *second = strchr(heading, '\n');
-        bool is_empty = second == NULL && line + 1 < lines;
-        const char *text = is_empty ? "" : second != NULL && line > 0 ? second + 1 : heading;
-        write_cell(table, i, text, strcspn(text, "\n"));
-    }
-}
-
 static void write_table(struct table *table, const char *cells, size_t records)
 {
     size_t lines = 0;
@@ -200,7 +184,18 @@ static void write_table(struct table *table, const char *cells, size_t records)
         lines = wanted > lines ? wanted : lines;
     }
     for (size_t line = 0; line < lines; line++) {
-        write_headings(table, line, lines);
+        /* Short headings stand in the last line. */
+        fputs(table->is_markdown ? "| " : "", table->file);
+        for (size_t i = 0; i < table->columns.count; i++) {
+            const char *heading = table->columns.list[i].heading;
+            if (!table->shown[i].is_shown) {
+                continue;
+            }
+            const char *second = strchr(heading, '\n');
+            bool is_empty = second == NULL && line + 1 < lines;
+            const char *text = is_empty ? "" : second != NULL && line > 0 ? second + 1 : heading;
+            write_cell(table, i, text, strcspn(text, "\n"));
+        }
     }
     fputs(table->is_markdown ? "|" : "", table->file);
     for (size_t i = 0; i < table->columns.count && table->is_markdown; i++) {

@@ -152,35 +152,6 @@ static uint32_t sum_steps(const struct ar_stage *stage, uint32_t steps)
     return stage->receive == SUMS ? steps : stage->receive == SUMS_THEN_COPIES ? steps / 2 : 0;
 }
 
-static struct ar_phase phase_of_stage(const struct ar_stage *stage, const struct ar_shape *shape)
-{
-    const struct block *block = stage->block;
-    uint32_t size = size_of(stage, shape), steps = stage_steps(stage, shape);
-    uint32_t lines = stage->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
-    uint32_t parts = stage_parts(stage, shape); /* of the buffer, that messages are made of */
-    for (uint32_t i = 0; i < stage->dimension && stage->lines == LINES_ALL; i++) {
-        parts *= ar_shape_length(shape, i);
-    }
-    bool is_sums = block->kind == AR_PHASE_SUMS;
-    bool has_pieces = is_sums || block->kind == AR_PHASE_EXCHANGE;
-    bool is_ahead = block->peers == PEERS_AHEAD || block->peers == PEERS_ROUND;
-    return (struct ar_phase){
-        .name = stage->name,
-        .kind = block->kind,
-        .is_at_once = block->is_at_once,
-        .is_shift = size == ar_shape_ranks(shape) && is_ahead,
-        .steps = steps,
-        .parts = has_pieces ? 1 : parts,
-        .pieces = has_pieces ? parts : 0,
-        .messages = steps > 0 ? lines * block->messages(size) : 0,
-        .copies_from = sum_steps(stage, steps),
-        .moves = stage->receive == MOVES_ONCE    ? 1
-                 : stage->receive == MOVES_TWICE ? 2
-                                                 : 0,
-        .period = is_sums && steps > 0,
-    };
-}
-
 struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
                                   const struct ar_shape *shape, uint32_t step)
 {
@@ -213,50 +184,6 @@ struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *s
     return span;
 }
 
-/* The move of a stage on a span of the buffer. */
-static struct ar_move stage_move(const struct stage_step *at, const struct ar_shape *shape,
-                                 struct ar_span span, uint32_t position)
-{
-    const struct ar_stage *stage = at->stage;
-    uint32_t member = position / at->stride % at->size;
-    uint32_t first = position - member * at->stride; /* of its line */
-    struct ar_move made = {.sends = false, .receive = AR_RECEIVE_NONE};
-    if (stage->lines == LINES_LEADERS && first > 0) {
-        return made;
-    }
-    struct block_move move = stage->block->move(at->size, member, stage_block_step(at));
-    if (stage->is_backwards) {
-        move = (struct block_move){move.receives, move.sends,   move.receive_from,
-                                   move.send_to,  move.receive, move.send};
-    }
-    span = stage_span(stage, shape, span, position);
-    uint32_t count = stage_parts(stage, shape);
-    const struct block_parts *spans[] = {&move.send, &move.receive};
-    for (int i = 0; i < 2; i++) {
-        bool is_used = i == 0 ? move.sends : move.receives;
-        uint32_t period = stage->lines == LINES_STRIPES ? at->size
-                          : spans[i]->period > 0        ? spans[i]->period
-                                                        : count;
-        struct ar_slice *slice = i == 0 ? &made.send_span : &made.receive_span;
-        if (is_used) {
-            *slice = ar_slice_of_parts(span, count, spans[i]->first, spans[i]->run, period);
-        }
-    }
-    if (stage->block->kind == AR_PHASE_SUMS) {
-        made.line = (struct ar_line){first, at->size, at->stride};
-    }
-    if (move.sends) {
-        made.sends = true;
-        made.send_to = first + move.send_to * at->stride;
-    }
-    if (move.receives) {
-        bool adds = at->step < sum_steps(stage, at->steps);
-        made.receive = adds ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
-        made.receive_from = first + move.receive_from * at->stride;
-    }
-    return made;
-}
-
 /* --- phases and moves ------------------------------------------------------------------------ */
 
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
@@ -267,7 +194,31 @@ uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct 
         return algorithm == NULL ? 0 : algorithm->phases(shape, phases);
     }
     for (const struct ar_stage *at = algorithm_stages(algorithm, shape); at->block != NULL; at++) {
-        phases[count++] = phase_of_stage(at, shape);
+        const struct block *block = at->block;
+        uint32_t size = size_of(at, shape), steps = stage_steps(at, shape);
+        uint32_t lines = at->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
+        uint32_t parts = stage_parts(at, shape); /* of the buffer, that messages are made of */
+        for (uint32_t i = 0; i < at->dimension && at->lines == LINES_ALL; i++) {
+            parts *= ar_shape_length(shape, i);
+        }
+        bool is_sums = block->kind == AR_PHASE_SUMS;
+        bool has_pieces = is_sums || block->kind == AR_PHASE_EXCHANGE;
+        bool is_ahead = block->peers == PEERS_AHEAD || block->peers == PEERS_ROUND;
+        phases[count++] = (struct ar_phase){
+            .name = at->name,
+            .kind = block->kind,
+            .is_at_once = block->is_at_once,
+            .is_shift = size == ar_shape_ranks(shape) && is_ahead,
+            .steps = steps,
+            .parts = has_pieces ? 1 : parts,
+            .pieces = has_pieces ? parts : 0,
+            .messages = steps > 0 ? lines * block->messages(size) : 0,
+            .copies_from = sum_steps(at, steps),
+            .moves = at->receive == MOVES_ONCE    ? 1
+                     : at->receive == MOVES_TWICE ? 2
+                                                  : 0,
+            .period = is_sums && steps > 0,
+        };
     }
     if (algorithm->pipeline_parts == 0) {
         return count;
@@ -303,7 +254,44 @@ struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const str
         step %= period;
     }
     struct stage_step at = stage_step_find(algorithm, shape, step);
-    return stage_move(&at, shape, span, position);
+    const struct ar_stage *stage = at.stage;
+    uint32_t member = position / at.stride % at.size;
+    uint32_t first = position - member * at.stride; /* of its line */
+    struct ar_move made = {.sends = false, .receive = AR_RECEIVE_NONE};
+    if (stage->lines == LINES_LEADERS && first > 0) {
+        return made;
+    }
+    struct block_move move = stage->block->move(at.size, member, stage_block_step(&at));
+    if (stage->is_backwards) {
+        move = (struct block_move){move.receives, move.sends,   move.receive_from,
+                                   move.send_to,  move.receive, move.send};
+    }
+    span = stage_span(stage, shape, span, position);
+    uint32_t count = stage_parts(stage, shape);
+    const struct block_parts *spans[] = {&move.send, &move.receive};
+    for (int i = 0; i < 2; i++) {
+        bool is_used = i == 0 ? move.sends : move.receives;
+        uint32_t period = stage->lines == LINES_STRIPES ? at.size
+                          : spans[i]->period > 0        ? spans[i]->period
+                                                        : count;
+        struct ar_slice *slice = i == 0 ? &made.send_span : &made.receive_span;
+        if (is_used) {
+            *slice = ar_slice_of_parts(span, count, spans[i]->first, spans[i]->run, period);
+        }
+    }
+    if (stage->block->kind == AR_PHASE_SUMS) {
+        made.line = (struct ar_line){first, at.size, at.stride};
+    }
+    if (move.sends) {
+        made.sends = true;
+        made.send_to = first + move.send_to * at.stride;
+    }
+    if (move.receives) {
+        bool adds = at.step < sum_steps(stage, at.steps);
+        made.receive = adds ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+        made.receive_from = first + move.receive_from * at.stride;
+    }
+    return made;
 }
 
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)

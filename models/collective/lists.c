@@ -55,11 +55,13 @@ struct range {
     bool multiplies;
 };
 
-/* Reads FIRST:LAST:xF or FIRST:LAST:+D; `item` is cut at its colons. LAST need not be met, so a
- * count may be above the most that is allowed. */
-static enum ar_status parse_range(const struct numbers *numbers, const char *where, char *item,
-                                  struct range *range, struct ar_error *err)
+static enum ar_status append_range(struct numbers *numbers, char *item, struct ar_error *err)
 {
+    char where[WHERE_SIZE];
+    struct range range = {.first = 0};
+    snprintf(where, sizeof where, "%s: range \"%s\"", numbers->where, item);
+    /* Reads FIRST:LAST:xF or FIRST:LAST:+D; `item` is cut at its colons. LAST need not be met, so a
+     * count may be above the most that is allowed. */
     struct numbers last = *numbers;
     char *last_text = strchr(item, ':');
     *last_text++ = '\0';
@@ -70,25 +72,16 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
                                                : "4:4096:x2 or 4:64:+4");
     }
     *by_text++ = '\0';
-    range->multiplies = *by_text++ == 'x';
+    range.multiplies = *by_text++ == 'x';
     last.max = UINT32_MAX;
-    AR_TRY(parse_number(numbers, where, item, &range->first, err));
-    AR_TRY(parse_number(&last, where, last_text, &range->last, err));
-    AR_TRY(range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
-                             : parse_number(&last, where, by_text, &range->by, err));
-    if (range->first > range->last) {
+    AR_TRY(parse_number(numbers, where, item, &range.first, err));
+    AR_TRY(parse_number(&last, where, last_text, &range.last, err));
+    AR_TRY(range.multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range.by, err)
+                            : parse_number(&last, where, by_text, &range.by, err));
+    if (range.first > range.last) {
         return ar_error_set(err, AR_USAGE, "%s ends before it begins; expected it to ascend",
                             where);
     }
-    return AR_OK;
-}
-
-static enum ar_status append_range(struct numbers *numbers, char *item, struct ar_error *err)
-{
-    char where[WHERE_SIZE];
-    struct range range = {.first = 0};
-    snprintf(where, sizeof where, "%s: range \"%s\"", numbers->where, item);
-    AR_TRY(parse_range(numbers, where, item, &range, err));
     uint64_t value = range.first;
     for (;;) {
         if (value > numbers->max) {

@@ -43,25 +43,6 @@ static void free_work(void *work)
     gsl_multifit_nlinear_free(work);
 }
 
-static void attempt_begin(const struct ar_fit_problem *problem, struct ar_arena *arena,
-                          struct attempt *attempt)
-{
-    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    size_t rows = problem->rows_count, count = problem->parameters_count;
-    settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
-    *attempt = (struct attempt){
-        .problem = problem,
-        .generator = ar_gsl_generator(arena, SEED),
-        .work =
-            gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count),
-        .predicted_s = ar_arena_alloc(arena, rows, sizeof *attempt->predicted_s),
-        .errors = ar_arena_alloc(arena, rows, sizeof *attempt->errors),
-        .point = gsl_vector_view_array(ar_arena_alloc(arena, count, sizeof(double)), count),
-        .weights = gsl_vector_view_array(ar_arena_alloc(arena, rows + count, sizeof(double)),
-                                         rows + count)};
-    ar_arena_own(arena, attempt->work, free_work);
-}
-
 /* How wide the prior of a parameter is, compared with the others. */
 static double share_of(const struct ar_fit_problem *problem, size_t parameter)
 {
@@ -261,7 +242,20 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct attempt attempt;
     ar_gsl_hold(&arena); /* a step it cannot take: the start fails */
-    attempt_begin(problem, &arena, &attempt);
+    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
+    size_t rows = problem->rows_count, count = problem->parameters_count;
+    settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
+    attempt = (struct attempt){
+        .problem = problem,
+        .generator = ar_gsl_generator(&arena, SEED),
+        .work =
+            gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count),
+        .predicted_s = ar_arena_alloc(&arena, rows, sizeof *attempt.predicted_s),
+        .errors = ar_arena_alloc(&arena, rows, sizeof *attempt.errors),
+        .point = gsl_vector_view_array(ar_arena_alloc(&arena, count, sizeof(double)), count),
+        .weights = gsl_vector_view_array(ar_arena_alloc(&arena, rows + count, sizeof(double)),
+                                         rows + count)};
+    ar_arena_own(&arena, attempt.work, free_work);
     return run_starts(&attempt, fit)
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,

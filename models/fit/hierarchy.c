@@ -115,21 +115,6 @@ static enum ar_status marginalise(const struct solution *solution,
     return AR_OK;
 }
 
-static void add_priors(const struct solution *solution, gsl_matrix *precision)
-{
-    for (size_t k = 0; k < solution->count; k++) {
-        double prior = pow(solution->hierarchy->mean_spread[k], 2);
-        double between = pow(solution->hierarchy->class_spread[k], 2);
-        double common = prior / (between * (between + CLASSES * prior));
-        for (uint32_t a = 0; a < CLASSES; a++) {
-            for (uint32_t b = 0; b < CLASSES; b++) {
-                gsl_matrix_set(precision, coefficient_of(k, a), coefficient_of(k, b),
-                               (a == b ? 1 / between : 0) - common);
-            }
-        }
-    }
-}
-
 /* The coefficients and their covariance with the spreads as they are. */
 static enum ar_status solve_coefficients(struct solution *solution, struct ar_error *err)
 {
@@ -139,7 +124,17 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
     gsl_vector_view pull = gsl_vector_view_array(pull_memory, count);
     gsl_matrix_set_zero(solution->covariance);
     gsl_vector_set_zero(solution->right);
-    add_priors(solution, solution->covariance);
+    for (size_t k = 0; k < solution->count; k++) {
+        double prior = pow(solution->hierarchy->mean_spread[k], 2);
+        double between = pow(solution->hierarchy->class_spread[k], 2);
+        double common = prior / (between * (between + CLASSES * prior));
+        for (uint32_t a = 0; a < CLASSES; a++) {
+            for (uint32_t b = 0; b < CLASSES; b++) {
+                gsl_matrix_set(solution->covariance, coefficient_of(k, a), coefficient_of(k, b),
+                               (a == b ? 1 / between : 0) - common);
+            }
+        }
+    }
     for (size_t g = 0; g < solution->groups_count; g++) {
         const struct ar_hierarchy_group *group = solution->groups[g];
         AR_TRY(marginalise(solution, group, &precision.matrix, &pull.vector, err));

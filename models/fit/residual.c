@@ -24,25 +24,6 @@ static double row_correlation(const struct ar_residual *a, const struct ar_resid
            (a->operation == b->operation ? 1 : OTHER_OPERATION);
 }
 
-/* The root of the covariance of the known rows, and with it their weights. */
-static enum ar_status solve_weights(const struct ar_residual *known, size_t count, double spread,
-                                    gsl_matrix *root, gsl_vector *weights, struct ar_error *err)
-{
-    double error_max = ERROR_MAX * spread;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            gsl_matrix_set(root, i, j,
-                           row_correlation(&known[i], &known[j]) + (i == j ? NOISE : 0));
-        }
-        gsl_vector_set(weights, i, fmax(-error_max, fmin(error_max, known[i].error)));
-    }
-    ar_gsl_begin();
-    int code = gsl_linalg_cholesky_decomp1(root);
-    ar_gsl_end();
-    AR_TRY(ar_gsl_status(code, "the covariance of rows", err));
-    return ar_gsl_status(gsl_linalg_cholesky_svx(root, weights), "the weights of rows", err);
-}
-
 double ar_residual_away(double nodes, double nodes_max)
 {
     return nodes_max > 0 ? fmax(0, log2(nodes / nodes_max)) * DOUBLING * DOUBLING : 0;
@@ -60,7 +41,20 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
     gsl_vector_view near = gsl_vector_view_array(memory + size, size);
     gsl_matrix_view root = gsl_matrix_view_array(memory + 2 * size, size, size);
     if (known_count > 0) {
-        AR_TRY(solve_weights(known, known_count, spread, &root.matrix, &weights.vector, err));
+        double error_max = ERROR_MAX * spread;
+        for (size_t i = 0; i < known_count; i++) {
+            for (size_t j = 0; j <= i; j++) {
+                gsl_matrix_set(&root.matrix, i, j,
+                               row_correlation(&known[i], &known[j]) + (i == j ? NOISE : 0));
+            }
+            gsl_vector_set(&weights.vector, i, fmax(-error_max, fmin(error_max, known[i].error)));
+        }
+        ar_gsl_begin();
+        int code = gsl_linalg_cholesky_decomp1(&root.matrix);
+        ar_gsl_end();
+        AR_TRY(ar_gsl_status(code, "the covariance of rows", err));
+        AR_TRY(ar_gsl_status(gsl_linalg_cholesky_svx(&root.matrix, &weights.vector),
+                             "the weights of rows", err));
     }
     for (size_t i = 0; i < asked_count; i++) {
         double explained = 0;

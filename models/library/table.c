@@ -190,33 +190,6 @@ static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, cons
     return AR_OK;
 }
 
-static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, struct ar_error *err)
-{
-    file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
-    file->fitted = file->held_out = file->operations = "";
-    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(facts), file, err));
-    if (file->tuning != NULL) { /* the rates are lines of their own */
-        struct ar_tuning found;
-        char where[AR_CSV_WHERE];
-        snprintf(where, sizeof where, "%.200s: tuning", csv->path);
-        AR_TRY(ar_tuning_find(where,
-                              file->tuning + (strncmp(file->tuning, "nccl-", 5) == 0 ? 5 : 0), 0, 0,
-                              &found, err));
-        file->table.library.tuning.release = found.release;
-        ar_tuning_set_generation(&file->table.library.tuning,
-                                 file->table.library.tuning.generation);
-    }
-    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
-        bool is_fitted =
-            ar_text_has_word(file->operations, ar_library_call_facts[i].operation->command);
-        file->table.library.calls |= is_fitted ? 1u << i : 0;
-    }
-    struct ar_library_nodes *fitted = &file->table.fitted;
-    AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, fitted, err));
-    file->table.library.nodes_max = fitted->count > 0 ? fitted->counts[fitted->count - 1] : 0;
-    return read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err);
-}
-
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
                                 struct ar_library *library, struct ar_error *err)
 {
@@ -262,7 +235,29 @@ enum ar_status ar_library_table_read(const char *path, struct ar_library_table *
                             path);
     }
     AR_TRY(ar_csv_parse(path, text, bytes, AR_CSV_FACTS, &arena, &csv, err));
-    AR_TRY(read_facts(csv, file, err));
+    file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
+    file->fitted = file->held_out = file->operations = "";
+    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(facts), file, err));
+    if (file->tuning != NULL) { /* the rates are lines of their own */
+        struct ar_tuning found;
+        char where[AR_CSV_WHERE];
+        snprintf(where, sizeof where, "%.200s: tuning", csv->path);
+        AR_TRY(ar_tuning_find(where,
+                              file->tuning + (strncmp(file->tuning, "nccl-", 5) == 0 ? 5 : 0), 0, 0,
+                              &found, err));
+        file->table.library.tuning.release = found.release;
+        ar_tuning_set_generation(&file->table.library.tuning,
+                                 file->table.library.tuning.generation);
+    }
+    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
+        bool is_fitted =
+            ar_text_has_word(file->operations, ar_library_call_facts[i].operation->command);
+        file->table.library.calls |= is_fitted ? 1u << i : 0;
+    }
+    struct ar_library_nodes *fitted = &file->table.fitted;
+    AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, fitted, err));
+    file->table.library.nodes_max = fitted->count > 0 ? fitted->counts[fitted->count - 1] : 0;
+    AR_TRY(read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err));
     AR_TRY(read_rows(csv, &arena, &file->table.library, err));
     *table = file->table;
     return AR_OK;
