@@ -119,36 +119,6 @@ static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus
     }
 }
 
-/* Numbers the links of a node: NVLinks 0-1, 1-0, 0-2, 2-0, ..., then ports, PCIe and HCAs. */
-static void number_node_links(struct ar_cluster *cluster)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    struct ar_node_links *node = &cluster->node;
-    uint32_t gpus = values->count[TOPO_GPUS];
-    bool has_ports = (gpus > 1 || cluster->domain_nodes > 1) &&
-                     (values->is_switched || ar_topo_needs_pcie(values));
-    size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
-    node->count = 0;
-    node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
-    for (uint32_t a = 0; a < gpus; a++) {
-        node->nvlink[a][a] = AR_NO_LINK;
-        for (uint32_t b = a + 1; b < gpus; b++) {
-            uint8_t weight = values->weight[a][b];
-            struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
-            struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
-            node->nvlink[a][b] = weight != 0 ? add_node_link(node, link) : AR_NO_LINK;
-            node->nvlink[b][a] = weight != 0 ? add_node_link(node, back) : AR_NO_LINK;
-        }
-    }
-    number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
-    number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
-    for (uint32_t g = 0; g < gpus; g++) {
-        bool is_bypassed = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH;
-        node->net_uplink[g] = is_bypassed ? AR_NO_LINK : node->uplink[g];
-    }
-    number_groups(AR_KIND_HCA, values->count[TOPO_HCAS], gpus, node, node->hca);
-}
-
 static void take_rates(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
@@ -183,7 +153,32 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     AR_TRY(ar_topo_values_check(&made->entries, &made->values, err));
     fill_facts(made);
     made->domain_nodes = made->facts.nvlink_domain_nodes;
-    number_node_links(made);
+    /* Numbers the links of a node: NVLinks 0-1, 1-0, 0-2, 2-0, ..., then ports, PCIe and HCAs. */
+    const struct ar_topo_values *values = &made->values;
+    struct ar_node_links *node = &made->node;
+    uint32_t gpus = values->count[TOPO_GPUS];
+    bool has_ports =
+        (gpus > 1 || made->domain_nodes > 1) && (values->is_switched || ar_topo_needs_pcie(values));
+    size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
+    node->count = 0;
+    node->list = ar_arena_alloc(made->arena, capacity, sizeof *node->list);
+    for (uint32_t a = 0; a < gpus; a++) {
+        node->nvlink[a][a] = AR_NO_LINK;
+        for (uint32_t b = a + 1; b < gpus; b++) {
+            uint8_t weight = values->weight[a][b];
+            struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
+            struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
+            node->nvlink[a][b] = weight != 0 ? add_node_link(node, link) : AR_NO_LINK;
+            node->nvlink[b][a] = weight != 0 ? add_node_link(node, back) : AR_NO_LINK;
+        }
+    }
+    number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
+    number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
+    for (uint32_t g = 0; g < gpus; g++) {
+        bool is_bypassed = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH;
+        node->net_uplink[g] = is_bypassed ? AR_NO_LINK : node->uplink[g];
+    }
+    number_groups(AR_KIND_HCA, values->count[TOPO_HCAS], gpus, node, node->hca);
     uint64_t links = (uint64_t)made->values.count[TOPO_NODES] * made->node.count, fabric_links = 0;
     made->fabric = fabrics[made->values.count[TOPO_FABRIC]];
     made->routes = (enum ar_routes)made->values.count[TOPO_FABRIC_ROUTES];

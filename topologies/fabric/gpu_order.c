@@ -180,23 +180,6 @@ static bool find_all(struct search *search)
     return false;
 }
 
-/* The least bound for each order in turn, so that fewer channels than orders are served well. */
-static void lower_bounds(struct search *search)
-{
-    uint32_t min = 1;
-    for (uint32_t order = 0; order < search->count; order += search->stride) {
-        uint32_t max = search->bounds[order];
-        for (uint32_t bound = min; bound <= max; bound++) {
-            search->bounds[order] = bound;
-            if (bound == max ||
-                (can_hold(search, order + search->stride, bound) && attempt_search(search))) {
-                break;
-            }
-        }
-        min = search->bounds[order];
-    }
-}
-
 /* Neighbours in the order of weight; returns the most NVLinks that a GPU has. */
 static uint32_t list_neighbours(struct search *search)
 {
@@ -216,28 +199,6 @@ static uint32_t list_neighbours(struct search *search)
     return max;
 }
 
-static void prepare_search(const struct ar_topo_values *values, bool are_cycles, uint32_t stride,
-                           struct ar_gpu_orders *orders, struct search *search)
-{
-    memset(search, 0, sizeof *search);
-    search->values = values;
-    search->orders = orders;
-    search->gpus = values->count[TOPO_GPUS];
-    search->hcas = values->count[TOPO_HCAS] > 0 ? values->count[TOPO_HCAS] : 1;
-    search->stride = stride;
-    search->are_cycles = are_cycles;
-    search->steps_of_all_left = STEPS_OF_ALL;
-    for (uint32_t a = 0; a < search->gpus; a++) {
-        for (uint32_t b = 0; b < search->gpus; b++) {
-            uint32_t weight = values->weight[a][b];
-            search->widest = weight > search->widest ? weight : search->widest;
-        }
-    }
-    uint32_t block = ar_common_multiple(search->hcas, stride);
-    uint32_t count = ar_common_multiple(block, list_neighbours(search));
-    search->count = count <= AR_GPU_ORDERS_MAX ? count : AR_GPU_ORDERS_MAX / block * block;
-}
-
 /* Cycles first, then paths; pairs of an order and the same backwards before single ones. Of each,
  * as many orders as could fill all NVLinks of a GPU, else as many as serve the HCAs. */
 static void search_orders(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
@@ -246,7 +207,24 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
     struct search *search = ar_arena_alloc(&arena, 1, sizeof *search);
     bool is_found = false;
     for (uint32_t kind = 0; kind < 4 && !is_found; kind++) {
-        prepare_search(values, kind < 2, 2 - kind % 2, orders, search);
+        uint32_t stride = 2 - kind % 2;
+        memset(search, 0, sizeof *search);
+        search->values = values;
+        search->orders = orders;
+        search->gpus = values->count[TOPO_GPUS];
+        search->hcas = values->count[TOPO_HCAS] > 0 ? values->count[TOPO_HCAS] : 1;
+        search->stride = stride;
+        search->are_cycles = kind < 2;
+        search->steps_of_all_left = STEPS_OF_ALL;
+        for (uint32_t a = 0; a < search->gpus; a++) {
+            for (uint32_t b = 0; b < search->gpus; b++) {
+                uint32_t weight = values->weight[a][b];
+                search->widest = weight > search->widest ? weight : search->widest;
+            }
+        }
+        uint32_t block = ar_common_multiple(search->hcas, stride);
+        uint32_t count = ar_common_multiple(block, list_neighbours(search));
+        search->count = count <= AR_GPU_ORDERS_MAX ? count : AR_GPU_ORDERS_MAX / block * block;
         bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
         is_found = (search->stride == 1 || can_pair) && find_all(search);
         if (!is_found && (search->stride == 1 || can_pair)) { /* those that serve each HCA once */
@@ -258,7 +236,20 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
     if (!is_found) {
         return;
     }
-    lower_bounds(search);
+    /* The least bound for each order in turn, so that fewer channels than orders are served well.
+     */
+    uint32_t min = 1;
+    for (uint32_t order = 0; order < search->count; order += search->stride) {
+        uint32_t max = search->bounds[order];
+        for (uint32_t bound = min; bound <= max; bound++) {
+            search->bounds[order] = bound;
+            if (bound == max ||
+                (can_hold(search, order + search->stride, bound) && attempt_search(search))) {
+                break;
+            }
+        }
+        min = search->bounds[order];
+    }
     orders->count = search->count;
     /* Every order that the search left out is the one before it backwards. */
     for (uint32_t order = 1; search->stride == 2 && order < search->count; order += 2) {
@@ -273,33 +264,6 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster)
 {
     return cluster->orders.count > 0 ? &cluster->orders : NULL;
-}
-
-/* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its start. So
- * with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their ways back begin and end
- * at each HCA once; with an odd one, C shifts do. Then all of them are shifted by one GPU more. */
-static uint32_t zigzag_shift(uint32_t gpus, uint32_t hcas, uint32_t channel, bool *is_backwards)
-{
-    uint32_t round = channel / hcas;
-    uint32_t within = channel % hcas;
-    *is_backwards = (hcas % 2 == 0 ? within : round) % 2 == 1;
-    uint32_t turn = hcas % 2 == 0 ? within / 2 : within;
-    return (turn * (gpus / hcas) + (hcas % 2 == 0 ? round : round / 2)) % gpus;
-}
-
-static void shift_zigzags(uint32_t gpus, uint32_t hcas, struct ar_gpu_orders *orders)
-{
-    orders->count = gpus * (hcas % 2 == 0 ? 1 : 2);
-    orders->count =
-        orders->count <= AR_GPU_ORDERS_MAX ? orders->count : AR_GPU_ORDERS_MAX / hcas * hcas;
-    for (uint32_t channel = 0; channel < orders->count; channel++) {
-        bool is_backwards;
-        uint32_t shift = zigzag_shift(gpus, hcas, channel, &is_backwards);
-        for (uint32_t i = 0; i < gpus; i++) {
-            uint32_t index = is_backwards ? gpus - 1 - i : i;
-            orders->gpu[channel][i] = (uint8_t)((ar_zigzag(gpus, index) + shift) % gpus);
-        }
-    }
 }
 
 void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
@@ -318,7 +282,25 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
         search_orders(values, orders);
     }
     if (orders->count == 0 && hcas > 2) {
-        shift_zigzags(gpus, hcas, orders);
+        orders->count = gpus * (hcas % 2 == 0 ? 1 : 2);
+        orders->count =
+            orders->count <= AR_GPU_ORDERS_MAX ? orders->count : AR_GPU_ORDERS_MAX / hcas * hcas;
+        for (uint32_t channel = 0; channel < orders->count; channel++) {
+            bool is_backwards;
+            /* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its
+             * start. So with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their
+             * ways back begin and end at each HCA once; with an odd one, C shifts do. Then all of
+             * them are shifted by one GPU more. */
+            uint32_t round = channel / hcas;
+            uint32_t within = channel % hcas;
+            is_backwards = (hcas % 2 == 0 ? within : round) % 2 == 1;
+            uint32_t turn = hcas % 2 == 0 ? within / 2 : within;
+            uint32_t shift = (turn * (gpus / hcas) + (hcas % 2 == 0 ? round : round / 2)) % gpus;
+            for (uint32_t i = 0; i < gpus; i++) {
+                uint32_t index = is_backwards ? gpus - 1 - i : i;
+                orders->gpu[channel][i] = (uint8_t)((ar_zigzag(gpus, index) + shift) % gpus);
+            }
+        }
     }
     for (uint32_t channel = 0; channel < orders->count; channel++) {
         for (uint32_t i = 0; i < gpus; i++) {

@@ -192,36 +192,6 @@ static struct place change_rails(const struct ar_cluster *cluster, struct place 
     return relay;
 }
 
-/* From a GPU of one node to one of another. */
-static void network_path(const struct ar_cluster *cluster, struct place from, struct place to,
-                         struct ar_path *path)
-{
-    const struct ar_node_links *node = &cluster->node;
-    const double *rates_Bps = cluster->rates_Bps;
-    uint32_t out = ar_hca_in_use(cluster, from.first + node->hca[from.gpu]);
-    uint32_t in = ar_hca_in_use(cluster, to.first + node->hca[to.gpu] + 1);
-    begin_path(cluster, AR_TIER_RACK, path);
-    if (cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK) {
-        from = change_rails(cluster, from, to, &out, &in, path);
-    }
-    if (node->net_uplink[from.gpu] != AR_NO_LINK) {
-        ar_path_add(cluster, from.first + node->net_uplink[from.gpu], rates_Bps[AR_KIND_PCIE],
-                    path);
-    }
-    ar_path_add(cluster, out, rates_Bps[AR_KIND_HCA], path);
-    uint32_t before = path->links_count;
-    if (cluster->fabric_links_count > 0) {
-        cluster->fabric->route(cluster, port_of(cluster, from, out), port_of(cluster, to, in),
-                               path);
-    }
-    path->climbs = before + (path->links_count - before) / 2;
-    ar_path_add(cluster, in, rates_Bps[AR_KIND_HCA], path);
-    if (node->net_uplink[to.gpu] != AR_NO_LINK) {
-        ar_path_add(cluster, to.first + node->net_uplink[to.gpu] + 1, rates_Bps[AR_KIND_PCIE],
-                    path);
-    }
-}
-
 /* Keeps the links of a path up to the switch in its middle, or those behind it. */
 static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar_path *path)
 {
@@ -256,7 +226,30 @@ const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t
     } else if (source_node / cluster->domain_nodes == destination_node / cluster->domain_nodes) {
         port_path(cluster, from, to, path);
     } else {
-        network_path(cluster, from, to, path);
+        const struct ar_node_links *node = &cluster->node;
+        const double *rates_Bps = cluster->rates_Bps;
+        uint32_t out = ar_hca_in_use(cluster, from.first + node->hca[from.gpu]);
+        uint32_t in = ar_hca_in_use(cluster, to.first + node->hca[to.gpu] + 1);
+        begin_path(cluster, AR_TIER_RACK, path);
+        if (cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK) {
+            from = change_rails(cluster, from, to, &out, &in, path);
+        }
+        if (node->net_uplink[from.gpu] != AR_NO_LINK) {
+            ar_path_add(cluster, from.first + node->net_uplink[from.gpu], rates_Bps[AR_KIND_PCIE],
+                        path);
+        }
+        ar_path_add(cluster, out, rates_Bps[AR_KIND_HCA], path);
+        uint32_t before = path->links_count;
+        if (cluster->fabric_links_count > 0) {
+            cluster->fabric->route(cluster, port_of(cluster, from, out), port_of(cluster, to, in),
+                                   path);
+        }
+        path->climbs = before + (path->links_count - before) / 2;
+        ar_path_add(cluster, in, rates_Bps[AR_KIND_HCA], path);
+        if (node->net_uplink[to.gpu] != AR_NO_LINK) {
+            ar_path_add(cluster, to.first + node->net_uplink[to.gpu] + 1, rates_Bps[AR_KIND_PCIE],
+                        path);
+        }
     }
     return path;
 }

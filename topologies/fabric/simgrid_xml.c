@@ -136,40 +136,6 @@ static void write_route(const struct writer *writer, const char *source, const c
     fprintf(writer->file, "</route>\n");
 }
 
-/* The routes from a GPU to the others of its node. */
-static void write_gpu_routes(const struct writer *writer, uint32_t rank)
-{
-    uint32_t gpus = writer->cluster->facts.gpus_per_node;
-    uint32_t first = rank / gpus * gpus;
-    for (uint32_t other = first; other < first + gpus; other++) {
-        char source[NAME_SIZE], destination[NAME_SIZE];
-        struct ar_path path;
-        if (other != rank) {
-            ar_cluster_path(writer->cluster, rank, other, &path);
-            write_route(writer, ar_host_name(rank, source, sizeof source),
-                        ar_host_name(other, destination, sizeof destination), path.links,
-                        path.links_count);
-        }
-    }
-}
-
-/* The routes from a GPU to the gate of its node and back. */
-static void write_gate_routes(const struct writer *writer, uint32_t node, uint32_t gpu)
-{
-    const struct ar_cluster *cluster = writer->cluster;
-    const struct ar_node_links *links = &cluster->node;
-    uint32_t first = node * links->count;
-    bool has_uplink = links->net_uplink[gpu] != AR_NO_LINK;
-    const uint32_t out[] = {first + links->net_uplink[gpu],
-                            ar_hca_in_use(cluster, first + links->hca[gpu])};
-    const uint32_t in[] = {ar_hca_in_use(cluster, first + links->hca[gpu] + 1), out[0] + 1};
-    char host[NAME_SIZE], gate[NAME_SIZE];
-    ar_host_name(node * cluster->facts.gpus_per_node + gpu, host, sizeof host);
-    snprintf(gate, sizeof gate, "node-%u.gate", node);
-    write_route(writer, host, gate, out + 1 - has_uplink, 1 + has_uplink);
-    write_route(writer, gate, host, in, 1 + has_uplink);
-}
-
 static void write_node(const struct writer *writer, uint32_t node)
 {
     uint32_t gpus = writer->cluster->facts.gpus_per_node;
@@ -181,10 +147,34 @@ static void write_node(const struct writer *writer, uint32_t node)
         fprintf(writer->file, "<router id=\"node-%u.gate\"/>\n", node);
     }
     for (uint32_t g = 0; g < gpus; g++) {
-        write_gpu_routes(writer, node * gpus + g);
+        /* The routes from a GPU to the others of its node. */
+        uint32_t rank = node * gpus + g;
+        uint32_t first = rank / gpus * gpus;
+        for (uint32_t other = first; other < first + gpus; other++) {
+            char source[NAME_SIZE], destination[NAME_SIZE];
+            struct ar_path path;
+            if (other != rank) {
+                ar_cluster_path(writer->cluster, rank, other, &path);
+                write_route(writer, ar_host_name(rank, source, sizeof source),
+                            ar_host_name(other, destination, sizeof destination), path.links,
+                            path.links_count);
+            }
+        }
     }
     for (uint32_t g = 0; g < gpus && writer->core > 0; g++) {
-        write_gate_routes(writer, node, g);
+        /* The routes from a GPU to the gate of its node and back. */
+        const struct ar_cluster *cluster = writer->cluster;
+        const struct ar_node_links *links = &cluster->node;
+        uint32_t first = node * links->count;
+        bool has_uplink = links->net_uplink[g] != AR_NO_LINK;
+        const uint32_t out[] = {first + links->net_uplink[g],
+                                ar_hca_in_use(cluster, first + links->hca[g])};
+        const uint32_t in[] = {ar_hca_in_use(cluster, first + links->hca[g] + 1), out[0] + 1};
+        char host[NAME_SIZE], gate[NAME_SIZE];
+        ar_host_name(node * cluster->facts.gpus_per_node + g, host, sizeof host);
+        snprintf(gate, sizeof gate, "node-%u.gate", node);
+        write_route(writer, host, gate, out + 1 - has_uplink, 1 + has_uplink);
+        write_route(writer, gate, host, in, 1 + has_uplink);
     }
     fprintf(writer->file, "</zone>\n");
 }
@@ -214,26 +204,6 @@ static void write_zone_route(const struct writer *writer, const char *from, cons
     fprintf(writer->file, "</zoneRoute>\n");
 }
 
-/* The routes between a zone and the one above it. */
-static void write_zone_routes(const struct writer *writer, uint32_t height, uint32_t number)
-{
-    char name[NAME_SIZE], above[NAME_SIZE], up[NAME_SIZE], down[NAME_SIZE];
-    uint32_t children =
-        height + 1 < writer->core ? writer->cluster->tree.levels[height].children : UINT32_MAX;
-    zone_name(writer, height, number, name, sizeof name);
-    zone_name(writer, height + 1, number / children, above, sizeof above);
-    if (height == 0) {
-        snprintf(up, sizeof up, "node-%u.net", number);
-        snprintf(down, sizeof down, "%s", up);
-    } else {
-        uint32_t link = uplink_of(writer, height - 1, number);
-        ar_cluster_link_name(writer->cluster, link, up, sizeof up);
-        ar_cluster_link_name(writer->cluster, link + 1, down, sizeof down);
-    }
-    write_zone_route(writer, name, above, up);
-    write_zone_route(writer, above, name, down);
-}
-
 static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
@@ -261,7 +231,23 @@ static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count,
     }
     for (uint32_t height = 0; height < writer.core; height++) {
         for (uint32_t i = 0; i < writer.counts[height]; i++) {
-            write_zone_routes(&writer, height, i);
+            /* The routes between a zone and the one above it. */
+            char name[NAME_SIZE], above[NAME_SIZE], up[NAME_SIZE], down[NAME_SIZE];
+            uint32_t children = height + 1 < writer.core
+                                    ? writer.cluster->tree.levels[height].children
+                                    : UINT32_MAX;
+            zone_name(&writer, height, i, name, sizeof name);
+            zone_name(&writer, height + 1, i / children, above, sizeof above);
+            if (height == 0) {
+                snprintf(up, sizeof up, "node-%u.net", i);
+                snprintf(down, sizeof down, "%s", up);
+            } else {
+                uint32_t link = uplink_of(&writer, height - 1, i);
+                ar_cluster_link_name(writer.cluster, link, up, sizeof up);
+                ar_cluster_link_name(writer.cluster, link + 1, down, sizeof down);
+            }
+            write_zone_route(&writer, name, above, up);
+            write_zone_route(&writer, above, name, down);
         }
     }
     write_end(file);
@@ -297,26 +283,6 @@ static int compare_pairs(const void *a, const void *b)
                ? (left->source > right->source) - (left->source < right->source)
                : (left->destination > right->destination) -
                      (left->destination < right->destination);
-}
-
-/* SimGrid refuses a route that is there twice. */
-static void list_pairs(const struct ar_flow *pairs, size_t count, uint32_t ranks,
-                       struct ar_arena *arena, struct flat *flat)
-{
-    count = pairs != NULL ? count : (size_t)ranks * ranks;
-    struct ar_flow *list = flat->pairs = ar_arena_alloc(arena, count, sizeof *list);
-    for (size_t i = 0; i < count; i++) {
-        list[i] = pairs != NULL ? pairs[i]
-                                : (struct ar_flow){(uint32_t)(i / ranks), (uint32_t)(i % ranks)};
-    }
-    qsort(list, count, sizeof *list, compare_pairs);
-    for (size_t i = 0; i < count; i++) {
-        size_t kept = flat->pairs_count;
-        bool is_new = kept == 0 || compare_pairs(&list[kept - 1], &list[i]) != 0;
-        if (is_new && list[i].source != list[i].destination) {
-            list[flat->pairs_count++] = list[i];
-        }
-    }
 }
 
 /* Spine and rack have one latency. */
@@ -410,7 +376,22 @@ static void write_flat(const struct ar_cluster *cluster, uint32_t nodes_count,
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     uint32_t ranks = nodes_count * cluster->facts.gpus_per_node;
     struct flat flat = {.cluster = cluster, .file = file};
-    list_pairs(pairs, pairs_count, ranks, &arena, &flat);
+    /* SimGrid refuses a route that is there twice. */
+    size_t count = pairs_count;
+    count = pairs != NULL ? count : (size_t)ranks * ranks;
+    struct ar_flow *list = flat.pairs = ar_arena_alloc(&arena, count, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = pairs != NULL ? pairs[i]
+                                : (struct ar_flow){(uint32_t)(i / ranks), (uint32_t)(i % ranks)};
+    }
+    qsort(list, count, sizeof *list, compare_pairs);
+    for (size_t i = 0; i < count; i++) {
+        size_t kept = flat.pairs_count;
+        bool is_new = kept == 0 || compare_pairs(&list[kept - 1], &list[i]) != 0;
+        if (is_new && list[i].source != list[i].destination) {
+            list[flat.pairs_count++] = list[i];
+        }
+    }
     flat.uses = ar_arena_alloc(&arena, ar_cluster_links_count(cluster), sizeof *flat.uses);
     find_flat_links(&flat);
     write_begin(cluster, "Full", file);

@@ -56,43 +56,6 @@ static enum ar_status read_line(const struct ar_topo *topo, const char *where, c
     return ar_topo_read_assignment(assignment, topo->arena, &line->entry, err);
 }
 
-/* Cuts the content into lines. */
-static enum ar_status topo_read_lines(struct ar_topo *topo, char *content, size_t size,
-                                      struct ar_error *err)
-{
-    uint32_t number = 0;
-    bool has_values = false;
-    for (char *start = content; start < content + size;) {
-        number++;
-        char *end = memchr(start, '\n', (size_t)(content + size - start));
-        end = end != NULL ? end : content + size; /* of a last line without a newline */
-        *end = '\0';
-        if (end - start > AR_TOPO_LINE_MAX || strlen(start) != (size_t)(end - start)) {
-            return ar_error_set(
-                err, AR_BAD_DATA, "%s:%u: found %s; expected plain text lines", topo->path, number,
-                end - start > AR_TOPO_LINE_MAX ? "more than 4000 characters in a line"
-                                               : "the byte 0x00");
-        }
-        struct line line = {.number = number};
-        const char *where = ar_arena_format(topo->arena, "%s:%u", topo->path, number);
-        AR_TRY(read_line(topo, where, start, &line, err));
-        const struct line *earlier = line.is_entry ? find_line(topo, line.entry.key) : NULL;
-        if (earlier != NULL) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found a second time; expected once (first in line %u)",
-                                line.entry.where, earlier->number);
-        }
-        topo->lines[topo->lines_count++] = line;
-        has_values = has_values || line.is_entry;
-        start = end + 1;
-    }
-    return has_values ? AR_OK
-                      : ar_error_set(err, AR_BAD_DATA,
-                                     "%s: found no values; expected lines such as \"nodes = 4 ; "
-                                     "source\"",
-                                     topo->path);
-}
-
 const char *ar_topo_shown_path(const char *path, struct ar_arena *arena)
 {
     size_t length = strlen(path);
@@ -120,7 +83,38 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
         lines += content[i] == '\n';
     }
     struct ar_topo *loaded = ar_topo_create(path, lines, arena);
-    AR_TRY(topo_read_lines(loaded, content, size, err));
+    uint32_t number = 0;
+    bool has_values = false;
+    for (char *start = content; start < content + size;) {
+        number++;
+        char *end = memchr(start, '\n', (size_t)(content + size - start));
+        end = end != NULL ? end : content + size; /* of a last line without a newline */
+        *end = '\0';
+        if (end - start > AR_TOPO_LINE_MAX || strlen(start) != (size_t)(end - start)) {
+            return ar_error_set(err, AR_BAD_DATA, "%s:%u: found %s; expected plain text lines",
+                                loaded->path, number,
+                                end - start > AR_TOPO_LINE_MAX
+                                    ? "more than 4000 characters in a line"
+                                    : "the byte 0x00");
+        }
+        struct line line = {.number = number};
+        const char *where = ar_arena_format(loaded->arena, "%s:%u", loaded->path, number);
+        AR_TRY(read_line(loaded, where, start, &line, err));
+        const struct line *earlier = line.is_entry ? find_line(loaded, line.entry.key) : NULL;
+        if (earlier != NULL) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found a second time; expected once (first in line %u)",
+                                line.entry.where, earlier->number);
+        }
+        loaded->lines[loaded->lines_count++] = line;
+        has_values = has_values || line.is_entry;
+        start = end + 1;
+    }
+    AR_TRY(has_values ? AR_OK
+                      : ar_error_set(err, AR_BAD_DATA,
+                                     "%s: found no values; expected lines such as \"nodes = 4 ; "
+                                     "source\"",
+                                     loaded->path));
     *topo = loaded;
     return AR_OK;
 }

@@ -318,61 +318,6 @@ static int compare_gpus(const void *a, const void *b)
                : (first->line > second->line) - (first->line < second->line);
 }
 
-/* Drops GPUs and NICs that are not confirmed where others of their kind are; sorts the GPUs. */
-static void keep_confirmed(struct reader *reader)
-{
-    bool has_gpu = false, has_nic = false;
-    uint32_t gpus = 0, nics = 0;
-    for (uint32_t i = 0; i < reader->gpus_count; i++) {
-        has_gpu = has_gpu || reader->gpus[i].is_confirmed;
-    }
-    for (uint32_t i = 0; i < reader->nics_count; i++) {
-        has_nic = has_nic || reader->nics[i].is_confirmed;
-    }
-    for (uint32_t i = 0; i < reader->gpus_count; i++) {
-        reader->gpus[gpus] = reader->gpus[i];
-        gpus += !has_gpu || reader->gpus[i].is_confirmed;
-    }
-    for (uint32_t i = 0; i < reader->nics_count; i++) {
-        reader->nics[nics] = reader->nics[i];
-        nics += !has_nic || reader->nics[i].is_confirmed;
-    }
-    reader->gpus_count = gpus;
-    reader->nics_count = nics;
-    qsort(reader->gpus, gpus, sizeof reader->gpus[0], compare_gpus);
-}
-
-/* The model of the first GPU that is known and what follows from it; others are compared. */
-static enum ar_status add_models(const struct reader *reader, struct ar_error *err)
-{
-    struct source *source = reader->source;
-    for (uint32_t i = 0; i < reader->gpus_count; i++) {
-        char what[MACHINE_TEXT_MAX];
-        uint32_t pci = reader->gpus[i].pci;
-        const struct gpu_model *model = gpu_model_find(pci);
-        source->line = reader->gpus[i].line;
-        source->machine->is_amd |= pci >> 16 == 0x1002;
-        if (model == NULL) {
-            continue;
-        }
-        const struct {
-            enum ar_topo_key key;
-            const char *text;
-        } rows[] = {{TOPO_GPU_MODEL, model->name},
-                    {TOPO_GPU_GENERATION, ar_gpu_generation_names[model->generation]},
-                    {TOPO_GPU_MEMORY, model->memory},
-                    {TOPO_GPU_COST_TABLE, model->cost_table},
-                    {TOPO_GPU_REDUCE_COST, model->reduce_cost}};
-        snprintf(what, sizeof what, "PCI device %04" PRIx32 ":%04" PRIx32, pci >> 16, pci & 0xffff);
-        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-            if (rows[k].text != NULL) {
-                AR_TRY(fact_add(source, rows[k].key, rows[k].text, what, err));
-            }
-        }
-    }
-    return AR_OK;
-}
-
 /* All are taken to be as slow as the slowest. */
 static enum ar_status add_pcie_rate(const struct reader *reader, struct ar_error *err)
 {
@@ -430,7 +375,26 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
     struct source *source = reader->source;
     uint64_t end_line = source->line;
     uint32_t groups[AR_TOPO_GPUS_MAX];
-    keep_confirmed(reader);
+    /* Drops GPUs and NICs that are not confirmed where others of their kind are; sorts the GPUs. */
+    bool has_gpu = false, has_nic = false;
+    uint32_t gpus = 0, nics = 0;
+    for (uint32_t i = 0; i < reader->gpus_count; i++) {
+        has_gpu = has_gpu || reader->gpus[i].is_confirmed;
+    }
+    for (uint32_t i = 0; i < reader->nics_count; i++) {
+        has_nic = has_nic || reader->nics[i].is_confirmed;
+    }
+    for (uint32_t i = 0; i < reader->gpus_count; i++) {
+        reader->gpus[gpus] = reader->gpus[i];
+        gpus += !has_gpu || reader->gpus[i].is_confirmed;
+    }
+    for (uint32_t i = 0; i < reader->nics_count; i++) {
+        reader->nics[nics] = reader->nics[i];
+        nics += !has_nic || reader->nics[i].is_confirmed;
+    }
+    reader->gpus_count = gpus;
+    reader->nics_count = nics;
+    qsort(reader->gpus, gpus, sizeof reader->gpus[0], compare_gpus);
     for (uint32_t g = 0; g < reader->gpus_count; g++) {
         groups[g] = reader->gpus[g].top;
     }
@@ -439,7 +403,33 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
         AR_TRY(fact_add_count(source, TOPO_GPUS, reader->gpus_count, "GPUs from here on", err));
         AR_TRY(facts_add_switches(source, reader->gpus_count, groups, err));
         AR_TRY(add_pcie_rate(reader, err));
-        AR_TRY(add_models(reader, err));
+        /* The model of the first GPU that is known and what follows from it; others are compared.
+         */
+        for (uint32_t i = 0; i < reader->gpus_count; i++) {
+            char what[MACHINE_TEXT_MAX];
+            uint32_t pci = reader->gpus[i].pci;
+            const struct gpu_model *model = gpu_model_find(pci);
+            source->line = reader->gpus[i].line;
+            source->machine->is_amd |= pci >> 16 == 0x1002;
+            if (model == NULL) {
+                continue;
+            }
+            const struct {
+                enum ar_topo_key key;
+                const char *text;
+            } rows[] = {{TOPO_GPU_MODEL, model->name},
+                        {TOPO_GPU_GENERATION, ar_gpu_generation_names[model->generation]},
+                        {TOPO_GPU_MEMORY, model->memory},
+                        {TOPO_GPU_COST_TABLE, model->cost_table},
+                        {TOPO_GPU_REDUCE_COST, model->reduce_cost}};
+            snprintf(what, sizeof what, "PCI device %04" PRIx32 ":%04" PRIx32, pci >> 16,
+                     pci & 0xffff);
+            for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+                if (rows[k].text != NULL) {
+                    AR_TRY(fact_add(source, rows[k].key, rows[k].text, what, err));
+                }
+            }
+        }
     }
     for (uint32_t i = 0; i < reader->nics_count; i++) {
         const struct network_device *device = &reader->nics[i];

@@ -118,26 +118,6 @@ static enum ar_status matrix_read_cell(struct matrix *matrix, const struct sourc
     return AR_OK;
 }
 
-static enum ar_status matrix_read_row(struct matrix *matrix, const struct source *source,
-                                      size_t row, const struct words *words, struct ar_error *err)
-{
-    struct device *device = &matrix->devices[row];
-    if (words->count < matrix->count + 1) {
-        return source_refuse(source, err, "found %zu words in the row of %.20s; expected %zu",
-                             words->count, device->name, matrix->count + 1);
-    }
-    if (device->line != 0) {
-        return source_refuse(source, err,
-                             "found %.20s a second time; expected it once (line %" PRIu64 ")",
-                             device->name, device->line);
-    }
-    device->line = source->line;
-    for (size_t i = 0; i < matrix->count; i++) {
-        AR_TRY(matrix_read_cell(matrix, source, row, i, words->list[i + 1], err));
-    }
-    return AR_OK;
-}
-
 /* The header, a row, a line of the legend (`NIC0: mlx5_0`), or something else. */
 static enum ar_status matrix_read_line(struct matrix *matrix, const struct source *source,
                                        const struct words *words, struct ar_error *err)
@@ -152,7 +132,21 @@ static enum ar_status matrix_read_line(struct matrix *matrix, const struct sourc
     for (size_t i = 0; i < matrix->count; i++) {
         struct device *device = &matrix->devices[i];
         if (strcmp(first, device->name) == 0 && words->count > 1) {
-            return matrix_read_row(matrix, source, i, words, err);
+            if (words->count < matrix->count + 1) {
+                return source_refuse(source, err,
+                                     "found %zu words in the row of %.20s; expected %zu",
+                                     words->count, device->name, matrix->count + 1);
+            }
+            if (device->line != 0) {
+                return source_refuse(
+                    source, err, "found %.20s a second time; expected it once (line %" PRIu64 ")",
+                    device->name, device->line);
+            }
+            device->line = source->line;
+            for (size_t k = 0; k < matrix->count; k++) {
+                AR_TRY(matrix_read_cell(matrix, source, i, k, words->list[k + 1], err));
+            }
+            return AR_OK;
         }
         bool is_legend = words->count == 2 && first[length - 1] == ':' &&
                          strlen(device->name) == length - 1 &&
@@ -163,24 +157,6 @@ static enum ar_status matrix_read_line(struct matrix *matrix, const struct sourc
         }
     }
     return AR_OK;
-}
-
-/* All pairs have the same number of NVLinks, and together more than a GPU has: each GPU has so many
- * to switches. */
-static void find_nvlink_switch(struct matrix *matrix)
-{
-    enum { LINKS_MAX = 18 };
-    struct links *links = &matrix->links;
-    uint16_t first = links->between[0][1];
-    bool are_same = first > 0 && first * (matrix->gpus_count - 1) > LINKS_MAX;
-    for (size_t a = 0; a < matrix->gpus_count; a++) {
-        for (size_t b = 0; b < matrix->gpus_count; b++) {
-            are_same = are_same && (a == b || links->between[a][b] == first);
-        }
-    }
-    for (size_t g = 0; are_same && g < matrix->gpus_count; g++) {
-        links->to_switch[g] = first;
-    }
 }
 
 static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *source,
@@ -197,7 +173,20 @@ static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *sou
         }
         groups[g] = (uint32_t)group_of_device(matrix, g);
     }
-    find_nvlink_switch(matrix);
+    /* All pairs have the same number of NVLinks, and together more than a GPU has: each GPU has so
+     * many to switches. */
+    enum { LINKS_MAX = 18 };
+    struct links *links = &matrix->links;
+    uint16_t first = links->between[0][1];
+    bool are_same = first > 0 && first * (matrix->gpus_count - 1) > LINKS_MAX;
+    for (size_t a = 0; a < matrix->gpus_count; a++) {
+        for (size_t b = 0; b < matrix->gpus_count; b++) {
+            are_same = are_same && (a == b || links->between[a][b] == first);
+        }
+    }
+    for (size_t g = 0; are_same && g < matrix->gpus_count; g++) {
+        links->to_switch[g] = first;
+    }
     AR_TRY(fact_add_count(source, TOPO_GPUS, gpus, "columns GPU0 and on", err));
     snprintf(what, sizeof what, "NV%u between GPU0 and GPU1 and so on",
              matrix->links.between[0][1]);
@@ -254,9 +243,12 @@ static enum ar_status hca_read_line(struct hca *hca, const struct source *source
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Drops colours and underlines (ESC [ ... m) and control characters, in place. */
-static void clean_line(char *line)
+static enum ar_status cut_words(const struct source *source, char *line, struct words *words,
+                                struct ar_error *err)
 {
+    char *rest = line;
+    words->count = 0;
+    /* Drops colours and underlines (ESC [ ... m) and control characters, in place. */
     char *to = line;
     for (const char *from = line; *from != '\0';) {
         if (from[0] == '\033' && from[1] == '[') {
@@ -268,14 +260,6 @@ static void clean_line(char *line)
         }
     }
     *to = '\0';
-}
-
-static enum ar_status cut_words(const struct source *source, char *line, struct words *words,
-                                struct ar_error *err)
-{
-    char *rest = line;
-    words->count = 0;
-    clean_line(line);
     for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
         if (words->count == WORDS_MAX) {
             return source_refuse(source, err, "found more than %d words in a line; expected fewer",
