@@ -132,57 +132,6 @@ static const struct ar_column cost_directives[] = {
               .may_be_missing = true),
 };
 
-static enum ar_status set_device_cost(const struct ar_csv *csv, size_t number,
-                                      const struct cost_row *row, struct ar_device_cost *cost,
-                                      struct ar_error *err)
-{
-    char expected[128];
-    const char *name = quantity_names[row->quantity];
-    const struct quantity *quantity = &quantities[row->quantity];
-    unsigned first = row->precision == ANY ? 0 : row->precision;
-    unsigned last = row->precision == ANY ? AR_PRECISIONS_COUNT - 1 : row->precision;
-    if (strcmp(row->unit, quantity->unit) != 0) {
-        snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, name);
-        return ar_csv_error(csv, number, "unit", expected, err);
-    }
-    if (row->value < quantity->min || row->value > quantity->max) {
-        snprintf(expected, sizeof expected, "a number from %g to %g", quantity->min, quantity->max);
-        return ar_csv_error(csv, number, "value", expected, err);
-    }
-    for (unsigned i = first; i <= last; i++) {
-        if (!isnan(cost->value[row->quantity][i])) {
-            return ar_csv_error(csv, number, "quantity", "each quantity once for each precision",
-                                err);
-        }
-        cost->value[row->quantity][i] = row->value;
-    }
-    return AR_OK;
-}
-
-/* Takes the defaults of the groups that the precision must have; refuses what is missing without
- * one. The groups are kernels, those of which it has a quantity, and one of convolutions and
- * products. */
-static enum ar_status complete_costs(const char *path, struct ar_device_cost *cost,
-                                     unsigned precision, struct ar_error *err)
-{
-    bool has_group[AR_COST_GROUPS_COUNT] = {false};
-    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
-        has_group[quantities[i].group] |= !isnan(cost->value[i][precision]);
-    }
-    has_group[AR_COST_OF_KERNELS] = true;
-    has_group[AR_COST_OF_CONVOLUTIONS] |= !has_group[AR_COST_OF_PRODUCTS];
-    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
-        if (has_group[quantities[i].group] && isnan(cost->value[i][precision])) {
-            cost->value[i][precision] = quantities[i].standard;
-        }
-        if (has_group[quantities[i].group] && isnan(cost->value[i][precision])) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
-                                quantity_names[i], ar_precision_names[precision]);
-        }
-    }
-    return AR_OK;
-}
-
 static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *arena,
                                  struct ar_device_cost *cost, struct ar_error *err)
 {
@@ -194,13 +143,49 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        AR_TRY(set_device_cost(csv, i, &rows[i], cost, err));
+        char expected[128];
+        const char *name = quantity_names[rows[i].quantity];
+        const struct quantity *quantity = &quantities[rows[i].quantity];
+        unsigned first = rows[i].precision == ANY ? 0 : rows[i].precision;
+        unsigned last = rows[i].precision == ANY ? AR_PRECISIONS_COUNT - 1 : rows[i].precision;
+        if (strcmp(rows[i].unit, quantity->unit) != 0) {
+            snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, name);
+            return ar_csv_error(csv, i, "unit", expected, err);
+        }
+        if (rows[i].value < quantity->min || rows[i].value > quantity->max) {
+            snprintf(expected, sizeof expected, "a number from %g to %g", quantity->min,
+                     quantity->max);
+            return ar_csv_error(csv, i, "value", expected, err);
+        }
+        for (unsigned k = first; k <= last; k++) {
+            if (!isnan(cost->value[rows[i].quantity][k])) {
+                return ar_csv_error(csv, i, "quantity", "each quantity once for each precision",
+                                    err);
+            }
+            cost->value[rows[i].quantity][k] = rows[i].value;
+        }
         is_named[rows[i].precision] = true;
         is_any_named = is_any_named || rows[i].precision != ANY;
     }
     for (unsigned i = 0; i < AR_PRECISIONS_COUNT; i++) {
         if (is_named[i] || !is_any_named) {
-            AR_TRY(complete_costs(csv->path, cost, i, err));
+            /* The precision must have all of its groups, by their defaults or in the table:
+             * kernels, those of which it has a quantity, and one of convolutions and products. */
+            bool has_group[AR_COST_GROUPS_COUNT] = {false};
+            for (size_t k = 0; k < AR_COSTS_COUNT; k++) {
+                has_group[quantities[k].group] |= !isnan(cost->value[k][i]);
+            }
+            has_group[AR_COST_OF_KERNELS] = true;
+            has_group[AR_COST_OF_CONVOLUTIONS] |= !has_group[AR_COST_OF_PRODUCTS];
+            for (size_t k = 0; k < AR_COSTS_COUNT; k++) {
+                if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
+                    cost->value[k][i] = quantities[k].standard;
+                }
+                if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
+                    return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s",
+                                        csv->path, quantity_names[k], ar_precision_names[i]);
+                }
+            }
         }
         for (int k = 0; !is_named[i] && is_any_named && k < AR_COSTS_COUNT; k++) {
             cost->value[k][i] = (double)NAN; /* rows of ANY speak for precisions of the table */
@@ -311,23 +296,6 @@ static double processor_rate(const struct ar_device_cost *cost, enum ar_precisio
            cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
 }
 
-/* The multiprocessors' time with tiles of rows x columns and k in `parts`. */
-static double tiles_s(const struct ar_device_cost *cost, enum ar_precision precision,
-                      const struct ar_gemm *gemm, double rows, double columns, double parts)
-{
-    double rate = processor_rate(cost, precision, AR_COST_GEMM_EFFICIENCY);
-    double edge = cost_value(cost, precision, AR_COST_GEMM_EDGE);
-    double slow = (1 + edge * (1 / rows + 1 / columns)) / (1 + edge * (1.0 / 256 + 1.0 / 128));
-    double tiles = (double)gemm->count * ceil((double)gemm->m / rows) *
-                   ceil((double)gemm->n / columns) * parts;
-    double waves = ceil(tiles / cost_value(cost, precision, AR_COST_MULTIPROCESSORS));
-    double depth = (double)gemm->k / parts + cost_value(cost, precision, AR_COST_GEMM_DEPTH);
-    double time_s = waves * 2 * rows * columns * depth * slow / rate;
-    double powers = fmin(fmax(log10(time_s / 1e-4), 0), 2); /* of ten, from 0.1 ms to 10 ms */
-    double heat = cost->is_single ? cost_value(cost, precision, AR_COST_GEMM_HEAT) : 0;
-    return time_s * (1 + heat * powers);
-}
-
 double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
                            const struct ar_gemm *gemm, double bytes)
 {
@@ -344,7 +312,22 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
         double traffic_s = (bytes + partial_bytes) / memory_Bps;
         for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
             if (fmin(tiles[i][0], tiles[i][1]) >= side_min) {
-                double time_s = tiles_s(cost, precision, gemm, tiles[i][0], tiles[i][1], parts);
+                /* The multiprocessors' time with tiles of rows x columns and k in `parts`. */
+                double rate = processor_rate(cost, precision, AR_COST_GEMM_EFFICIENCY);
+                double edge = cost_value(cost, precision, AR_COST_GEMM_EDGE);
+                double slow = (1 + edge * (1 / tiles[i][0] + 1 / tiles[i][1])) /
+                              (1 + edge * (1.0 / 256 + 1.0 / 128));
+                double all_tiles = (double)gemm->count * ceil((double)gemm->m / tiles[i][0]) *
+                                   ceil((double)gemm->n / tiles[i][1]) * parts;
+                double waves =
+                    ceil(all_tiles / cost_value(cost, precision, AR_COST_MULTIPROCESSORS));
+                double depth =
+                    (double)gemm->k / parts + cost_value(cost, precision, AR_COST_GEMM_DEPTH);
+                double alone_s = waves * 2 * tiles[i][0] * tiles[i][1] * depth * slow / rate;
+                double powers =
+                    fmin(fmax(log10(alone_s / 1e-4), 0), 2); /* of ten, from 0.1 ms to 10 ms */
+                double heat = cost->is_single ? cost_value(cost, precision, AR_COST_GEMM_HEAT) : 0;
+                double time_s = alone_s * (1 + heat * powers);
                 double larger_s = fmax(time_s, traffic_s); /* a maximum with a round corner */
                 double ratio = larger_s > 0 ? fmin(time_s, traffic_s) / larger_s : 0;
                 best_s = fmin(best_s, larger_s * sqrt(sqrt(1 + ratio * ratio * ratio * ratio)));

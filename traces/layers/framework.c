@@ -223,10 +223,8 @@ enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
     return AR_OK;
 }
 
-/* Time of the optimizer beyond that of the trace. */
-static enum ar_status find_extra_optimizer(const struct ar_framework *framework,
-                                           const struct ar_trace *trace, double *time_s,
-                                           struct ar_error *err)
+enum ar_status ar_framework_apply(const struct ar_framework *framework, struct ar_trace *trace,
+                                  struct ar_error *err)
 {
     double kernels = ar_framework_number(framework, AR_TERM_OPTIMIZER_KERNELS);
     double bytes = ar_framework_number(framework, AR_TERM_OPTIMIZER_BYTES);
@@ -245,17 +243,8 @@ static enum ar_status find_extra_optimizer(const struct ar_framework *framework,
         AR_TRY(ar_framework_memory_rate(framework, trace, AR_TERM_OPTIMIZER_BYTES, &rate_Bps, err));
         traffic_s = bytes * (double)ar_trace_gradient_elements(trace) / rate_Bps;
     }
-    *time_s = fmax(launches_s, traffic_s);
-    return AR_OK;
-}
-
-enum ar_status ar_framework_apply(const struct ar_framework *framework, struct ar_trace *trace,
-                                  struct ar_error *err)
-{
-    double extra_s = 0;
-    AR_TRY(find_extra_optimizer(framework, trace, &extra_s, err));
     trace->step_overhead_s += ar_framework_number(framework, AR_TERM_STEP_FLOOR);
-    trace->optimizer_s += extra_s;
+    trace->optimizer_s += fmax(launches_s, traffic_s);
     ar_trace_scale(trace, ar_framework_number(framework, AR_TERM_COMPUTE_SCALE));
     return AR_OK;
 }

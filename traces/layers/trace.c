@@ -143,30 +143,6 @@ static const struct ar_column work_directives[] = {
 
 /* --- tensors ------------------------------------------------------------------------------- */
 
-/* Adds the tensors of `2048000+1000` to a layer; nothing or 0 means none. */
-static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, const char *text,
-                                  struct ar_trace *trace, struct ar_layer *layer,
-                                  struct ar_error *err)
-{
-    layer->tensors_first = trace->tensors_count;
-    for (bool goes_on = text[0] != '\0' && strcmp(text, "0") != 0; goes_on; text++) {
-        size_t digits = strspn(text, "0123456789");
-        uint64_t elements = strtoull(text, NULL, 10); /* the largest value if it is too large */
-        text += digits;
-        goes_on = *text == '+';
-        if (digits == 0 || elements == 0 || elements > AR_TRACE_ELEMENTS_MAX ||
-            (!goes_on && *text != '\0')) {
-            return ar_csv_error(csv, row, "gradient_elements",
-                                "elements of each tensor joined by \"+\" (2048000+1000), 0 for "
-                                "none, each at most 2^50",
-                                err);
-        }
-        trace->tensor_elements[trace->tensors_count++] = elements;
-        layer->tensors_count++;
-    }
-    return AR_OK;
-}
-
 /* --- the whole ----------------------------------------------------------------------------- */
 
 static int compare_layer_names(const void *a, const void *b)
@@ -175,23 +151,6 @@ static int compare_layer_names(const void *a, const void *b)
     const struct ar_layer *right = *(const struct ar_layer *const *)b;
     int order = strcmp(left->name, right->name);
     return order != 0 ? order : (left > right) - (left < right);
-}
-
-static enum ar_status check_layer_names(const struct ar_csv *csv, struct ar_arena *arena,
-                                        const struct ar_trace *trace, struct ar_error *err)
-{
-    const struct ar_layer **sorted = ar_arena_alloc(arena, trace->layers_count, sizeof *sorted);
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        sorted[i] = &trace->layers[i];
-    }
-    qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_names);
-    for (uint32_t i = 1; i < trace->layers_count; i++) {
-        if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0) {
-            return ar_csv_error(csv, (size_t)(sorted[i] - trace->layers), "layer",
-                                "each layer name once", err);
-        }
-    }
-    return AR_OK;
 }
 
 static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *arena,
@@ -210,9 +169,36 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct ar_layer *layer = &trace->layers[trace->layers_count++];
         *layer = rows[i].layer;
-        AR_TRY(add_tensors(csv, i, rows[i].tensors, trace, layer, err));
+        /* A layer has the tensors of `2048000+1000`; nothing or 0 means none. */
+        const char *text = rows[i].tensors;
+        layer->tensors_first = trace->tensors_count;
+        for (bool goes_on = text[0] != '\0' && strcmp(text, "0") != 0; goes_on; text++) {
+            size_t digits = strspn(text, "0123456789");
+            uint64_t tensor = strtoull(text, NULL, 10); /* the largest value if it is too large */
+            text += digits;
+            goes_on = *text == '+';
+            if (digits == 0 || tensor == 0 || tensor > AR_TRACE_ELEMENTS_MAX ||
+                (!goes_on && *text != '\0')) {
+                return ar_csv_error(csv, i, "gradient_elements",
+                                    "elements of each tensor joined by \"+\" (2048000+1000), 0 for "
+                                    "none, each at most 2^50",
+                                    err);
+            }
+            trace->tensor_elements[trace->tensors_count++] = tensor;
+            layer->tensors_count++;
+        }
     }
-    AR_TRY(check_layer_names(csv, arena, trace, err));
+    const struct ar_layer **sorted = ar_arena_alloc(arena, trace->layers_count, sizeof *sorted);
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        sorted[i] = &trace->layers[i];
+    }
+    qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_names);
+    for (uint32_t i = 1; i < trace->layers_count; i++) {
+        if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0) {
+            return ar_csv_error(csv, (size_t)(sorted[i] - trace->layers), "layer",
+                                "each layer name once", err);
+        }
+    }
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         elements += trace->tensor_elements[i];
         if (elements > AR_TRACE_ELEMENTS_MAX) {
@@ -227,33 +213,6 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
                             "sum over the GPUs",
                             csv->path);
     }
-    return AR_OK;
-}
-
-static enum ar_status make_work(const struct ar_csv *csv, struct ar_arena *arena,
-                                const struct trace_row *rows, struct ar_layer_work **work,
-                                struct ar_error *err)
-{
-    bool had_macs = false;
-    struct ar_layer_work *list = ar_arena_alloc(arena, csv->rows_count, sizeof *list);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        list[i] = rows[i].work;
-        bool has_macs = ar_layer_has_macs(list[i].kind);
-        if ((list[i].macs > 0) != has_macs) {
-            return ar_csv_error(csv, i, "macs",
-                                has_macs ? "more than 0 for conv, fc and local"
-                                         : "0 for a layer that is neither conv, fc nor local",
-                                err);
-        }
-        if (has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0)) {
-            return ar_csv_error(csv, i,
-                                list[i].input_elements == 0 ? "input_elements" : "output_elements",
-                                "more than 0 for conv, fc and local", err);
-        }
-        list[i].is_first = has_macs && !had_macs;
-        had_macs = had_macs || has_macs;
-    }
-    *work = list;
     return AR_OK;
 }
 
@@ -283,44 +242,32 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     }
     AR_TRY(read_layers(csv, arena, rows, trace, err));
     if (is_work) {
-        AR_TRY(make_work(csv, arena, rows, &made->work, err));
+        bool had_macs = false;
+        struct ar_layer_work *list = ar_arena_alloc(arena, csv->rows_count, sizeof *list);
+        for (size_t i = 0; i < csv->rows_count; i++) {
+            list[i] = rows[i].work;
+            bool has_macs = ar_layer_has_macs(list[i].kind);
+            if ((list[i].macs > 0) != has_macs) {
+                return ar_csv_error(csv, i, "macs",
+                                    has_macs ? "more than 0 for conv, fc and local"
+                                             : "0 for a layer that is neither conv, fc nor local",
+                                    err);
+            }
+            if (has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0)) {
+                return ar_csv_error(
+                    csv, i, list[i].input_elements == 0 ? "input_elements" : "output_elements",
+                    "more than 0 for conv, fc and local", err);
+            }
+            list[i].is_first = has_macs && !had_macs;
+            had_macs = had_macs || has_macs;
+        }
+        made->work = list;
     }
     *file = made;
     return AR_OK;
 }
 
 /* --- traces -------------------------------------------------------------------------------- */
-
-/* Times the work of a file by a cost table. The backward pass needs some of what layers write
- * again: bn reads what conv writes, conv what relu writes; sums, and relus of a fused bn, leave
- * nothing more. */
-static void add_times(const struct ar_trace_file *file, const struct ar_device_cost *cost,
-                      const struct ar_trace_request *request, struct ar_trace *trace)
-{
-    struct ar_device_cost table = *cost; /* its points stay the caller's */
-    enum ar_precision precision = request->precision;
-    if (request->has_kernel_floor) {
-        table.value[AR_COST_KERNEL_FLOOR][precision] = request->kernel_floor_s;
-    }
-    trace->batch = request->batch;
-    trace->precision = precision;
-    trace->memory_Bps = table.value[AR_COST_MEMORY][precision];
-    trace->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
-    trace->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
-    double bytes = ar_precision_bytes(ar_precision_stored(precision));
-    double elements = (double)ar_trace_gradient_elements(trace);
-    trace->memory_bytes = 2 * elements * bytes; /* weights and gradients */
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        struct ar_layer *layer = &trace->layers[i];
-        const struct ar_layer_work *work = &file->work[i];
-        bool is_kept = ar_layer_has_macs(work->kind) || work->kind == AR_LAYER_RELU;
-        trace->memory_bytes += (is_kept ? (double)work->output_elements : 0) * trace->batch * bytes;
-        ar_device_cost_layer_s(&table, work, precision, trace->batch, &layer->forward_s,
-                               &layer->backward_s);
-    }
-    trace->optimizer_s =
-        ar_device_cost_optimizer_s(&table, precision, ar_trace_gradient_elements(trace));
-}
 
 enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                                const struct ar_trace_request *request, struct ar_arena *arena,
@@ -340,7 +287,30 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
             return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
                                 file->path, request->batch, AR_TRACE_BATCH_MAX);
         }
-        add_times(file, cost, request, made);
+        struct ar_device_cost table = *cost; /* its points stay the caller's */
+        enum ar_precision precision = request->precision;
+        if (request->has_kernel_floor) {
+            table.value[AR_COST_KERNEL_FLOOR][precision] = request->kernel_floor_s;
+        }
+        made->batch = request->batch;
+        made->precision = precision;
+        made->memory_Bps = table.value[AR_COST_MEMORY][precision];
+        made->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
+        made->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
+        double bytes = ar_precision_bytes(ar_precision_stored(precision));
+        double elements = (double)ar_trace_gradient_elements(made);
+        made->memory_bytes = 2 * elements * bytes; /* weights and gradients */
+        for (uint32_t i = 0; i < made->layers_count; i++) {
+            struct ar_layer *layer = &made->layers[i];
+            const struct ar_layer_work *work = &file->work[i];
+            bool is_kept = ar_layer_has_macs(work->kind) || work->kind == AR_LAYER_RELU;
+            made->memory_bytes +=
+                (is_kept ? (double)work->output_elements : 0) * made->batch * bytes;
+            ar_device_cost_layer_s(&table, work, precision, made->batch, &layer->forward_s,
+                                   &layer->backward_s);
+        }
+        made->optimizer_s =
+            ar_device_cost_optimizer_s(&table, precision, ar_trace_gradient_elements(made));
         made->source = ar_arena_format(arena, "%s, times from %s (%s)", read->source, cost->name,
                                        cost->source);
     }

@@ -131,26 +131,6 @@ static void add_adapter(const struct ar_transformer *model, const struct sizes *
     }
 }
 
-/* Softmax of the scores with its scale and mask is one kernel that reads and writes them, as is
- * its dropout, which has a mask of one byte; backward reads the output as well. */
-static void add_unfused(const struct ar_transformer *model,
-                        const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
-                        double element_bytes, struct ar_kernels *kernels)
-{
-    double count = (double)slice->micro_batch * model->heads / slice->tp;
-    double queries = slice_seq(model, slice), scores = count * queries * model->seq;
-    bool is_backward = pass == AR_PASS_BACKWARD;
-    add_memory(kernels, "softmax", (is_backward ? 3 : 2) * scores * element_bytes);
-    if (model->has_dropout) {
-        add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
-    }
-    add_memory(kernels, "context copy", 2 * count * queries * model->value_dim * element_bytes);
-    for (int i = 0; i < (is_backward ? 2 : 1); i++) {
-        add_gemm(kernels, "scores", count, queries, model->seq, model->head_dim);
-        add_gemm(kernels, "context", count, queries, model->value_dim, model->seq);
-    }
-}
-
 /* A fused kernel; one whose values are narrower than its keys counts as one of the mean size. */
 static void add_fused(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                       enum ar_transformer_pass pass, double keys, struct ar_kernels *kernels)
@@ -175,7 +155,20 @@ static void add_attention(const struct ar_transformer *model,
                           double element_bytes, struct ar_kernels *kernels)
 {
     if (slice->attention == AR_ATTENTION_UNFUSED) {
-        add_unfused(model, slice, pass, element_bytes, kernels);
+        /* Softmax of the scores with its scale and mask is one kernel that reads and writes them,
+         * as is its dropout, which has a mask of one byte; backward reads the output as well. */
+        double count = (double)slice->micro_batch * model->heads / slice->tp;
+        double queries = slice_seq(model, slice), scores = count * queries * model->seq;
+        bool is_backward = pass == AR_PASS_BACKWARD;
+        add_memory(kernels, "softmax", (is_backward ? 3 : 2) * scores * element_bytes);
+        if (model->has_dropout) {
+            add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
+        }
+        add_memory(kernels, "context copy", 2 * count * queries * model->value_dim * element_bytes);
+        for (int i = 0; i < (is_backward ? 2 : 1); i++) {
+            add_gemm(kernels, "scores", count, queries, model->seq, model->head_dim);
+            add_gemm(kernels, "context", count, queries, model->value_dim, model->seq);
+        }
         return;
     }
     double windowed = transformer_window_frac(model);
@@ -274,43 +267,6 @@ static void add_feed_forward(const struct ar_transformer *model,
     kernels->lacking_frac = 0;
 }
 
-/* Queries, keys and values from the hidden state, or from latent vectors that are normalized. */
-static void add_queries(const struct ar_transformer *model, const struct sizes *sizes,
-                        enum ar_transformer_pass pass, struct ar_kernels *kernels)
-{
-    double columns = sizes->query + sizes->keys + sizes->values;
-    double norm_passes = pass == AR_PASS_BACKWARD ? 5 : 2;
-    if (model->key_latent == 0) {
-        add_product(kernels, sizes, "qkv", pass, 1, sizes->tokens, columns, sizes->hidden);
-        add_adapter(model, sizes, pass, columns, sizes->hidden, kernels);
-    } else {
-        double rope = model->rope_dim, key_latent = model->key_latent;
-        double query_input = model->query_latent > 0 ? model->query_latent : sizes->hidden;
-        double fresh = sizes->keys * (model->head_dim - rope) / model->head_dim + sizes->values;
-        if (model->query_latent > 0) {
-            add_product(kernels, sizes, "query latent", pass, 1, sizes->tokens, query_input,
-                        sizes->hidden);
-        }
-        add_product(kernels, sizes, "queries", pass, 1, sizes->tokens, sizes->query, query_input);
-        add_product(kernels, sizes, "key latent", pass, 1, sizes->tokens, key_latent + rope,
-                    sizes->hidden);
-        add_product(kernels, sizes, "keys, values", pass, 1, sizes->tokens, fresh, key_latent);
-        add_memory(kernels, "latent norms",
-                   norm_passes * sizes->tokens * (model->query_latent + key_latent) *
-                       sizes->element_bytes);
-        add_memory(kernels, "rope key copies",
-                   2 * sizes->tokens * sizes->keys * sizes->element_bytes);
-    }
-    if (model->has_head_norms) {
-        add_memory(kernels, "head norms",
-                   norm_passes * sizes->tokens * (sizes->query + sizes->keys) *
-                       sizes->element_bytes);
-    }
-    if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
-        add_memory(kernels, "qkv gradient", 2 * sizes->tokens * columns * sizes->element_bytes);
-    }
-}
-
 static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                       enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
@@ -318,7 +274,37 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     bool is_biased = transformer_has_biases(model) && model->lora == 0;
     bool has_qkv_bias = is_biased || (model->biases == AR_BIASES_QKV && model->lora == 0);
     add_norm(&sizes, pass, kernels);
-    add_queries(model, &sizes, pass, kernels);
+    /* Queries, keys and values from the hidden state, or from latent vectors that are normalized.
+     */
+    double columns = sizes.query + sizes.keys + sizes.values;
+    double norm_passes = pass == AR_PASS_BACKWARD ? 5 : 2;
+    if (model->key_latent == 0) {
+        add_product(kernels, &sizes, "qkv", pass, 1, sizes.tokens, columns, sizes.hidden);
+        add_adapter(model, &sizes, pass, columns, sizes.hidden, kernels);
+    } else {
+        double rope = model->rope_dim, key_latent = model->key_latent;
+        double query_input = model->query_latent > 0 ? model->query_latent : sizes.hidden;
+        double fresh = sizes.keys * (model->head_dim - rope) / model->head_dim + sizes.values;
+        if (model->query_latent > 0) {
+            add_product(kernels, &sizes, "query latent", pass, 1, sizes.tokens, query_input,
+                        sizes.hidden);
+        }
+        add_product(kernels, &sizes, "queries", pass, 1, sizes.tokens, sizes.query, query_input);
+        add_product(kernels, &sizes, "key latent", pass, 1, sizes.tokens, key_latent + rope,
+                    sizes.hidden);
+        add_product(kernels, &sizes, "keys, values", pass, 1, sizes.tokens, fresh, key_latent);
+        add_memory(kernels, "latent norms",
+                   norm_passes * sizes.tokens * (model->query_latent + key_latent) *
+                       sizes.element_bytes);
+        add_memory(kernels, "rope key copies", 2 * sizes.tokens * sizes.keys * sizes.element_bytes);
+    }
+    if (model->has_head_norms) {
+        add_memory(kernels, "head norms",
+                   norm_passes * sizes.tokens * (sizes.query + sizes.keys) * sizes.element_bytes);
+    }
+    if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
+        add_memory(kernels, "qkv gradient", 2 * sizes.tokens * columns * sizes.element_bytes);
+    }
     add_attention(model, slice, pass, sizes.element_bytes, kernels);
     add_product(kernels, &sizes, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.context);
     add_adapter(model, &sizes, pass, sizes.hidden, sizes.context, kernels);

@@ -146,14 +146,22 @@ static double negotiated_s(const struct ar_cycle *cycle, double ready_s)
     return fmax(ready_s, first_s + tick * period_s) + cycle->negotiate_s;
 }
 
-/* Walks through the backward pass and puts the gradients into buckets as they appear; notes when
- * each part of the step ends. */
-static void fill_buckets(const struct ar_workload_request *request, struct ar_workload *workload,
-                         double *parts_end_s)
+enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
+                                struct ar_workload **workload, struct ar_error *err)
 {
     const struct ar_trace *trace = request->trace;
+    if (trace->tensors_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "trace %s: found no gradients; expected a layer with parameters",
+                            trace->name);
+    }
+    struct ar_workload *made =
+        ar_arena_alloc(arena, 1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
+    made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
+    double *parts_end_s = ar_arena_alloc(arena, trace->layers_count + 2u, sizeof *parts_end_s);
+    made->parts_end_s = parts_end_s;
     struct arrival arrival = {.index = 0};
-    double now_s = workload->forward_end_s;
+    double now_s = made->forward_end_s;
     double even_s = now_s; /* without slowdown */
     uint32_t next = 0, parts = 0;
     parts_end_s[parts++] = now_s;
@@ -169,10 +177,10 @@ static void fill_buckets(const struct ar_workload_request *request, struct ar_wo
             arrival.ready_s = now_s;
             arrival.sent_s = sent_s;
             arrival.elements = trace->tensor_elements[layer->tensors_first + tensor];
-            if (begins_bucket(request, workload, &arrival)) {
-                workload->buckets[workload->buckets_count++] = (struct ar_bucket){.first_layer = i};
+            if (begins_bucket(request, made, &arrival)) {
+                made->buckets[made->buckets_count++] = (struct ar_bucket){.first_layer = i};
             }
-            struct ar_bucket *last = &workload->buckets[workload->buckets_count - 1];
+            struct ar_bucket *last = &made->buckets[made->buckets_count - 1];
             last->elements += arrival.elements;
             last->tensors_count++;
             last->wait_s = arrival.sent_s - arrival.ready_s;
@@ -181,26 +189,9 @@ static void fill_buckets(const struct ar_workload_request *request, struct ar_wo
             last->layer = i;
         }
     }
-    workload->backward_end_s = now_s;
-    workload->stretch_s = now_s - even_s;
-    workload->optimizer_s = trace->optimizer_s;
-}
-
-enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
-                                struct ar_workload **workload, struct ar_error *err)
-{
-    const struct ar_trace *trace = request->trace;
-    if (trace->tensors_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "trace %s: found no gradients; expected a layer with parameters",
-                            trace->name);
-    }
-    struct ar_workload *made =
-        ar_arena_alloc(arena, 1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
-    made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
-    double *parts_end_s = ar_arena_alloc(arena, trace->layers_count + 2u, sizeof *parts_end_s);
-    made->parts_end_s = parts_end_s;
-    fill_buckets(request, made, parts_end_s);
+    made->backward_end_s = now_s;
+    made->stretch_s = now_s - even_s;
+    made->optimizer_s = trace->optimizer_s;
     *workload = made;
     return AR_OK;
 }

@@ -95,9 +95,25 @@ static enum ar_status read_astra_count(const struct astra_reader *reader, const 
 
 /* --- the head ------------------------------------------------------------------------------ */
 
-/* SimAI's `model_parallel_NPU_group: 2 ep: 16 pp: 12 ... pp_comm 50331648`. */
-static enum ar_status read_mesh_sizes(struct astra_reader *reader, char *const *words, size_t count)
+static enum ar_status read_astra_head(struct astra_reader *reader)
 {
+    char *words[WORDS_MAX];
+    const char *names[sizeof parallelisms / sizeof parallelisms[0]];
+    size_t count = read_next_words(reader, words);
+    uint64_t layers = 0;
+    for (size_t i = 0; i < sizeof parallelisms / sizeof parallelisms[0]; i++) {
+        names[i] = parallelisms[i].word;
+        if (count > 0 && strcmp(words[0], names[i]) == 0) {
+            reader->parallelism = &parallelisms[i];
+        }
+    }
+    if (reader->parallelism == NULL) {
+        char where[240];
+        snprintf(where, sizeof where, "%.200s:%" PRIu64, reader->recorded->path, reader->line);
+        return ar_error_unknown(reader->err, AR_BAD_DATA, where, "parallelism",
+                                count > 0 ? words[0] : "", names, sizeof names / sizeof names[0]);
+    }
+    /* SimAI's `model_parallel_NPU_group: 2 ep: 16 pp: 12 ... pp_comm 50331648`. */
     struct ar_recorded *recorded = reader->recorded;
     const struct {
         const char *name;
@@ -123,28 +139,6 @@ static enum ar_status read_mesh_sizes(struct astra_reader *reader, char *const *
             return refuse_line(reader, "checkpoints", "checkpoints: 0, all passes as layers");
         }
     }
-    return AR_OK;
-}
-
-static enum ar_status read_astra_head(struct astra_reader *reader)
-{
-    char *words[WORDS_MAX];
-    const char *names[sizeof parallelisms / sizeof parallelisms[0]];
-    size_t count = read_next_words(reader, words);
-    uint64_t layers = 0;
-    for (size_t i = 0; i < sizeof parallelisms / sizeof parallelisms[0]; i++) {
-        names[i] = parallelisms[i].word;
-        if (count > 0 && strcmp(words[0], names[i]) == 0) {
-            reader->parallelism = &parallelisms[i];
-        }
-    }
-    if (reader->parallelism == NULL) {
-        char where[240];
-        snprintf(where, sizeof where, "%.200s:%" PRIu64, reader->recorded->path, reader->line);
-        return ar_error_unknown(reader->err, AR_BAD_DATA, where, "parallelism",
-                                count > 0 ? words[0] : "", names, sizeof names / sizeof names[0]);
-    }
-    AR_TRY(read_mesh_sizes(reader, words, count));
     reader->recorded->form = reader->is_simai ? "SimAI" : "ASTRA-sim";
     if (read_next_words(reader, words) != 1) {
         return refuse_line(reader, "no number of layers", "one number");
@@ -211,24 +205,6 @@ static enum ar_status read_astra_layer(struct astra_reader *reader, char *const 
     return AR_OK;
 }
 
-static enum ar_status read_astra_layers(struct astra_reader *reader)
-{
-    char *words[WORDS_MAX], found[60];
-    for (uint32_t i = 0; i < reader->layers_count; i++) {
-        size_t count = read_next_words(reader, words);
-        if (count != COLUMNS) {
-            snprintf(found, sizeof found, "%zu words for layer %u of %u", count, i + 1,
-                     reader->layers_count);
-            return refuse_line(reader, found,
-                               "12: name, -1, three times time, type and bytes, update");
-        }
-        AR_TRY(read_astra_layer(reader, words, &reader->layers[i]));
-    }
-    return read_next_words(reader, words) == 0
-               ? AR_OK
-               : refuse_line(reader, "more layers", "as many as line 2 says");
-}
-
 /* --- the step ------------------------------------------------------------------------------ */
 
 #define NO_TASK UINT32_MAX
@@ -274,55 +250,6 @@ static void add_astra_weights(struct astra_reader *reader, const struct layer *l
     add_astra_collective(reader, layer, phase, AR_RECORDED_BACKWARD, true);
 }
 
-static void add_astra_backward(struct astra_reader *reader, const struct layer *layer)
-{
-    const struct phase *phase = &layer->phases[INPUTS];
-    bool holds_up = reader->parallelism->holds_up;
-    if (reader->parallelism->are_weights_first) {
-        add_astra_weights(reader, layer);
-    }
-    add_astra_compute(reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
-    uint32_t sent = add_astra_collective(reader, layer, phase, AR_RECORDED_BACKWARD, !holds_up);
-    if (!reader->parallelism->are_weights_first) {
-        add_astra_weights(reader, layer);
-    }
-    if (!holds_up && sent != NO_TASK) { /* the layer ends when it has ended */
-        recorded_add(reader->recorded,
-                     &(struct ar_recorded_task){.duty = AR_RECORDED_BACKWARD, .line = layer->line});
-        recorded_need(reader->recorded, sent);
-    }
-}
-
-static enum ar_status make_astra_step(struct astra_reader *reader)
-{
-    double update_s = 0;
-    struct ar_recorded *recorded = reader->recorded;
-    size_t layers = reader->layers_count;
-    AR_TRY(recorded_room(recorded, 8 * layers + 1, 4 * layers + 1, reader->arena, reader->err));
-    for (size_t i = 0; i < layers; i++) {
-        const struct layer *layer = &reader->layers[i];
-        add_astra_compute(reader, layer, layer->phases[FORWARD].time_s, AR_RECORDED_FORWARD);
-        add_astra_collective(reader, layer, &layer->phases[FORWARD], AR_RECORDED_FORWARD, false);
-        update_s += layer->phases[WEIGHTS].operation != NULL ? layer->update_s : 0;
-    }
-    for (size_t i = layers; i > 0; i--) {
-        add_astra_backward(reader, &reader->layers[i - 1]);
-    }
-    uint32_t last = NO_TASK; /* collectives beside the GPU run one after the other */
-    for (uint32_t i = 0; i < recorded->tasks_count; i++) {
-        last = recorded->tasks[i].is_beside ? i : last;
-    }
-    if (layers > 0) {
-        recorded_add(recorded, &(struct ar_recorded_task){.time_s = update_s,
-                                                          .duty = AR_RECORDED_UPDATE,
-                                                          .line = reader->line});
-        if (last != NO_TASK) {
-            recorded_need(recorded, last);
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t bytes,
                                struct ar_arena *arena, struct ar_error *err)
 {
@@ -332,8 +259,60 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
                             recorded->path);
     }
     AR_TRY(read_astra_head(&reader));
-    AR_TRY(read_astra_layers(&reader));
-    AR_TRY(make_astra_step(&reader));
+    char *words[WORDS_MAX], found[60];
+    for (uint32_t i = 0; i < reader.layers_count; i++) {
+        size_t count = read_next_words(&reader, words);
+        if (count != COLUMNS) {
+            snprintf(found, sizeof found, "%zu words for layer %u of %u", count, i + 1,
+                     reader.layers_count);
+            return refuse_line(&reader, found,
+                               "12: name, -1, three times time, type and bytes, update");
+        }
+        AR_TRY(read_astra_layer(&reader, words, &reader.layers[i]));
+    }
+    AR_TRY(read_next_words(&reader, words) == 0
+               ? AR_OK
+               : refuse_line(&reader, "more layers", "as many as line 2 says"));
+    double update_s = 0;
+    size_t layers = reader.layers_count;
+    AR_TRY(recorded_room(recorded, 8 * layers + 1, 4 * layers + 1, reader.arena, reader.err));
+    for (size_t i = 0; i < layers; i++) {
+        const struct layer *layer = &reader.layers[i];
+        add_astra_compute(&reader, layer, layer->phases[FORWARD].time_s, AR_RECORDED_FORWARD);
+        add_astra_collective(&reader, layer, &layer->phases[FORWARD], AR_RECORDED_FORWARD, false);
+        update_s += layer->phases[WEIGHTS].operation != NULL ? layer->update_s : 0;
+    }
+    for (size_t i = layers; i > 0; i--) {
+        const struct layer *layer = &reader.layers[i - 1];
+        const struct phase *phase = &layer->phases[INPUTS];
+        bool holds_up = reader.parallelism->holds_up;
+        if (reader.parallelism->are_weights_first) {
+            add_astra_weights(&reader, layer);
+        }
+        add_astra_compute(&reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
+        uint32_t sent =
+            add_astra_collective(&reader, layer, phase, AR_RECORDED_BACKWARD, !holds_up);
+        if (!reader.parallelism->are_weights_first) {
+            add_astra_weights(&reader, layer);
+        }
+        if (!holds_up && sent != NO_TASK) { /* the layer ends when it has ended */
+            recorded_add(reader.recorded, &(struct ar_recorded_task){.duty = AR_RECORDED_BACKWARD,
+                                                                     .line = layer->line});
+            recorded_need(reader.recorded, sent);
+        }
+    }
+    uint32_t last = NO_TASK; /* collectives beside the GPU run one after the other */
+    for (uint32_t i = 0; i < recorded->tasks_count; i++) {
+        last = recorded->tasks[i].is_beside ? i : last;
+    }
+    if (layers > 0) {
+        recorded_add(recorded, &(struct ar_recorded_task){.time_s = update_s,
+                                                          .duty = AR_RECORDED_UPDATE,
+                                                          .line = reader.line});
+        if (last != NO_TASK) {
+            recorded_need(recorded, last);
+        }
+    }
     if (recorded->pp > 1) {
         recorded_note(recorded, arena,
                       "%.200s: the layers of one of %u stages of a pipeline, all micro-"

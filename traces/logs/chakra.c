@@ -254,25 +254,6 @@ static int compare_places(const void *a, const void *b)
     return (first->id > second->id) - (first->id < second->id);
 }
 
-/* Numbers in order; one that is there twice is refused. */
-static enum ar_status sort_places(struct chakra_reader *reader, struct ar_arena *arena)
-{
-    uint32_t count = reader->nodes_count;
-    reader->places = ar_arena_alloc(arena, count + 1, sizeof *reader->places);
-    reader->stack = ar_arena_alloc(arena, count + 1, sizeof *reader->stack);
-    for (uint32_t i = 0; i < count; i++) {
-        reader->places[i] = (struct place){.id = reader->nodes[i].id, .node = i};
-    }
-    qsort(reader->places, count, sizeof *reader->places, compare_places);
-    for (uint32_t i = 1; i < count; i++) {
-        if (reader->places[i].id == reader->places[i - 1].id) {
-            return refuse_node(reader, reader->places[i].id, "its number a second time",
-                               "each once");
-        }
-    }
-    return AR_OK;
-}
-
 /* Finds a node by its number. A need that is not in the file, such as the whole program, does not
  * count. */
 static struct node *find_node(const struct chakra_reader *reader, uint64_t id)
@@ -352,7 +333,20 @@ static enum ar_status walk_needs(struct chakra_reader *reader, uint32_t first)
 static enum ar_status make_chakra_step(struct chakra_reader *reader, struct ar_arena *arena)
 {
     struct ar_recorded *recorded = reader->recorded;
-    AR_TRY(sort_places(reader, arena));
+    /* Numbers in order; one that is there twice is refused. */
+    uint32_t count = reader->nodes_count;
+    reader->places = ar_arena_alloc(arena, count + 1, sizeof *reader->places);
+    reader->stack = ar_arena_alloc(arena, count + 1, sizeof *reader->stack);
+    for (uint32_t i = 0; i < count; i++) {
+        reader->places[i] = (struct place){.id = reader->nodes[i].id, .node = i};
+    }
+    qsort(reader->places, count, sizeof *reader->places, compare_places);
+    for (uint32_t i = 1; i < count; i++) {
+        if (reader->places[i].id == reader->places[i - 1].id) {
+            return refuse_node(reader, reader->places[i].id, "its number a second time",
+                               "each once");
+        }
+    }
     AR_TRY(recorded_room(recorded, reader->nodes_count, reader->nodes_count, arena, reader->err));
     for (uint32_t i = 0; i < reader->nodes_count; i++) {
         if (!reader->nodes[i].is_done) {

@@ -338,45 +338,6 @@ enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_
     return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, line, what);
 }
 
-/* Different sizes above zero, counted up to `max`. */
-static size_t count_sizes(const struct ar_log *run, size_t max)
-{
-    uint64_t last = 0, next = 0;
-    size_t count = 0;
-    while (count < max && next != UINT64_MAX) {
-        next = UINT64_MAX;
-        for (size_t i = 0; i < run->rows_count; i++) {
-            uint64_t size = run->rows[i].payload_bytes;
-            next = size > last && size < next ? size : next;
-        }
-        count += next != UINT64_MAX;
-        last = next;
-    }
-    return count;
-}
-
-static enum ar_status check_rows_alike(const struct ar_log *run, struct ar_error *err)
-{
-    for (size_t i = 0; i < run->rows_count; i++) {
-        const struct ar_log_row *row = &run->rows[i];
-        double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
-        if (wrong > 0) {
-            return ar_log_refuse(run, row->line, err,
-                                 "%.0f elements came out wrong; expected a run with right results",
-                                 wrong);
-        }
-        if (strcmp(row->datatype, run->rows[0].datatype) != 0 ||
-            strcmp(row->redop, run->rows[0].redop) != 0) {
-            return ar_log_refuse(run, row->line, err,
-                                 "%s %s in a table that begins with %s %s (line %" PRIu64
-                                 "); expected one datatype and operation",
-                                 row->datatype, row->redop, run->rows[0].datatype,
-                                 run->rows[0].redop, run->rows[0].line);
-        }
-    }
-    return AR_OK;
-}
-
 static enum ar_status check_run_fits(const struct ar_log *run, enum ar_log_collective collective,
                                      struct ar_error *err)
 {
@@ -413,8 +374,35 @@ enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective col
                             size_t sizes_min, struct ar_error *err)
 {
     AR_TRY(check_run_fits(run, collective, err));
-    AR_TRY(check_rows_alike(run, err));
-    size_t sizes_count = count_sizes(run, sizes_min);
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
+        if (wrong > 0) {
+            return ar_log_refuse(run, row->line, err,
+                                 "%.0f elements came out wrong; expected a run with right results",
+                                 wrong);
+        }
+        if (strcmp(row->datatype, run->rows[0].datatype) != 0 ||
+            strcmp(row->redop, run->rows[0].redop) != 0) {
+            return ar_log_refuse(run, row->line, err,
+                                 "%s %s in a table that begins with %s %s (line %" PRIu64
+                                 "); expected one datatype and operation",
+                                 row->datatype, row->redop, run->rows[0].datatype,
+                                 run->rows[0].redop, run->rows[0].line);
+        }
+    }
+    /* Different sizes above zero. */
+    uint64_t last = 0, next = 0;
+    size_t sizes_count = 0;
+    while (sizes_count < sizes_min && next != UINT64_MAX) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < run->rows_count; i++) {
+            uint64_t size = run->rows[i].payload_bytes;
+            next = size > last && size < next ? size : next;
+        }
+        sizes_count += next != UINT64_MAX;
+        last = next;
+    }
     return sizes_count >= sizes_min
                ? AR_OK
                : ar_log_refuse(run, run->first_line, err,

@@ -111,26 +111,6 @@ static enum ar_status read_devices(struct json_reader *reader, const json_t *con
     return AR_OK;
 }
 
-/* The environment tells how many processes were started: without MPI each is rank 0 of its own. */
-static enum ar_status check_processes(const struct json_reader *reader, const json_t *document)
-{
-    static const char *const keys[] = {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE="};
-    const json_t *env = json_object_get(document, "env");
-    for (size_t i = 0; i < 2 * json_array_size(env); i++) {
-        const char *text = json_string_value(json_array_get(env, i / 2)), *key = keys[i % 2];
-        uint64_t processes;
-        if (text != NULL && ar_take_count(&text, key, &processes) && reader->run.ranks_count == 1 &&
-            processes > 1) {
-            return ar_error_set(reader->err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": one process is listed, but %s%" PRIu64
-                                "; expected all: each process ran alone, as nccl-tests does when "
-                                "built without MPI=1",
-                                reader->logs->path, reader->line, key, processes);
-        }
-    }
-    return AR_OK;
-}
-
 static enum ar_status read_document(struct json_reader *reader, const json_t *document,
                                     uint64_t last_line)
 {
@@ -156,7 +136,22 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
         log->collective = ar_collective_of_name(name);
     }
     AR_TRY(read_devices(reader, json_object_get(document, "config")));
-    AR_TRY(check_processes(reader, document));
+    /* The environment tells how many processes were started: without MPI each is rank 0 of its own.
+     */
+    static const char *const keys[] = {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE="};
+    const json_t *env = json_object_get(document, "env");
+    for (size_t i = 0; i < 2 * json_array_size(env); i++) {
+        const char *text = json_string_value(json_array_get(env, i / 2)), *key = keys[i % 2];
+        uint64_t processes;
+        if (text != NULL && ar_take_count(&text, key, &processes) && reader->run.ranks_count == 1 &&
+            processes > 1) {
+            return ar_error_set(reader->err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": one process is listed, but %s%" PRIu64
+                                "; expected all: each process ran alone, as nccl-tests does when "
+                                "built without MPI=1",
+                                reader->logs->path, reader->line, key, processes);
+        }
+    }
     for (size_t i = 0; i < json_array_size(results); i++) {
         AR_TRY(read_record(reader, json_array_get(results, i), i));
     }

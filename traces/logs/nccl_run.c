@@ -146,35 +146,31 @@ static enum ar_log_collective infer_collective(const struct ar_log *run,
     return AR_LOG_OTHER;
 }
 
-/* Checks that a printed bandwidth of a row is that of size, time and ranks. */
-static enum ar_status check_bandwidth(const struct ar_log *run, const struct ar_log_row *row,
-                                      bool is_in_place, bool is_busbw, struct ar_error *err)
-{
-    const struct ar_log_timing *timing = is_in_place ? &row->in_place : &row->out_of_place;
-    double bandwidth_Bps = is_busbw ? timing->busbw_Bps : timing->algbw_Bps;
-    double size_bytes = (double)row->payload_bytes, factor = 1;
-    char ranks[32] = "";
-    if (is_busbw) {
-        factor = run->ranks > 0 ? ar_log_busbw_factor(run->collective, run->ranks) : NAN;
-        snprintf(ranks, sizeof ranks, " on %" PRIu32 " ranks", run->ranks);
-    }
-    return bandwidth_fits(size_bytes, factor, timing->time_s, bandwidth_Bps)
-               ? AR_OK
-               : ar_log_refuse(run, row->line, err,
-                               "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
-                               "%" PRIu64 " bytes%s takes %.6g us",
-                               is_in_place ? "in-place" : "out-of-place",
-                               is_busbw ? "busbw" : "algbw", bandwidth_Bps / 1e9,
-                               factor * size_bytes / timing->time_s / 1e9,
-                               ar_log_collective_name(run->collective), row->payload_bytes, ranks,
-                               timing->time_s * 1e6);
-}
-
 static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error *err)
 {
     /* Bandwidths of others may be anything: hypercube counts (N-1)/N of the bytes. */
     for (size_t i = 0; i < 4 * run->rows_count && run->collective != AR_LOG_OTHER; i++) {
-        AR_TRY(check_bandwidth(run, &run->rows[i / 4], i / 2 % 2 == 1, i % 2 == 1, err));
+        /* Checks that a printed bandwidth of a row is that of size, time and ranks. */
+        const struct ar_log_row *row = &run->rows[i / 4];
+        bool is_in_place = i / 2 % 2 == 1;
+        const struct ar_log_timing *timing = is_in_place ? &row->in_place : &row->out_of_place;
+        double bandwidth_Bps = (i % 2 == 1) ? timing->busbw_Bps : timing->algbw_Bps;
+        double size_bytes = (double)row->payload_bytes, factor = 1;
+        char ranks[32] = "";
+        if ((i % 2 == 1)) {
+            factor = run->ranks > 0 ? ar_log_busbw_factor(run->collective, run->ranks) : NAN;
+            snprintf(ranks, sizeof ranks, " on %" PRIu32 " ranks", run->ranks);
+        }
+        AR_TRY(bandwidth_fits(size_bytes, factor, timing->time_s, bandwidth_Bps)
+                   ? AR_OK
+                   : ar_log_refuse(run, row->line, err,
+                                   "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
+                                   "%" PRIu64 " bytes%s takes %.6g us",
+                                   is_in_place ? "in-place" : "out-of-place",
+                                   (i % 2 == 1) ? "busbw" : "algbw", bandwidth_Bps / 1e9,
+                                   factor * size_bytes / timing->time_s / 1e9,
+                                   ar_log_collective_name(run->collective), row->payload_bytes,
+                                   ranks, timing->time_s * 1e6));
     }
     return AR_OK;
 }
@@ -218,11 +214,18 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
     return AR_OK;
 }
 
-/* Checks that ranks are numbered without gaps, as are the first ones of each process in JSON. They
- * stand one after the other then. */
-static enum ar_status check_rank_numbers(const struct ar_log *log, struct ar_nccl_run *run,
-                                         struct ar_error *err)
+static int compare_hosts(const void *a, const void *b)
 {
+    const struct ar_nccl_rank *first = a, *second = b;
+    return strcmp(first->host, second->host);
+}
+
+/* Counts the ranks of the group of rank 0, which is the one that prints, and their hosts. */
+static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *log,
+                                       struct ar_error *err)
+{
+    /* Checks that ranks are numbered without gaps, as are the first ones of each process in JSON.
+     * They stand one after the other then. */
     uint64_t stride = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t per_process = run->has_rank_of_process_only ? 1 : run->ranks_per_process;
     size_t first = 0;
@@ -246,20 +249,6 @@ static enum ar_status check_rank_numbers(const struct ar_log *log, struct ar_ncc
                              ", nThread times nGpus",
                              run->ranks_count, per_process);
     }
-    return AR_OK;
-}
-
-static int compare_hosts(const void *a, const void *b)
-{
-    const struct ar_nccl_rank *first = a, *second = b;
-    return strcmp(first->host, second->host);
-}
-
-/* Counts the ranks of the group of rank 0, which is the one that prints, and their hosts. */
-static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *log,
-                                       struct ar_error *err)
-{
-    AR_TRY(check_rank_numbers(log, run, err));
     uint64_t group = run->ranks[0].group;
     uint64_t each = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t all = run->ranks_count * each;

@@ -320,28 +320,11 @@ static enum ar_status take_nccl_closing(struct ar_nccl_text *text, char *line, u
     return AR_OK;
 }
 
-/* Takes the version and the ranks from a message of NCCL. Several communicators leave the ranks
- * unknown. */
-static void take_nccl_message(struct ar_nccl_text *text, char *message, uint64_t number)
+enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t number,
+                                 struct ar_error *err)
 {
-    const char *version = ar_behind(message, "NCCL version ");
-    const char *nranks = strstr(message, " nranks ");
-    uint64_t count;
-    if (version != NULL && text->library[0] == '\0') {
-        snprintf(text->library, sizeof text->library, "NCCL %.*s", (int)strcspn(version, " +"),
-                 version);
-    }
-    if (strstr(message, "Init COMPLETE") != NULL && nranks != NULL &&
-        ar_take_count(&nranks, "nranks", &count)) {
-        bool is_first = text->run.nranks_line == 0 || text->run.nranks == 0;
-        text->run.nranks = is_first || text->run.nranks == count ? count : 0;
-        text->run.nranks_line = number;
-    }
-}
-
-/* The program of nccl-tests that a line speaks of, and a test that says it failed. */
-static void take_nccl_hints(struct ar_nccl_text *text, const char *line, uint64_t number)
-{
+    bool is_taken;
+    /* The program of nccl-tests that a line speaks of, and a test that says it failed. */
     const char *start = strstr(line, "_perf");
     while (start != NULL && start > line &&
            (islower((unsigned char)start[-1]) || start[-1] == '_')) {
@@ -353,15 +336,22 @@ static void take_nccl_hints(struct ar_nccl_text *text, const char *line, uint64_
         strstr(line, "Test CUDA failure") != NULL) {
         text->failure_line = number;
     }
-}
-
-enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t number,
-                                 struct ar_error *err)
-{
-    bool is_taken;
-    take_nccl_hints(text, line, number);
     if (strncmp(line, "NCCL version ", 13) == 0 || strstr(line, "NCCL INFO ") != NULL) {
-        take_nccl_message(text, line, number);
+        /* Takes the version and the ranks from a message of NCCL. Several communicators leave the
+         * ranks unknown. */
+        const char *version = ar_behind(line, "NCCL version ");
+        const char *nranks = strstr(line, " nranks ");
+        uint64_t count;
+        if (version != NULL && text->library[0] == '\0') {
+            snprintf(text->library, sizeof text->library, "NCCL %.*s", (int)strcspn(version, " +"),
+                     version);
+        }
+        if (strstr(line, "Init COMPLETE") != NULL && nranks != NULL &&
+            ar_take_count(&nranks, "nranks", &count)) {
+            bool is_first = text->run.nranks_line == 0 || text->run.nranks == 0;
+            text->run.nranks = is_first || text->run.nranks == count ? count : 0;
+            text->run.nranks_line = number;
+        }
     }
     AR_TRY(take_nccl_head(text, line, number, &is_taken, err));
     if (is_taken) {
