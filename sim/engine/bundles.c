@@ -84,26 +84,6 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
 /* --- a phase on its way ------------------------------------------------------------------------
  */
 
-/* Writes the bytes that each place sends in the first step, twice round. A place receives what the
- * one before it sends, so every other row gives the bytes of two. */
-static void bundle_find_bytes(const struct bundle_run *run, double *bytes)
-{
-    const struct ar_collective *collective = run->all->collective;
-    const struct bundle *bundle = run->bundle;
-    size_t walks = bundle->walks, places = bundle->places_count;
-    for (uint32_t row = 0; row < bundle->rows; row += 2) {
-        for (size_t place = row * walks; place < (row + 1) * walks; place++) {
-            size_t sender = (row > 0 ? place : place + places) - walks;
-            struct ar_move move =
-                ar_algorithm_move(collective->algorithm, &collective->shape, run->all->elements,
-                                  bundle->positions[place], run->all->first_step);
-            bytes[place] = (double)(move.send_span.count * collective->element_bytes);
-            bytes[sender] = (double)(move.receive_span.count * collective->element_bytes);
-        }
-    }
-    memcpy(bytes + places, bytes, places * sizeof *bytes);
-}
-
 /* Slot of the messages with this number; the last of the phase before has number -1. */
 static uint32_t message_slot(const struct bundle_run *run, int64_t message)
 {
@@ -279,7 +259,21 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
         run.latency_s = lanes->latency_s;
         run.s_per_byte = lanes->s_per_byte;
     }
-    bundle_find_bytes(&run, lanes->bytes);
+    /* The bytes that each place sends in the first step, twice round. A place receives what the one
+     * before it sends, so every other row gives the bytes of two. */
+    const struct ar_collective *collective = recurrence->collective;
+    size_t walks = bundle->walks, places = bundle->places_count;
+    for (uint32_t row = 0; row < bundle->rows; row += 2) {
+        for (size_t place = row * walks; place < (row + 1) * walks; place++) {
+            size_t sender = (row > 0 ? place : place + places) - walks;
+            struct ar_move move =
+                ar_algorithm_move(collective->algorithm, &collective->shape, recurrence->elements,
+                                  bundle->positions[place], recurrence->first_step);
+            lanes->bytes[place] = (double)(move.send_span.count * collective->element_bytes);
+            lanes->bytes[sender] = (double)(move.receive_span.count * collective->element_bytes);
+        }
+    }
+    memcpy(lanes->bytes + places, lanes->bytes, places * sizeof *lanes->bytes);
     bundle_load(&run);
     double messages = (double)recurrence->phase->steps * (double)bundle->places_count;
     if (messages >= recurrence->jumps_from && ring_jump_run(&run)) {

@@ -259,29 +259,6 @@ static double tree_time_over(const struct tree *tree, uint32_t index)
            positions[hop->to].left_s;
 }
 
-/* Splits the time by way of a hop. */
-static void tree_charge(const struct tree *tree, uint32_t index, struct ar_phase_time *time)
-{
-    const struct ar_hop *hops = tree->at->pattern->hops;
-    const struct tree_position *positions = tree->positions;
-    struct tree_delay delay = tree_delay_on(tree, index);
-    *time = (struct ar_phase_time){.time_s = tree_time_over(tree, index)};
-    time->bound = 2 * delay.time_s > time->time_s ? delay.bound : AR_BOUND_HOPS;
-    for (uint32_t at = positions[hops[index].from].hop; at != AR_NEVER;
-         at = positions[hops[at].from].hop) {
-        tree_charge_part(tree, at, 0, time);
-        time->reduction_s += (positions[hops[at].to].sums - 1) * tree->reduce_s;
-    }
-    tree_charge_part(tree, index, 0, time);
-    time_charge(time, hops[index].tier, delay.latencies * hop_latency_s(tree->at, &hops[index]),
-                delay.bandwidth_s);
-    time->reduction_s += delay.reduction_s;
-    for (uint32_t at = positions[hops[index].to].next_hop; at != AR_NEVER;
-         at = positions[hops[at].to].next_hop) {
-        tree_charge_part(tree, at, tree->at->phase->parts - 1, time);
-    }
-}
-
 /* The longest way through the tree, over all hops of all lanes. */
 static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
@@ -307,7 +284,26 @@ static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
             }
         }
         if (slowest != AR_NEVER) {
-            tree_charge(&tree, slowest, time);
+            /* The time by way of the slowest hop, in its parts. */
+            const struct ar_hop *hops = tree.at->pattern->hops;
+            const struct tree_position *positions = tree.positions;
+            struct tree_delay delay = tree_delay_on(&tree, slowest);
+            *time = (struct ar_phase_time){.time_s = tree_time_over(&tree, slowest)};
+            time->bound = 2 * delay.time_s > time->time_s ? delay.bound : AR_BOUND_HOPS;
+            for (uint32_t hop_at = positions[hops[slowest].from].hop; hop_at != AR_NEVER;
+                 hop_at = positions[hops[hop_at].from].hop) {
+                tree_charge_part(&tree, hop_at, 0, time);
+                time->reduction_s += (positions[hops[hop_at].to].sums - 1) * tree.reduce_s;
+            }
+            tree_charge_part(&tree, slowest, 0, time);
+            time_charge(time, hops[slowest].tier,
+                        delay.latencies * hop_latency_s(tree.at, &hops[slowest]),
+                        delay.bandwidth_s);
+            time->reduction_s += delay.reduction_s;
+            for (uint32_t hop_at = positions[hops[slowest].to].next_hop; hop_at != AR_NEVER;
+                 hop_at = positions[hops[hop_at].to].next_hop) {
+                tree_charge_part(&tree, hop_at, tree.at->phase->parts - 1, time);
+            }
         }
     }
     time->slowest_Bps = shares->slowest_Bps;
@@ -489,24 +485,6 @@ static bool are_steps_alike(const struct ar_exchange *exchange, uint32_t steps)
     return true;
 }
 
-/* Why the closed form is an estimate, even where the rates of messages are exact. */
-static const char *why_not_exact(const struct ar_flows *flows, uint64_t elements)
-{
-    const char *why = ar_flows_why_not_exact(flows, elements);
-    bool are_sums_slow = ar_cluster_facts(flows->collective.cluster)->reduce_s_per_byte > 0;
-    for (uint32_t i = 0; i < flows->phases_count && why[0] == '\0'; i++) {
-        const struct ar_phase *phase = &flows->phases[i];
-        const struct ar_exchange *exchange = flows->patterns[i].exchange;
-        if (flows->patterns[i].tree != NULL) {
-            why = "parts wait for each other in a tree";
-        } else if (exchange != NULL && phase->is_at_once && phase->copies_from > 0 &&
-                   are_sums_slow && !are_steps_alike(exchange, phase->steps)) {
-            why = "messages that arrive earlier are summed earlier";
-        }
-    }
-    return why;
-}
-
 void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
                         struct ar_closed_time *time)
 {
@@ -517,7 +495,19 @@ void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
         phase_time(flows, i, elements, &time->phases[i]);
         time->time_s += time->phases[i].time_s;
     }
-    time->why = why_not_exact(flows, elements);
+    /* It may be an estimate also where the rates of messages are exact. */
+    time->why = ar_flows_why_not_exact(flows, elements);
+    bool are_sums_slow = ar_cluster_facts(flows->collective.cluster)->reduce_s_per_byte > 0;
+    for (uint32_t i = 0; i < flows->phases_count && time->why[0] == '\0'; i++) {
+        const struct ar_phase *phase = &flows->phases[i];
+        const struct ar_exchange *exchange = flows->patterns[i].exchange;
+        if (flows->patterns[i].tree != NULL) {
+            time->why = "parts wait for each other in a tree";
+        } else if (exchange != NULL && phase->is_at_once && phase->copies_from > 0 &&
+                   are_sums_slow && !are_steps_alike(exchange, phase->steps)) {
+            time->why = "messages that arrive earlier are summed earlier";
+        }
+    }
     time->exact = time->why[0] == '\0';
     double missing_s = time->setup_s + ar_flows_least_s(flows, elements) - time->time_s;
     if (!time->exact && missing_s > 0) { /* the longest phase waits for the busiest link */

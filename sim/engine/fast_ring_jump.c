@@ -109,29 +109,6 @@ static inline struct ring_waits ring_units_waits(const struct ring_units *units,
     };
 }
 
-/* A clock that counts from the first rank that is ready, and cannot run over. */
-static void ring_units_find_unit(struct ring_units *units)
-{
-    const struct bundle_run *run = units->run;
-    const struct bundle *bundle = units->bundle;
-    double last_s = 0, latency_s = 0, s_per_byte = 0, bytes = 0;
-    units->begin_s = INFINITY;
-    for (size_t i = 0; i < bundle->places_count; i++) {
-        units->begin_s = fmin(units->begin_s, run->lanes->now_s[i]);
-        last_s = fmax(last_s, fmax(run->lanes->now_s[i], run->lanes->free_s[i]));
-        latency_s = fmax(latency_s, run->latency_s[i]);
-        s_per_byte = fmax(s_per_byte, run->s_per_byte[i]);
-        bytes = fmax(bytes, run->bytes[i]);
-        for (uint32_t age = 1; age <= run->window; age++) {
-            last_s = fmax(last_s, bundle_flights(run, -(int64_t)age)[i]);
-        }
-    }
-    double step_s = latency_s + bytes * (s_per_byte + run->all->reduce_s_per_byte);
-    int exponent;
-    frexp(last_s - units->begin_s + (run->all->phase->steps + 1.0) * step_s, &exponent);
-    units->unit_s = ldexp(1, exponent - 61);
-}
-
 /* Whole units; what was over when the clock began does not matter. */
 static int64_t ring_units_of(const struct ring_units *units, double time_s)
 {
@@ -184,7 +161,23 @@ static void ring_units_begin(struct ring_units *units)
     const struct bundle *bundle = units->bundle;
     const struct lanes *lanes = run->lanes;
     size_t walks = bundle->walks;
-    ring_units_find_unit(units);
+    /* A clock that counts from the first rank that is ready, and cannot run over. */
+    double last_s = 0, latency_s = 0, s_per_byte = 0, bytes = 0;
+    units->begin_s = INFINITY;
+    for (size_t i = 0; i < bundle->places_count; i++) {
+        units->begin_s = fmin(units->begin_s, run->lanes->now_s[i]);
+        last_s = fmax(last_s, fmax(run->lanes->now_s[i], run->lanes->free_s[i]));
+        latency_s = fmax(latency_s, run->latency_s[i]);
+        s_per_byte = fmax(s_per_byte, run->s_per_byte[i]);
+        bytes = fmax(bytes, run->bytes[i]);
+        for (uint32_t age = 1; age <= run->window; age++) {
+            last_s = fmax(last_s, bundle_flights(run, -(int64_t)age)[i]);
+        }
+    }
+    double step_s = latency_s + bytes * (s_per_byte + run->all->reduce_s_per_byte);
+    int exponent;
+    frexp(last_s - units->begin_s + (run->all->phase->steps + 1.0) * step_s, &exponent);
+    units->unit_s = ldexp(1, exponent - 61);
     units->newest = run->window;
     units->known = run->window + 1;
     for (uint32_t row = 0; row < bundle->rows; row++) {
@@ -206,21 +199,6 @@ static void ring_units_begin(struct ring_units *units)
         ring_units_arrivals(units, 0)[i] =
             ring_units_of(units, start_s) +
             ring_units_whole(run->bytes[i] * units->units_per_byte[i]) + units->latency[i];
-    }
-}
-
-static void ring_units_step(struct ring_units *units, uint32_t step)
-{
-    units->newest = units->newest + 1 < units->slots ? units->newest + 1 : 0;
-    units->known += units->known < units->slots;
-    struct ring_stretch at = {.count = 0};
-    int64_t *arrivals = ring_units_arrivals(units, 0);
-    for (size_t first = 0; first < units->bundle->places_count; first += at.count) {
-        at = ring_units_stretch(units, first, step, 0);
-        for (size_t i = 0; i < at.count; i++) {
-            struct ring_waits waits = ring_units_waits(units, &at, i);
-            arrivals[first + i] = waits.start + waits.passes;
-        }
     }
 }
 
@@ -435,7 +413,18 @@ static bool jump_run_steps(struct jump *jump)
     uint32_t attempt = jump->rounds[1];
     bool has_jumped = false;
     for (uint32_t step = 1; step < steps; step++) {
-        ring_units_step(&jump->units, step);
+        jump->units.newest =
+            jump->units.newest + 1 < jump->units.slots ? jump->units.newest + 1 : 0;
+        jump->units.known += jump->units.known < jump->units.slots;
+        struct ring_stretch at = {.count = 0};
+        int64_t *arrivals = ring_units_arrivals(&jump->units, 0);
+        for (size_t first = 0; first < jump->units.bundle->places_count; first += at.count) {
+            at = ring_units_stretch(&jump->units, first, step, 0);
+            for (size_t i = 0; i < at.count; i++) {
+                struct ring_waits waits = ring_units_waits(&jump->units, &at, i);
+                arrivals[first + i] = waits.start + waits.passes;
+            }
+        }
         begun = step == copies_from + 1 ? step : begun;
         attempt = begun == step ? step + jump->rounds[1] : attempt;
         if (step < attempt || (begun > 0 && step - begun < jump->rounds[1])) {

@@ -146,30 +146,6 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
     return are;
 }
 
-/* Runs a job on one lane; states are then those at its end. */
-static void job_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
-{
-    double begin_s = recurrence->setup_s + recurrence->trial->calls[recurrence->call].copy_s;
-    struct rank_state *states = recurrence->states;
-    uint32_t window = recurrence->collective->window;
-    memset(recurrence->flights_s, 0,
-           (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
-    for (uint32_t position = 0; position < recurrence->positions; position++) {
-        uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-        states[position] =
-            (struct rank_state){.now_s = recurrence->rank_ready_s[rank], .peer = UINT32_MAX};
-    }
-    recurrence_mark(recurrence, lane, AR_MARK_START);
-    for (uint32_t position = 0; position < recurrence->positions; position++) {
-        states[position].now_s += begin_s;
-    }
-    recurrence_run_lane(recurrence, lane, elements);
-    for (uint32_t position = 0; position < recurrence->positions; position++) {
-        states[position].now_s = recurrence_finish(recurrence, position);
-    }
-    recurrence_mark(recurrence, lane, AR_MARK_DONE);
-}
-
 /* Rates cannot change while messages are under way where no link is shared and there is one phase
  * or exchanges only, or where all ranks start together and move in step, which is when the closed
  * form is exact. */
@@ -237,7 +213,26 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
         if (lane == 0 || !is_even || part.count != elements ||
             !are_lanes_alike(recurrence, lane, run)) {
-            job_run_lane(recurrence, lane, part.count);
+            double begin_s =
+                recurrence->setup_s + recurrence->trial->calls[recurrence->call].copy_s;
+            struct rank_state *states = recurrence->states;
+            uint32_t window = recurrence->collective->window;
+            memset(recurrence->flights_s, 0,
+                   (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
+            for (uint32_t position = 0; position < recurrence->positions; position++) {
+                uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
+                states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank],
+                                                       .peer = UINT32_MAX};
+            }
+            recurrence_mark(recurrence, lane, AR_MARK_START);
+            for (uint32_t position = 0; position < recurrence->positions; position++) {
+                states[position].now_s += begin_s;
+            }
+            recurrence_run_lane(recurrence, lane, part.count);
+            for (uint32_t position = 0; position < recurrence->positions; position++) {
+                states[position].now_s = recurrence_finish(recurrence, position);
+            }
+            recurrence_mark(recurrence, lane, AR_MARK_DONE);
             run = lane;
             elements = part.count;
         }

@@ -20,26 +20,6 @@ double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *i
     return last_s;
 }
 
-/* One rank has nothing to reduce: a job starts when it is ready and finishes at once. */
-static void run_alone(struct ar_trial *trial)
-{
-    for (uint32_t i = 0; i < trial->calls_count; i++) {
-        double ready_s = ar_trial_ready(trial, i, 0);
-        trial->times[i] = (struct ar_call_time){.start_s = ready_s, .finish_s = ready_s};
-    }
-    for (size_t i = 0; trial->timeline != NULL && i < ar_timeline_size(trial); i++) {
-        size_t each = (size_t)trial->collective.channels * AR_MARKS_COUNT;
-        trial->timeline->marks_s[i] =
-            trial->times[i / (each * trial->timeline->ranks_count)].start_s;
-    }
-    for (uint32_t i = 0;
-         trial->rank_finish_s != NULL && i < ar_collective_ranks(&trial->collective); i++) {
-        trial->rank_finish_s[i] = trial->times[trial->calls_count - 1].finish_s;
-    }
-    trial->messages_count = 0;
-    trial->exact = true;
-}
-
 enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **flows,
                               struct ar_error *err)
 {
@@ -62,7 +42,22 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     trial->note[0] = '\0';
     trial->options[0] = '\0';
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
-        run_alone(trial);
+        /* One rank has nothing to reduce: a job starts when it is ready and finishes at once. */
+        for (uint32_t i = 0; i < trial->calls_count; i++) {
+            double ready_s = ar_trial_ready(trial, i, 0);
+            trial->times[i] = (struct ar_call_time){.start_s = ready_s, .finish_s = ready_s};
+        }
+        for (size_t i = 0; trial->timeline != NULL && i < ar_timeline_size(trial); i++) {
+            size_t each = (size_t)trial->collective.channels * AR_MARKS_COUNT;
+            trial->timeline->marks_s[i] =
+                trial->times[i / (each * trial->timeline->ranks_count)].start_s;
+        }
+        for (uint32_t i = 0;
+             trial->rank_finish_s != NULL && i < ar_collective_ranks(&trial->collective); i++) {
+            trial->rank_finish_s[i] = trial->times[trial->calls_count - 1].finish_s;
+        }
+        trial->messages_count = 0;
+        trial->exact = true;
     } else {
         status = engine->run(trial, err);
         ar_flows_destroy(trial->own_flows);

@@ -25,35 +25,6 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
         .flows = ar_arena_alloc(arena, flows_max, sizeof *flows->flows)};
 }
 
-/* The peers of the first lane: all lanes have the same. */
-static void peers_find(const struct ar_collective *collective, const struct ar_phase *phase,
-                       uint32_t first_step, struct ar_phase_flows *flows)
-{
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
-    uint64_t senders = 0;
-    for (uint32_t step = 0; step < ar_phase_period(phase); step++) {
-        for (uint32_t position = 0; position < ranks; position++) {
-            size_t place = (size_t)step * ranks + position;
-            struct ar_move move;
-            flows->first_steps[place] =
-                ar_algorithm_find_step(collective->algorithm, &collective->shape, phase, first_step,
-                                       position, step, true, &move);
-            bool sends = flows->first_steps[place] != AR_NEVER;
-            flows->peers[place] = sends ? move.send_to : AR_NEVER;
-            flows->sends[place] = phase->kind == AR_PHASE_TREE ? phase->parts : phase->steps;
-            senders += sends;
-        }
-    }
-    bool is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
-    for (uint32_t place = 0; !is_even && place < ranks; place++) {
-        flows->sends[place] = 0;
-        for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
-            flows->sends[place] +=
-                ar_algorithm_move(collective->algorithm, &collective->shape, 0, place, step).sends;
-        }
-    }
-}
-
 /* Finds the flows to the switches of all stages of the pipeline, and from them. */
 static void sums_find_flows(const struct ar_collective *collective, const struct ar_phase *phase,
                             uint32_t first_step, struct ar_phase_flows *flows)
@@ -93,7 +64,30 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
         one_step.messages = 0; /* other steps may have other numbers */
         phase = &one_step;
     }
-    peers_find(collective, phase, first_step, flows);
+    /* The peers of the first lane, which all lanes have. */
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    uint64_t senders = 0;
+    for (uint32_t step = 0; step < ar_phase_period(phase); step++) {
+        for (uint32_t position = 0; position < ranks; position++) {
+            size_t place = (size_t)step * ranks + position;
+            struct ar_move move;
+            flows->first_steps[place] =
+                ar_algorithm_find_step(collective->algorithm, &collective->shape, phase, first_step,
+                                       position, step, true, &move);
+            bool sends = flows->first_steps[place] != AR_NEVER;
+            flows->peers[place] = sends ? move.send_to : AR_NEVER;
+            flows->sends[place] = phase->kind == AR_PHASE_TREE ? phase->parts : phase->steps;
+            senders += sends;
+        }
+    }
+    bool is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
+    for (uint32_t place = 0; !is_even && place < ranks; place++) {
+        flows->sends[place] = 0;
+        for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
+            flows->sends[place] +=
+                ar_algorithm_move(collective->algorithm, &collective->shape, 0, place, step).sends;
+        }
+    }
     flows->flows_count = 0;
     for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
         for (size_t i = 0; i < each; i++) {
@@ -112,55 +106,6 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
 }
 
 /* --- checks --------------------------------------------------------------------------------- */
-
-/* Refuses a root out of range, and a mesh whose groups are not of the shape's size. */
-static enum ar_status collective_check_groups(const struct ar_collective *collective,
-                                              struct ar_error *err)
-{
-    uint32_t positions = ar_shape_ranks(&collective->shape);
-    uint32_t in_group =
-        collective->mesh.axes_count > 0 ? ar_mesh_group_ranks(&collective->mesh) : positions;
-    if (in_group != positions) {
-        char shape[AR_SHAPE_TEXT];
-        return ar_error_set(err, AR_USAGE,
-                            "shape %s: has %" PRIu32 " places; expected %" PRIu32
-                            ", the GPUs of a group of the mesh",
-                            ar_shape_format(&collective->shape, shape), positions, in_group);
-    }
-    if (collective->root >= positions) {
-        return ar_error_set(err, AR_USAGE, "root %" PRIu32 "; expected 0 to %" PRIu32,
-                            collective->root, positions - 1);
-    }
-    return AR_OK;
-}
-
-/* Checks a member of a line: what it sends and gets, and the switch to the next one. */
-static enum ar_status line_check_member(const struct ar_collective *collective,
-                                        const struct ar_flow *flow, const struct ar_move *move,
-                                        enum ar_sums line_sums, struct ar_error *err)
-{
-    uint32_t next = flow->destination & ~AR_SWITCH;
-    enum ar_sums sums;
-    AR_TRY(ar_cluster_find_sums(collective->cluster, flow->source, next, &sums, err));
-    bool is_even = move->sends && move->receive != AR_RECEIVE_NONE &&
-                   move->send_span.count == move->receive_span.count;
-    if (sums == AR_SUMS_TREE && !is_even) {
-        return ar_error_set(err, AR_USAGE,
-                            "GPUs %" PRIu32 " and %" PRIu32
-                            " of a row: found several switches between them; expected one, whose "
-                            "GPUs may send and get unlike parts",
-                            flow->source, next);
-    }
-    if ((sums == AR_SUMS_NVLINK) != (line_sums == AR_SUMS_NVLINK)) {
-        return ar_error_set(err, AR_USAGE,
-                            "GPUs %" PRIu32 " and %" PRIu32
-                            " of a row or column: found them %s one NVLink domain, others %s; "
-                            "expected one GPU of each node in a column",
-                            flow->source, next, sums == AR_SUMS_NVLINK ? "in" : "not in",
-                            sums == AR_SUMS_NVLINK ? "not" : "in one");
-    }
-    return AR_OK;
-}
 
 /* Checks the members of each line in each phase of sums, in each stage, on each lane. */
 static enum ar_status collective_check_lines(const struct ar_collective *collective,
@@ -187,7 +132,30 @@ static enum ar_status collective_check_lines(const struct ar_collective *collect
             enum ar_sums line_sums;
             AR_TRY(ar_cluster_find_sums(collective->cluster, head->source,
                                         head->destination & ~AR_SWITCH, &line_sums, err));
-            AR_TRY(line_check_member(collective, &flows.flows[2 * i], &move, line_sums, err));
+            /* What the member sends and gets, and the switch to the next one. */
+            const struct ar_flow *flow = &flows.flows[2 * i];
+            uint32_t next = flow->destination & ~AR_SWITCH;
+            enum ar_sums sums;
+            AR_TRY(ar_cluster_find_sums(collective->cluster, flow->source, next, &sums, err));
+            bool is_even = move.sends && move.receive != AR_RECEIVE_NONE &&
+                           move.send_span.count == move.receive_span.count;
+            if (sums == AR_SUMS_TREE && !is_even) {
+                return ar_error_set(
+                    err, AR_USAGE,
+                    "GPUs %" PRIu32 " and %" PRIu32
+                    " of a row: found several switches between them; expected one, whose "
+                    "GPUs may send and get unlike parts",
+                    flow->source, next);
+            }
+            if ((sums == AR_SUMS_NVLINK) != (line_sums == AR_SUMS_NVLINK)) {
+                return ar_error_set(
+                    err, AR_USAGE,
+                    "GPUs %" PRIu32 " and %" PRIu32
+                    " of a row or column: found them %s one NVLink domain, others %s; "
+                    "expected one GPU of each node in a column",
+                    flow->source, next, sums == AR_SUMS_NVLINK ? "in" : "not in",
+                    sums == AR_SUMS_NVLINK ? "not" : "in one");
+            }
         }
     }
     return AR_OK;
@@ -238,7 +206,20 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             collective->algorithm->operation->name);
     }
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
-    AR_TRY(collective_check_groups(collective, err));
+    uint32_t positions = ar_shape_ranks(&collective->shape);
+    uint32_t in_group =
+        collective->mesh.axes_count > 0 ? ar_mesh_group_ranks(&collective->mesh) : positions;
+    if (in_group != positions) {
+        char shape[AR_SHAPE_TEXT];
+        return ar_error_set(err, AR_USAGE,
+                            "shape %s: has %" PRIu32 " places; expected %" PRIu32
+                            ", the GPUs of a group of the mesh",
+                            ar_shape_format(&collective->shape, shape), positions, in_group);
+    }
+    if (collective->root >= positions) {
+        return ar_error_set(err, AR_USAGE, "root %" PRIu32 "; expected 0 to %" PRIu32,
+                            collective->root, positions - 1);
+    }
     return ar_collective_check_sums(collective, err);
 }
 

@@ -71,25 +71,8 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
     pattern->step_hops = begin;
 }
 
-/* Appends the walk that begins at a position: its hops until it closes or ends. */
-static void walk_append(const struct flows_scratch *scratch, uint32_t lane, uint32_t start,
-                        struct ar_pattern *pattern)
-{
-    const uint32_t *peers = scratch->peers.peers;
-    size_t base = (size_t)lane * ar_shape_ranks(&scratch->collective->shape);
-    struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
-    size_t place = base + start;
-    *walk = (struct ar_walk){.first = pattern->hops_count};
-    while (peers[place] != AR_NEVER && !scratch->is_visited[place]) {
-        scratch->is_visited[place] = true;
-        pattern->hops[pattern->hops_count++] = hop_of_place(scratch, place, pattern);
-        place = base + peers[place];
-    }
-    walk->count = pattern->hops_count - walk->first;
-    walk->is_ring = peers[place] != AR_NEVER;
-}
-
-/* Finds the walks of a lane: chains begin where nobody sends to; what is left are rings. */
+/* Finds the walks of a lane: hops until they close or end. Chains begin where nobody sends to; what
+ * is left are rings. */
 static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
                             struct ar_pattern *pattern)
 {
@@ -108,26 +91,18 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
         for (uint32_t position = 0; position < ranks; position++) {
             bool begins = pass == 0 ? !has_sender[position] : !is_visited[position];
             if (begins && peers[position] != AR_NEVER) {
-                walk_append(scratch, lane, position, pattern);
+                struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
+                uint32_t place = position;
+                *walk = (struct ar_walk){.first = pattern->hops_count};
+                for (; peers[place] != AR_NEVER && !is_visited[place]; place = peers[place]) {
+                    is_visited[place] = true;
+                    pattern->hops[pattern->hops_count++] =
+                        hop_of_place(scratch, first + place, pattern);
+                }
+                walk->count = pattern->hops_count - walk->first;
+                walk->is_ring = peers[place] != AR_NEVER;
             }
         }
-    }
-}
-
-/* Adds what the links carry in a phase, in buffers of a channel. */
-static void phase_add_carried(const struct flows_scratch *scratch, const struct ar_phase *phase)
-{
-    const struct ar_paths *paths = &scratch->rates.paths;
-    for (size_t place = 0, flow = 0; flow < paths->count; place++) {
-        if (scratch->peers.peers[place] == AR_NEVER) {
-            continue;
-        }
-        double buffers =
-            phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->peers.sends[place] / phase->parts;
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            scratch->carried[paths->links[i]] += buffers;
-        }
-        flow++;
     }
 }
 
@@ -173,27 +148,22 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
         pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern);
     }
     pattern->is_uniform = are_hops_alike(scratch->cost, pattern);
-    phase_add_carried(scratch, phase);
+    /* The links carry that many buffers of a channel more. */
+    const struct ar_paths *paths = &scratch->rates.paths;
+    for (size_t place = 0, flow = 0; flow < paths->count; place++) {
+        if (scratch->peers.peers[place] == AR_NEVER) {
+            continue;
+        }
+        double buffers =
+            phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->peers.sends[place] / phase->parts;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            scratch->carried[paths->links[i]] += buffers;
+        }
+        flow++;
+    }
 }
 
 /* --- a collective ---------------------------------------------------------------------------- */
-
-/* How long the busiest link needs, for each byte of the buffer of a channel. */
-static double find_busiest(const struct flows_scratch *scratch)
-{
-    const struct ar_maxmin *maxmin = &scratch->rates;
-    uint32_t period = scratch->period, ranks = ar_collective_ranks(scratch->collective);
-    double max_s_per_byte = 0;
-    for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        uint32_t link = maxmin->known[i], first = link, turns;
-        if (period < ranks) {
-            first = ar_cluster_first_link(maxmin->cluster, period, link, &turns);
-        }
-        double buffers = scratch->carried[link] + scratch->folded[first];
-        max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[link]);
-    }
-    return max_s_per_byte;
-}
 
 static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
                                    struct ar_flows **made, struct ar_error *err)
@@ -244,7 +214,19 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         uint32_t parts = phase->pieces > 0 ? phase->pieces : phase->parts;
         flows->even_elements *= flows->even_elements % parts != 0 ? parts : 1;
     }
-    flows->busiest_s_per_byte = find_busiest(&scratch);
+    /* How long the busiest link needs, for each byte of the buffer of a channel. */
+    const struct ar_maxmin *maxmin = &scratch.rates;
+    uint32_t period = scratch.period, ranks = ar_collective_ranks(scratch.collective);
+    double max_s_per_byte = 0;
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i], first = link, turns;
+        if (period < ranks) {
+            first = ar_cluster_first_link(maxmin->cluster, period, link, &turns);
+        }
+        double buffers = scratch.carried[link] + scratch.folded[first];
+        max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[link]);
+    }
+    flows->busiest_s_per_byte = max_s_per_byte;
     *made = flows;
     return AR_OK;
 }

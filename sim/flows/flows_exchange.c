@@ -91,27 +91,6 @@ static void link_carry(const struct exchange_scratch *scratch, uint32_t link, do
     }
 }
 
-/* Adds what the messages of the present step, and of those that it stands for, do to the links. */
-static void step_add_loads(struct flows_scratch *all, const struct ar_phase *phase)
-{
-    struct exchange_scratch *scratch = all->exchange;
-    const struct ar_maxmin *rates = scratch->rates;
-    const struct ar_paths *paths = &rates->paths;
-    double *carried = carried_by_links(all);
-    uint32_t count = scratch->present->count;
-    double each = scratch->flows_count > 0 ? flow_buffers(scratch, phase, 0) * count : 0;
-    for (uint32_t i = 0; i < rates->used_count && scratch->is_even; i++) {
-        link_carry(scratch, rates->used[i], each * rates->flows[rates->used[i]], carried);
-    }
-    for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
-        double buffers = flow_buffers(scratch, phase, flow) * count;
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            link_carry(scratch, paths->links[i], buffers, carried);
-        }
-    }
-    scratch->is_private = scratch->is_private && are_links_private(scratch);
-}
-
 /* --- kinds of messages ----------------------------------------------------------------------- */
 
 static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
@@ -322,26 +301,6 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
 
 /* --- messages of a step that end at different times --- */
 
-/* Takes the paths of the flows that have something left. */
-static void drain_take_paths(const struct ar_maxmin *all, const double *left,
-                             struct ar_maxmin *rest, size_t *flows)
-{
-    struct ar_paths *paths = &rest->paths;
-    size_t used = 0;
-    paths->count = 0;
-    for (size_t flow = 0; flow < all->paths.count; flow++) {
-        size_t first = all->paths.begin[flow], links = all->paths.begin[flow + 1] - first;
-        if (left[flow] > 0) {
-            memcpy(paths->links + used, all->paths.links + first, links * sizeof *paths->links);
-            paths->begin[paths->count] = used;
-            paths->bandwidth_Bps[paths->count] = all->paths.bandwidth_Bps[flow];
-            flows[paths->count++] = flow;
-            used += links;
-        }
-    }
-    paths->begin[paths->count] = used;
-}
-
 /* Messages of a step that have unlike times end one after the other, and leave their links to those
  * that go on: the rate of each becomes the mean one, of its size over the time until it has left.
  * After so many times the rest goes on as it is then. */
@@ -362,7 +321,21 @@ static void step_drain(struct exchange_scratch *scratch, struct ar_arena *room)
     }
     double time = 0;
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        drain_take_paths(all, left, rest, flows);
+        /* Takes the paths of the flows that have something left. */
+        struct ar_paths *paths = &rest->paths;
+        size_t used = 0;
+        paths->count = 0;
+        for (size_t flow = 0; flow < all->paths.count; flow++) {
+            size_t first = all->paths.begin[flow], links = all->paths.begin[flow + 1] - first;
+            if (left[flow] > 0) {
+                memcpy(paths->links + used, all->paths.links + first, links * sizeof *paths->links);
+                paths->begin[paths->count] = used;
+                paths->bandwidth_Bps[paths->count] = all->paths.bandwidth_Bps[flow];
+                flows[paths->count++] = flow;
+                used += links;
+            }
+        }
+        paths->begin[paths->count] = used;
         if (rest->paths.count == 0) {
             return;
         }
@@ -405,7 +378,22 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
         ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period);
     } else {
         ar_maxmin_find(scratch->rates, scratch->flows, scratch->flows_count, period);
-        step_add_loads(all, phase);
+        /* The links carry the messages of the present step and of those that it stands for. */
+        const struct ar_maxmin *rates = scratch->rates;
+        const struct ar_paths *paths = &rates->paths;
+        double *carried = carried_by_links(all);
+        uint32_t count = scratch->present->count;
+        double each = scratch->flows_count > 0 ? flow_buffers(scratch, phase, 0) * count : 0;
+        for (uint32_t i = 0; i < rates->used_count && scratch->is_even; i++) {
+            link_carry(scratch, rates->used[i], each * rates->flows[rates->used[i]], carried);
+        }
+        for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
+            double buffers = flow_buffers(scratch, phase, flow) * count;
+            for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+                link_carry(scratch, paths->links[i], buffers, carried);
+            }
+        }
+        scratch->is_private = scratch->is_private && are_links_private(scratch);
         /* Where all send alike, the next step waits for the slowest ones anyway. */
         if (!phase->is_shift && !step_ends_at_once(scratch)) {
             step_drain(scratch, all->room);
@@ -424,50 +412,13 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
 
 /* --- phases ---------------------------------------------------------------------------------- */
 
-/* Adds what a step of a phase that goes at once puts on the links, `count` times. */
-static void step_add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                                   uint32_t count)
-{
-    const struct ar_paths *paths = &scratch->rates->paths;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        double buffers = flow_buffers(scratch, phase, flow) * count;
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t link = paths->links[i];
-            if (scratch->loads[link] == 0) {
-                ar_maxmin_know(scratch->rates, link);
-            }
-            scratch->loads[link] += buffers;
-            scratch->messages[link] += count;
-        }
-    }
-    scratch->is_private = scratch->is_private && are_links_private(scratch);
-}
-
-/* Lets half of what goes over a link go the other way. */
-static void links_share_both_ways(struct exchange_scratch *scratch)
-{
-    struct ar_maxmin *maxmin = scratch->rates;
-    for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
-        ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
-    }
-    for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        uint32_t link = maxmin->known[i], back = ar_cluster_reverse_link(link);
-        if (link < back) {
-            scratch->loads[link] = scratch->loads[back] =
-                (scratch->loads[link] + scratch->loads[back]) / 2;
-            scratch->messages[link] = scratch->messages[back] =
-                (scratch->messages[link] + scratch->messages[back]) / 2;
-        }
-    }
-}
-
 /* All messages of a phase that goes at once, on the links together: `loads` are then how long each
  * link takes, for each byte of a buffer. */
 static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *phase,
                             uint32_t first_step)
 {
     struct exchange_scratch *scratch = all->exchange;
-    const struct ar_maxmin *maxmin = scratch->rates;
+    struct ar_maxmin *maxmin = scratch->rates;
     uint32_t phases = 0; /* that are like this one */
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
@@ -481,11 +432,35 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
             step_find_flows(scratch, phase, first_step + step);
             ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
                                  folded_period(scratch));
-            step_add_loads_at_once(scratch, phase, is_twice ? 2 : 1);
+            const struct ar_paths *paths = &scratch->rates->paths;
+            for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+                double buffers = flow_buffers(scratch, phase, flow) * (is_twice ? 2 : 1);
+                for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+                    uint32_t link = paths->links[i];
+                    if (scratch->loads[link] == 0) {
+                        ar_maxmin_know(scratch->rates, link);
+                    }
+                    scratch->loads[link] += buffers;
+                    scratch->messages[link] += is_twice ? 2 : 1;
+                }
+            }
+            scratch->is_private = scratch->is_private && are_links_private(scratch);
         }
     }
     if (scratch->present->goes_both_ways) {
-        links_share_both_ways(scratch);
+        /* Half of what goes over a link goes the other way. */
+        for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
+            ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
+        }
+        for (uint32_t i = 0; i < maxmin->known_count; i++) {
+            uint32_t link = maxmin->known[i], back = ar_cluster_reverse_link(link);
+            if (link < back) {
+                scratch->loads[link] = scratch->loads[back] =
+                    (scratch->loads[link] + scratch->loads[back]) / 2;
+                scratch->messages[link] = scratch->messages[back] =
+                    (scratch->messages[link] + scratch->messages[back]) / 2;
+            }
+        }
     }
     double *carried = carried_by_links(all);
     for (uint32_t i = 0; i < maxmin->known_count; i++) {

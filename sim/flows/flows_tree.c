@@ -281,16 +281,6 @@ static void dues_set(struct dues *dues, uint32_t number, double time_s)
               dues->places[number] != AR_NEVER ? dues->places[number] : dues->count++);
 }
 
-static uint32_t dues_take(struct dues *dues)
-{
-    uint32_t first = dues->heap[0], last = dues->heap[--dues->count];
-    dues->places[first] = AR_NEVER;
-    if (last != first) {
-        dues_sift(dues, last, 0);
-    }
-    return first;
-}
-
 /* --- ranks ----------------------------------------------------------------------------------- */
 
 /* Notes that a hop has begun or ended to be under way. */
@@ -361,18 +351,6 @@ static void rank_go_on(struct ar_tree_rates *rates, uint32_t index, double time_
             rank->now_s = fmax(rank->now_s, arrival_s) + rates->reduce_s;
         }
     }
-}
-
-/* The part under way on a hop has left: both of its ranks may go on. */
-static void hop_finish(struct ar_tree_rates *rates, uint32_t hop, double time_s)
-{
-    const struct ar_hop *at = &rates->pattern->hops[hop];
-    struct hop_run *run = &rates->runs[hop];
-    size_t part = (size_t)run->parts++ * rates->pattern->hops_count + hop;
-    rates->rates_Bps[part] = rates->bytes / (time_s - run->start_s);
-    rates->frees_s[part] = time_s + at->turns * ar_message_gap_s(rates->cost, at->tier);
-    run->is_busy = false;
-    hop_meet(rates, hop);
 }
 
 /* --- shares ---------------------------------------------------------------------------------- */
@@ -511,11 +489,13 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
 
 /* --- the phase ------------------------------------------------------------------------------- */
 
-static void tree_begin(struct ar_tree_rates *rates)
+/* Follows the phase from event to event; those of one time are one. */
+static void tree_run(struct ar_tree_rates *rates)
 {
+    uint32_t hops = rates->pattern->hops_count;
+    struct dues *dues = &rates->dues;
     const struct ar_collective *collective = rates->collective;
     double buffer_bytes = rates->bytes * rates->parts * collective->channels;
-    uint32_t hops = rates->pattern->hops_count;
     rates->reduce_s = rates->reduces
                           ? rates->bytes * ar_cluster_reduce_cost(collective->cluster, buffer_bytes)
                           : 0;
@@ -530,22 +510,25 @@ static void tree_begin(struct ar_tree_rates *rates)
         rates->ranks[i].step = rates->ranks[i].first_step;
         rank_go_on(rates, i, 0);
     }
-}
-
-/* Follows the phase from event to event; those of one time are one. */
-static void tree_run(struct ar_tree_rates *rates)
-{
-    uint32_t hops = rates->pattern->hops_count;
-    struct dues *dues = &rates->dues;
-    tree_begin(rates);
     for (double time_s = 0;; time_s = dues->time_s[dues->heap[0]]) {
         while (dues->count > 0 && dues->time_s[dues->heap[0]] <= time_s * (1 + SAME_TIME)) {
-            uint32_t number = dues_take(dues);
+            uint32_t number = dues->heap[0], last = dues->heap[--dues->count];
+            dues->places[number] = AR_NEVER;
+            if (last != number) {
+                dues_sift(dues, last, 0);
+            }
             if (number >= hops) {
                 rank_go_on(rates, number - hops, time_s);
                 continue;
             }
-            hop_finish(rates, number, time_s);
+            /* The part under way on a hop has left: both of its ranks may go on. */
+            const struct ar_hop *at = &rates->pattern->hops[number];
+            struct hop_run *run = &rates->runs[number];
+            size_t part = (size_t)run->parts++ * rates->pattern->hops_count + number;
+            rates->rates_Bps[part] = rates->bytes / (time_s - run->start_s);
+            rates->frees_s[part] = time_s + at->turns * ar_message_gap_s(rates->cost, at->tier);
+            run->is_busy = false;
+            hop_meet(rates, number);
             rank_go_on(rates, rates->runs[number].from, time_s);
             rank_go_on(rates, rates->runs[number].to, time_s);
         }
@@ -557,22 +540,6 @@ static void tree_run(struct ar_tree_rates *rates)
     }
 }
 
-/* The rates of all hops at once, where they share nothing, or nothing flows. */
-static void rates_take_all(struct ar_tree_rates *rates)
-{
-    const struct ar_hop *hops = rates->pattern->hops;
-    const struct ar_hop *slowest = &hops[0];
-    for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        for (uint32_t part = 0; part < rates->parts; part++) {
-            rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] = hops[i].rate_Bps;
-        }
-        slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
-    }
-    rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->rate_Bps,
-                                            .slowest_link = slowest->link,
-                                            .slowest_flows = slowest->flows};
-}
-
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
 {
     if (rates->bytes != bytes) {
@@ -580,7 +547,19 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double
         if (rates->pattern->is_shared && bytes > 0) {
             tree_run(rates);
         } else {
-            rates_take_all(rates);
+            /* The rates of all hops at once, where they share nothing, or nothing flows. */
+            const struct ar_hop *hops = rates->pattern->hops;
+            const struct ar_hop *slowest = &hops[0];
+            for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
+                for (uint32_t part = 0; part < rates->parts; part++) {
+                    rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] =
+                        hops[i].rate_Bps;
+                }
+                slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
+            }
+            rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->rate_Bps,
+                                                    .slowest_link = slowest->link,
+                                                    .slowest_flows = slowest->flows};
         }
         rates->shares.rates_Bps = rates->rates_Bps;
     }

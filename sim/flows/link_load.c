@@ -31,11 +31,6 @@ struct phase_load {
     struct ar_link_load *loads;
 };
 
-static uint64_t lane_elements(const struct phase_load *load, size_t collective, uint32_t lane)
-{
-    return ar_collective_part(load->collective, load->elements[collective], lane).count;
-}
-
 /* Adds up what a position sends, or receives, in every `stride`-th step from `first` to before
  * `end`; it sends to `peer`. */
 static struct path_load moves_load(const struct phase_load *load, uint32_t lane, uint32_t position,
@@ -43,7 +38,7 @@ static struct path_load moves_load(const struct phase_load *load, uint32_t lane,
 {
     struct path_load sum = {.elements = 0};
     for (size_t i = 0; i < load->count; i++) {
-        uint64_t elements = lane_elements(load, i, lane);
+        uint64_t elements = ar_collective_part(load->collective, load->elements[i], lane).count;
         for (uint32_t step = first; step < end; step += stride) {
             struct ar_move move =
                 ar_algorithm_move(load->collective->algorithm, &load->collective->shape, elements,

@@ -50,23 +50,6 @@ void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths
     }
 }
 
-/* Appends the path of a flow. */
-static void path_append(struct ar_maxmin *maxmin, const struct ar_flow *flow, size_t index)
-{
-    struct ar_paths *paths = &maxmin->paths;
-    size_t used = paths->begin[index];
-    struct ar_path path;
-    ar_cluster_path(maxmin->cluster, flow->source, flow->destination, &path);
-    paths_make_links_room(maxmin->arena, used, path.links_count, paths);
-    paths->latency_s[index] = path.latency_s;
-    paths->bandwidth_Bps[index] = path.bandwidth_Bps;
-    paths->tiers[index] = path.tier;
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        paths->links[used++] = path.links[i];
-    }
-    paths->begin[index + 1] = used;
-}
-
 void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                           uint32_t period)
 {
@@ -81,7 +64,17 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
     }
     for (size_t i = 0; i < count; i++) {
         if (!fast_paths_move(&fast, flows, i, arena, paths)) {
-            path_append(maxmin, &flows[i], i);
+            size_t used = paths->begin[i];
+            struct ar_path path;
+            ar_cluster_path(maxmin->cluster, flows[i].source, flows[i].destination, &path);
+            paths_make_links_room(arena, used, path.links_count, paths);
+            paths->latency_s[i] = path.latency_s;
+            paths->bandwidth_Bps[i] = path.bandwidth_Bps;
+            paths->tiers[i] = path.tier;
+            for (uint32_t link = 0; link < path.links_count; link++) {
+                paths->links[used++] = path.links[link];
+            }
+            paths->begin[i + 1] = used;
             fast_paths_note(&fast, maxmin->cluster, flows, i);
         }
     }
@@ -122,37 +115,6 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
     return most;
 }
 
-/* All flows wait on the links that they share. A link with one flow bounds it. */
-static void flows_begin_waiting(struct ar_maxmin *maxmin, const struct ar_paths *paths)
-{
-    uint32_t tight_count = 0;
-    size_t left = 0;
-    for (size_t flow = 0; flow < paths->count; flow++) {
-        double bound_Bps = HUGE_VAL;
-        maxmin->open[flow] = flow;
-        maxmin->begin[flow] = left;
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t link = paths->links[i];
-            bool is_alone = maxmin->flows[link] == 1;
-            double Bps = is_alone ? maxmin->bandwidth_Bps[link] : HUGE_VAL;
-            bound_Bps = Bps < bound_Bps ? Bps : bound_Bps;
-            maxmin->links_left[left] = link;
-            left += !is_alone;
-        }
-        maxmin->bounds_Bps[flow] = bound_Bps;
-    }
-    maxmin->begin[paths->count] = left;
-    for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        uint32_t link = maxmin->used[i];
-        if (maxmin->flows[link] > 1) {
-            maxmin->waiting[link] = maxmin->flows[link];
-            maxmin->left_Bps[link] = maxmin->bandwidth_Bps[link];
-            maxmin->tight[tight_count++] = link;
-        }
-    }
-    maxmin->tight_count = tight_count;
-}
-
 /* The least of what the links of a path have. */
 static double least_of_links(const double *of_links, const uint32_t *links, size_t count)
 {
@@ -164,9 +126,13 @@ static double least_of_links(const double *of_links, const uint32_t *links, size
     return least_Bps;
 }
 
-/* Finds the share that each link would give, and the least one of each open flow. */
-static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
+/* One round: settles whom it can of the open flows; returns how many are left. A flow is settled
+ * where a link of its path gives to all of its flows the least that they get anywhere: then no
+ * other link leaves anything of it to them. */
+static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_Bps)
 {
+    size_t left = 0, settled = 0;
+    /* Finds the share that each link would give, and the least one of each open flow. */
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
         uint32_t link = maxmin->tight[i], waiting = maxmin->waiting[link];
         maxmin->share_Bps[link] = waiting > 0 ? maxmin->left_Bps[link] / waiting : HUGE_VAL;
@@ -182,15 +148,6 @@ static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
             maxmin->lowest[links[j]] += maxmin->share_Bps[links[j]] <= level * (1 + SAME_SHARE);
         }
     }
-}
-
-/* One round: settles whom it can of the open flows; returns how many are left. A flow is settled
- * where a link of its path gives to all of its flows the least that they get anywhere: then no
- * other link leaves anything of it to them. */
-static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_Bps)
-{
-    size_t left = 0, settled = 0;
-    find_levels(maxmin, open_count);
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
         uint32_t link = maxmin->tight[i];
         bool is_final = maxmin->lowest[link] == maxmin->waiting[link];
@@ -219,7 +176,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
     return left;
 }
 
-static void maxmin_make_levels_room(struct ar_maxmin *maxmin)
+void maxmin_share(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
@@ -237,17 +194,37 @@ static void maxmin_make_levels_room(struct ar_maxmin *maxmin)
         maxmin->links_left = /* one more than all may be written */
             ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
     }
-}
-
-void maxmin_share(struct ar_maxmin *maxmin)
-{
-    const struct ar_paths *paths = &maxmin->paths;
-    maxmin_make_levels_room(maxmin);
     if (count_flows(maxmin, paths) == 1) { /* no link has two */
         memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
         return;
     }
-    flows_begin_waiting(maxmin, paths);
+    /* All flows wait on the links that they share. A link with one flow bounds it. */
+    uint32_t tight_count = 0;
+    size_t left = 0;
+    for (size_t flow = 0; flow < paths->count; flow++) {
+        double bound_Bps = HUGE_VAL;
+        maxmin->open[flow] = flow;
+        maxmin->begin[flow] = left;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            uint32_t link = paths->links[i];
+            bool is_alone = maxmin->flows[link] == 1;
+            double Bps = is_alone ? maxmin->bandwidth_Bps[link] : HUGE_VAL;
+            bound_Bps = Bps < bound_Bps ? Bps : bound_Bps;
+            maxmin->links_left[left] = link;
+            left += !is_alone;
+        }
+        maxmin->bounds_Bps[flow] = bound_Bps;
+    }
+    maxmin->begin[paths->count] = left;
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        uint32_t link = maxmin->used[i];
+        if (maxmin->flows[link] > 1) {
+            maxmin->waiting[link] = maxmin->flows[link];
+            maxmin->left_Bps[link] = maxmin->bandwidth_Bps[link];
+            maxmin->tight[tight_count++] = link;
+        }
+    }
+    maxmin->tight_count = tight_count;
     for (size_t open = paths->count; open > 0;) {
         open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
