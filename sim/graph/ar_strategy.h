@@ -106,10 +106,10 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
                                  const struct ar_strategy **strategy, uint32_t *staleness,
                                  struct ar_error *err);
 
-/** The text of a strategy with its bound. */
+/** Writes a strategy with its bound. */
 enum { AR_STRATEGY_TEXT = 32 };
-const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
-                               char text[AR_STRATEGY_TEXT]);
+void ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
+                        char text[AR_STRATEGY_TEXT]);
 
 /** Times of the parts by a cost table, of a GPU that is slower by a factor, and of its host by the
  * host terms of a framework. */

@@ -156,19 +156,14 @@ static uint32_t add_sum(struct ar_build *build, uint32_t stage,
     return build_collective(build, stage, AR_STREAM_GRADIENTS, operation, axes, bytes, 1, action);
 }
 
-/* Parameters of a bucket: collectives beside computations are fused to that, so that rings of many
- * replicas are not all latency (NVIDIA/Megatron-LM, DistributedDataParallel in
- * megatron/core/distributed/distributed_data_parallel.py). */
-static double bucket_parameters(const struct ar_build *build)
-{
-    return fmax(40e6, 1e6 * ar_layout_replicas(build->layout));
-}
-
 /* The layers of a bucket go one by one, each for its share of the time of the whole bucket; those
  * that are larger are a bucket each. */
 static void set_share(struct ar_build *build, double parameters, double whole)
 {
-    double bucket = fmin(whole, bucket_parameters(build));
+    /* Collectives beside computations are fused, so that rings of many replicas are not all latency
+     * (NVIDIA/Megatron-LM, DistributedDataParallel in
+     * megatron/core/distributed/distributed_data_parallel.py). */
+    double bucket = fmin(whole, fmax(40e6, 1e6 * ar_layout_replicas(build->layout)));
     build->share = parameters < bucket ? parameters / bucket : 0;
 }
 
@@ -513,33 +508,6 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
     }
 }
 
-/* The tasks of a stage. `firsts` notes the first tasks of chunks, by place, batch and direction, as
- * arrivals; `left` has room for a number for each chunk. */
-static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, uint32_t *left)
-{
-    const struct ar_layout *layout = build->layout;
-    const struct ar_pipeline *pipeline = &build->pipeline;
-    build->waiting_for = AR_NO_TASK;
-    for (int i = 0; i <= AR_PREFETCH_MAX; i++) {
-        build->ends[i] = AR_NO_TASK;
-    }
-    for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
-        left[chunk] = pipeline->batches;
-    }
-    if (layout->trace != NULL) { /* the time of a step outside layers */
-        (void)build_compute(build, stage, layout->trace->step_overhead_s, AR_DUTY_FORWARD,
-                            &(struct ar_action){.is_backward = false});
-    }
-    for (uint32_t step = 0; step < build->graph->steps_count; step++) {
-        struct ar_action action = layout->schedule->action(pipeline, stage, step);
-        build->graph->steps[stage * build->graph->steps_count + step] = build->graph->tasks_count;
-        bool is_edge = action.is_backward ? --left[action.chunk] == 0 : action.batch == 0;
-        uint32_t place = action.chunk * pipeline->stages + stage;
-        add_chunk(build, stage, &action, is_edge, &firsts[chunk_index(build, place, &action)]);
-    }
-    layout->strategy->end(build, stage);
-}
-
 /* --- a step that another program wrote down: one role, as all GPUs do the same -------------------
  */
 
@@ -635,7 +603,28 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
         build.graph->steps = ar_arena_alloc(arena, count, sizeof *build.graph->steps);
         build.graph->steps_count = (uint32_t)(count / pipeline->stages);
         for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
-            add_stage(&build, stage, firsts, firsts + 2 * count);
+            uint32_t *left = firsts + 2 * count; /* [chunk]: micro-batches */
+            build.waiting_for = AR_NO_TASK;
+            for (int i = 0; i <= AR_PREFETCH_MAX; i++) {
+                build.ends[i] = AR_NO_TASK;
+            }
+            for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
+                left[chunk] = pipeline->batches;
+            }
+            if (layout->trace != NULL) { /* the time of a step outside layers */
+                (void)build_compute(&build, stage, layout->trace->step_overhead_s, AR_DUTY_FORWARD,
+                                    &(struct ar_action){.is_backward = false});
+            }
+            for (uint32_t step = 0; step < build.graph->steps_count; step++) {
+                struct ar_action action = layout->schedule->action(pipeline, stage, step);
+                build.graph->steps[stage * build.graph->steps_count + step] =
+                    build.graph->tasks_count;
+                bool is_edge = action.is_backward ? --left[action.chunk] == 0 : action.batch == 0;
+                uint32_t place = action.chunk * pipeline->stages + stage;
+                add_chunk(&build, stage, &action, is_edge,
+                          &firsts[chunk_index(&build, place, &action)]);
+            }
+            layout->strategy->end(&build, stage);
         }
         for (size_t i = 0; i < count; i++) {
             ar_graph_need(build.graph, firsts[i], build.arrivals[i]);

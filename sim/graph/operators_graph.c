@@ -88,31 +88,6 @@ static void push_operator(struct placed *placed, uint32_t number)
     ar_heap_push(&placed->heap, ready);
 }
 
-static void add_operator(struct placed *placed, const struct ar_due *ready, uint32_t turn)
-{
-    const struct ar_operator *op = &placed->operators->list[ready->number];
-    uint32_t device = placed->devices[ready->number];
-    bool is_sent = op->operation != NULL;
-    bool waits = !is_sent && placed->free_s[device] > ready->time_s;
-    double end_s = (waits ? placed->free_s[device] : ready->time_s) + op->time_s;
-    placed->ends_s[ready->number] = end_s;
-    placed->free_s[device] = is_sent ? placed->free_s[device] : end_s;
-    placed->turns[ready->number] = turn;
-    const struct ar_work work = {.kind = is_sent ? AR_TASK_COLLECTIVE : AR_TASK_COMPUTE,
-                                 .time_s = is_sent ? AR_GRAPH_UNTIMED : op->time_s,
-                                 .operation = op->operation,
-                                 .axes = op->axes,
-                                 .bytes = is_sent ? op->output_bytes : 0};
-    const struct ar_task task = {.work = ar_graph_work(placed->graph, &work),
-                                 .count = 1,
-                                 .role = device,
-                                 .to = device,
-                                 .stream = is_sent ? op->stream : AR_STREAM_COMPUTE,
-                                 .duty = op->duty,
-                                 .name = op->name};
-    placed->tasks[ready->number] = ar_graph_add(placed->graph, &task);
-}
-
 static void add_operators(struct placed *placed)
 {
     const struct ar_operators *operators = placed->operators;
@@ -139,7 +114,27 @@ static void add_operators(struct placed *placed)
     }
     for (uint32_t turn = 0; placed->heap.count > 0; turn++) {
         struct ar_due ready = ar_heap_pop(&placed->heap);
-        add_operator(placed, &ready, turn);
+        const struct ar_operator *op = &placed->operators->list[ready.number];
+        uint32_t device = placed->devices[ready.number];
+        bool is_sent = op->operation != NULL;
+        bool waits = !is_sent && placed->free_s[device] > ready.time_s;
+        double end_s = (waits ? placed->free_s[device] : ready.time_s) + op->time_s;
+        placed->ends_s[ready.number] = end_s;
+        placed->free_s[device] = is_sent ? placed->free_s[device] : end_s;
+        placed->turns[ready.number] = turn;
+        const struct ar_work work = {.kind = is_sent ? AR_TASK_COLLECTIVE : AR_TASK_COMPUTE,
+                                     .time_s = is_sent ? AR_GRAPH_UNTIMED : op->time_s,
+                                     .operation = op->operation,
+                                     .axes = op->axes,
+                                     .bytes = is_sent ? op->output_bytes : 0};
+        const struct ar_task task = {.work = ar_graph_work(placed->graph, &work),
+                                     .count = 1,
+                                     .role = device,
+                                     .to = device,
+                                     .stream = is_sent ? op->stream : AR_STREAM_COMPUTE,
+                                     .duty = op->duty,
+                                     .name = op->name};
+        placed->tasks[ready.number] = ar_graph_add(placed->graph, &task);
         for (uint32_t i = placed->needed_by[ready.number]; i < placed->needed_by[ready.number + 1];
              i++) {
             if (--placed->missing[placed->who[i]] == 0) {

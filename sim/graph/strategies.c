@@ -89,14 +89,13 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
     return AR_OK;
 }
 
-const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
-                               char text[AR_STRATEGY_TEXT])
+void ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
+                        char text[AR_STRATEGY_TEXT])
 {
     ar_copy_text(text, AR_STRATEGY_TEXT, strategy->name);
     if (strategy->staleness == AR_STALENESS_NAMED) {
         snprintf(text, AR_STRATEGY_TEXT, "%s:%" PRIu32, strategy->name, staleness);
     }
-    return text;
 }
 
 /* --- times of the parts of a transformer ------------------------------------------------------ */
@@ -147,10 +146,12 @@ static double launched(const struct ar_layout *layout, enum ar_transformer_part 
     return count;
 }
 
-/* Every kernel of a pass, also those of what is recomputed, costs the host the same. */
-static struct ar_host_times find_host(const struct ar_layout *layout,
-                                      const struct ar_framework *framework)
+void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
+                        double factor, const struct ar_framework *framework,
+                        struct ar_part_times *times)
 {
+    double batches = ar_layout_batches(layout);
+    /* Every kernel of a pass, also those of what is recomputed, costs the host the same. */
     double kernel_s = ar_framework_number(framework, AR_TERM_HOST_KERNEL);
     struct ar_host_times host = {
         .batch_s = ar_framework_number(framework, AR_TERM_HOST_BATCH),
@@ -165,15 +166,7 @@ static struct ar_host_times find_host(const struct ar_layout *layout,
     }
     host.again_s =
         host.backward_s[AR_PART_LAYER] + kernel_s * launched(layout, AR_PART_LAYER, AR_PASS_AGAIN);
-    return host;
-}
-
-void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
-                        double factor, const struct ar_framework *framework,
-                        struct ar_part_times *times)
-{
-    double batches = ar_layout_batches(layout);
-    times->host = find_host(layout, framework);
+    times->host = host;
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;
         double experts;

@@ -115,11 +115,14 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
 
 /* --- the scenario ----------------------------------------------------------------------------- */
 
-/* Rejects what does not go together: a file and a strategy that makes its own, a mesh where every
- * GPU is itself, engines that know of no messages. */
-static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
+    struct ar_operators *operators = NULL;
+    struct ar_placed *placed = ar_arena_alloc(scenario->arena, 1, sizeof *placed);
+    /* Rejects what does not go together: a file and a strategy that makes its own, a mesh where
+     * every GPU is itself, engines that know of no messages. */
     bool has_file = scenario->operators_name != NULL;
     if (has_file && !ar_scenario_has(scenario, AR_KEY_STRATEGY)) {
         layout->strategy = &ar_strategy_partitioned;
@@ -139,16 +142,7 @@ static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_er
         {!has_mesh && ar_engine_times_calls(scenario->engine), AR_KEY_ENGINE,
          "recurrence, simgrid or closed, which know of messages between two GPUs"},
     };
-    return ar_scenario_check_strategy(scenario, checks, sizeof checks / sizeof checks[0], err);
-}
-
-static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                     struct ar_error *err)
-{
-    struct ar_layout *layout = &scenario->layout;
-    struct ar_operators *operators = NULL;
-    struct ar_placed *placed = ar_arena_alloc(scenario->arena, 1, sizeof *placed);
-    AR_TRY(check_operators(scenario, err));
+    AR_TRY(ar_scenario_check_strategy(scenario, checks, sizeof checks / sizeof checks[0], err));
     AR_TRY(layout_take_mesh(scenario, err));
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     placed->hops = ar_cluster_hops(scenario->cluster);
@@ -201,7 +195,7 @@ static void operators_describe(const struct ar_scenario *scenario, struct ar_row
         ar_copy_text(row->trace, sizeof row->trace,
                      scenario->trace != NULL ? scenario->trace->name : scenario->workload_name);
     }
-    describe_strategy(scenario, row);
+    ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, row->strategy);
     if (scenario->operators_name != NULL) {
         ar_copy_stem(row->schedule, sizeof row->schedule, scenario->placement, "");
     } else if (layout->strategy->has_replicas) {

@@ -99,34 +99,6 @@ static enum ar_status make_trace(const struct ar_scenario *scenario,
     return ar_framework_apply(scenario->framework, *trace, err);
 }
 
-/* Scales the trace to the rate that was measured. compute.scale goes on top of it: here it would
- * cancel out. */
-static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_source source,
-                                  struct ar_trace *trace, struct ar_error *err)
-{
-    const struct compute_rate *rate = &scenario->rate;
-    double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
-    struct ar_trace *measured = NULL;
-    source.request.batch = rate->batch;
-    if (trace->is_timed && rate->batch != trace->batch) {
-        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                  "found batch %" PRIu32 "; expected %" PRIu32
-                                  ", at which trace %s was measured",
-                                  rate->batch, trace->batch, trace->name);
-    }
-    AR_TRY(make_trace(scenario, &source, &measured, err));
-    double factor = rate->batch / (ar_trace_compute_s(measured) / scale) / rate->samples_per_s;
-    if (factor < COMPUTE_FACTOR_MIN || factor > COMPUTE_FACTOR_MAX) {
-        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                  "found %g samples/s at batch %" PRIu32 ", where the trace alone "
-                                  "gives %.4g; expected samples per second of one GPU",
-                                  rate->samples_per_s, rate->batch, rate->samples_per_s * factor);
-    }
-    scenario->compute_factor = factor;
-    ar_trace_scale(trace, factor);
-    return AR_OK;
-}
-
 enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                  struct ar_error *err)
 {
@@ -136,7 +108,29 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
     AR_TRY(make_trace(scenario, &source, &trace, err));
     scenario->compute_factor = 1;
     if (scenario->rate.batch > 0) {
-        AR_TRY(scale_trace(scenario, source, trace, err));
+        /* Scales the trace to the rate that was measured. compute.scale goes on top of it: here it
+         * would cancel out. */
+        const struct compute_rate *rate = &scenario->rate;
+        double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
+        struct ar_trace *measured = NULL;
+        source.request.batch = rate->batch;
+        if (trace->is_timed && rate->batch != trace->batch) {
+            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                      "found batch %" PRIu32 "; expected %" PRIu32
+                                      ", at which trace %s was measured",
+                                      rate->batch, trace->batch, trace->name);
+        }
+        AR_TRY(make_trace(scenario, &source, &measured, err));
+        double factor = rate->batch / (ar_trace_compute_s(measured) / scale) / rate->samples_per_s;
+        if (factor < COMPUTE_FACTOR_MIN || factor > COMPUTE_FACTOR_MAX) {
+            return ar_scenario_refuse(
+                scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                "found %g samples/s at batch %" PRIu32 ", where the trace alone "
+                "gives %.4g; expected samples per second of one GPU",
+                rate->samples_per_s, rate->batch, rate->samples_per_s * factor);
+        }
+        scenario->compute_factor = factor;
+        ar_trace_scale(trace, factor);
     }
     AR_TRY(ar_trace_scale_gradients(trace, scenario->gradient_scale, err));
     scenario->trace = trace;
@@ -321,7 +315,7 @@ void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 void trace_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_trace *trace = scenario->trace;
-    describe_strategy(scenario, row);
+    ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, row->strategy);
     ar_copy_text(row->operation, sizeof row->operation, scenario->operation->command);
     ar_copy_text(row->trace, sizeof row->trace, trace->name);
     row->batch_per_gpu = trace->batch;

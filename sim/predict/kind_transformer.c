@@ -419,18 +419,11 @@ enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowd
 
 /* --- rows and notes --------------------------------------------------------------------------- */
 
-void describe_strategy(const struct ar_scenario *scenario, struct ar_row *row)
-{
-    char text[AR_STRATEGY_TEXT];
-    ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text);
-    ar_copy_text(row->strategy, sizeof row->strategy, text);
-}
-
 void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_layout *layout = &scenario->layout;
     struct ar_mesh mesh = ar_layout_mesh(layout, 0);
-    describe_strategy(scenario, row);
+    ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, row->strategy);
     ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
     ar_mesh_format(&mesh, row->mesh);
     if (ar_scenario_is_uneven(scenario)) {
@@ -465,34 +458,6 @@ void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
     }
 }
 
-/* Says which engine timed which operations, where a library's model does not have all of them:
- * "library: allreduce; recurrence: send". */
-static void describe_engines(const struct ar_timing *timing, struct ar_row *row)
-{
-    const struct ar_graph *graph = timing->graph;
-    const struct ar_engine *engines[] = {timing->job->engine, &ar_engine_recurrence};
-    char *text = row->engine_options;
-    size_t size = sizeof row->engine_options, used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
-        const char *before = ": ";
-        for (uint32_t j = 0; j < graph->works_count && used < size; j++) {
-            const struct ar_work *work = &graph->works[j];
-            bool is_again = false;
-            for (uint32_t k = 0; k < j; k++) {
-                is_again = is_again || graph->works[k].operation == work->operation;
-            }
-            if (work->kind != AR_TASK_COMPUTE && !is_again &&
-                work_engine(timing->job, work) == engines[i]) {
-                used += (size_t)snprintf(
-                    text + used, size - used, "%s%s%s%s", used > 0 && before[0] == ':' ? "; " : "",
-                    before[0] == ':' ? engines[i]->name : "", before, work->operation->command);
-                before = ", ";
-            }
-        }
-    }
-}
-
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row)
 {
@@ -513,7 +478,31 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->exposed_cp_s = split->axis_s[AR_AXIS_CP];
     row->exposed_s = timing->exposed_s;
     if (ar_engine_times_calls(scenario->engine)) {
-        describe_engines(timing, row);
+        /* Says which engine timed which operations, where a library's model does not have all of
+         * them: "library: allreduce; recurrence: send". */
+        const struct ar_graph *graph = timing->graph;
+        const struct ar_engine *engines[] = {timing->job->engine, &ar_engine_recurrence};
+        char *text = row->engine_options;
+        size_t size = sizeof row->engine_options, used = 0;
+        text[0] = '\0';
+        for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
+            const char *before = ": ";
+            for (uint32_t j = 0; j < graph->works_count && used < size; j++) {
+                const struct ar_work *work = &graph->works[j];
+                bool is_again = false;
+                for (uint32_t k = 0; k < j; k++) {
+                    is_again = is_again || graph->works[k].operation == work->operation;
+                }
+                if (work->kind != AR_TASK_COMPUTE && !is_again &&
+                    work_engine(timing->job, work) == engines[i]) {
+                    used += (size_t)snprintf(text + used, size - used, "%s%s%s%s",
+                                             used > 0 && before[0] == ':' ? "; " : "",
+                                             before[0] == ':' ? engines[i]->name : "", before,
+                                             work->operation->command);
+                    before = ", ";
+                }
+            }
+        }
     }
     if (ar_engine_simulates(scenario->engine) && timing->graph->periods != NULL) {
         uint32_t batches = ar_layout_pipeline(layout).batches;

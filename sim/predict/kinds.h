@@ -46,7 +46,6 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
                                 struct ar_inputs *inputs, bool has_fused, struct ar_error *err);
 enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                  struct ar_timing *timing, struct ar_error *err);
-void describe_strategy(const struct ar_scenario *scenario, struct ar_row *row);
 void layout_describe(const struct ar_scenario *scenario, struct ar_row *row);
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row);

@@ -214,26 +214,6 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* Which ranks run together, and which one is the root. */
-static void note_groups(FILE *notes, const struct ar_scenario *scenario)
-{
-    char mesh[AR_MESH_TEXT], along[AR_MESH_TEXT];
-    const struct ar_operation *operation = scenario->operation;
-    uint32_t groups = ar_scenario_groups(scenario);
-    uint32_t ranks = ar_shape_ranks(&scenario->shape);
-    if (scenario->mesh.axes_count > 0) {
-        ar_note(notes, "%s along %s%s: %" PRIu32 " group%s of %" PRIu32 " GPU%s%s",
-                ar_mesh_format(&scenario->mesh, mesh), ar_mesh_format_along(&scenario->mesh, along),
-                ar_scenario_has(scenario, AR_KEY_ALONG) ? "" : ", the only axis", groups,
-                groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
-                groups == 1 ? "" : " at once, whose messages share the links");
-    }
-    if (operation->has_root && !ar_scenario_has(scenario, AR_KEY_ROOT) && ranks > 1) {
-        ar_note(notes, "the root of the %s is rank 0%s (--root)", operation->name,
-                groups > 1 ? " of each group" : "");
-    }
-}
-
 /* Says how HCAs that are down or slow act: a slow one may cost more than one that is down, in place
  * of which another one carries twice as much. */
 static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
@@ -289,42 +269,6 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
     }
 }
 
-/* Defaults for what the cluster does not give, where the answer depends on them. */
-static void note_defaults(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
-{
-    const struct ar_cluster *cluster = scenario->cluster;
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    const struct ar_engine *engine = scenario->engine;
-    const struct ar_library *own = ar_engine_has_band(engine) ? NULL : scenario->constants;
-    const struct ar_tuning *tuning =
-        ar_engine_times_calls(engine) && own != NULL ? &own->tuning : NULL;
-    bool is_sent = !ar_engine_times_calls(engine) && ranks > 1;
-    bool wants_sums = scenario->algorithm != NULL && scenario->algorithm->wants_sums;
-    char channels[24] = "";
-    snprintf(channels, sizeof channels, "%" PRIu32, tuning != NULL ? tuning->channels : 0);
-    const struct {
-        bool is_missing;
-        const char *key, *taken;
-    } defaults[] = {
-        {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST), "gpu.reduce_cost",
-         "0"},
-        {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "collective.setup", "0"},
-        {tuning != NULL && facts->library_channels == 0, "library.channels", channels},
-        {tuning != NULL && !facts->has_gpu_generation, "gpu.generation",
-         tuning != NULL ? ar_gpu_generation_names[tuning->generation] : ""},
-        {tuning != NULL && !facts->has_cpu_vendor, "cpu.vendor",
-         tuning != NULL ? ar_cpu_vendor_names[tuning->cpu] : ""},
-        {wants_sums && facts->has_nvlink_sums && !facts->are_nvlink_sums_given, "nvlink.sums",
-         "yes, as from Hopper on"},
-    };
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        if (defaults[i].is_missing) {
-            ar_note(notes, "cluster %s gives no %s: taken as %s", facts->name, defaults[i].key,
-                    defaults[i].taken);
-        }
-    }
-}
-
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s)
 {
     char text[AR_UNIT_TEXT], fewer[128] = "";
@@ -354,7 +298,22 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost
 void collective_note(FILE *notes, const struct ar_scenario *scenario)
 {
     note_library(notes, scenario);
-    note_groups(notes, scenario);
+    /* Which ranks run together, and which one is the root. */
+    char mesh[AR_MESH_TEXT], along[AR_MESH_TEXT];
+    const struct ar_operation *operation = scenario->operation;
+    uint32_t groups = ar_scenario_groups(scenario);
+    uint32_t ranks = ar_shape_ranks(&scenario->shape);
+    if (scenario->mesh.axes_count > 0) {
+        ar_note(notes, "%s along %s%s: %" PRIu32 " group%s of %" PRIu32 " GPU%s%s",
+                ar_mesh_format(&scenario->mesh, mesh), ar_mesh_format_along(&scenario->mesh, along),
+                ar_scenario_has(scenario, AR_KEY_ALONG) ? "" : ", the only axis", groups,
+                groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
+                groups == 1 ? "" : " at once, whose messages share the links");
+    }
+    if (operation->has_root && !ar_scenario_has(scenario, AR_KEY_ROOT) && ranks > 1) {
+        ar_note(notes, "the root of the %s is rank 0%s (--root)", operation->name,
+                groups > 1 ? " of each group" : "");
+    }
     ar_note_choice(notes, scenario);
     ar_note_shape(notes, scenario);
     ar_note_sweep(notes, scenario, &(const uint64_t){scenario->gpus}, 1);
@@ -395,7 +354,39 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
                 min, min == 1 ? "" : "s", full);
     }
     note_links(notes, scenario, (uint32_t)max);
-    note_defaults(notes, scenario, (uint32_t)max);
+    /* Defaults for what the cluster does not give, where the answer depends on them. */
+    uint32_t ranks = (uint32_t)max;
+    const struct ar_cluster *cluster = scenario->cluster;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    const struct ar_engine *engine = scenario->engine;
+    const struct ar_library *own = ar_engine_has_band(engine) ? NULL : scenario->constants;
+    const struct ar_tuning *tuning =
+        ar_engine_times_calls(engine) && own != NULL ? &own->tuning : NULL;
+    bool is_sent = !ar_engine_times_calls(engine) && ranks > 1;
+    bool wants_sums = scenario->algorithm != NULL && scenario->algorithm->wants_sums;
+    char channels[24] = "";
+    snprintf(channels, sizeof channels, "%" PRIu32, tuning != NULL ? tuning->channels : 0);
+    const struct {
+        bool is_missing;
+        const char *key, *taken;
+    } defaults[] = {
+        {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST), "gpu.reduce_cost",
+         "0"},
+        {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "collective.setup", "0"},
+        {tuning != NULL && facts->library_channels == 0, "library.channels", channels},
+        {tuning != NULL && !facts->has_gpu_generation, "gpu.generation",
+         tuning != NULL ? ar_gpu_generation_names[tuning->generation] : ""},
+        {tuning != NULL && !facts->has_cpu_vendor, "cpu.vendor",
+         tuning != NULL ? ar_cpu_vendor_names[tuning->cpu] : ""},
+        {wants_sums && facts->has_nvlink_sums && !facts->are_nvlink_sums_given, "nvlink.sums",
+         "yes, as from Hopper on"},
+    };
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        if (defaults[i].is_missing) {
+            ar_note(notes, "cluster %s gives no %s: taken as %s", facts->name, defaults[i].key,
+                    defaults[i].taken);
+        }
+    }
 }
 
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count)

@@ -10,26 +10,6 @@
 #include "ar_text.h"
 #include "kinds.h"
 
-/* The job that is 100 %: one node, all its GPUs in a flat ring, without stragglers. */
-static struct ar_job make_baseline(const struct ar_job *job)
-{
-    struct ar_job base = *job;
-    uint32_t gpus = ar_cluster_facts(job->collective.cluster)->gpus_per_node;
-    uint32_t channels_each = ar_algorithm_channels(job->collective.algorithm);
-    base.kind = &ar_kind_trace;
-    if (job->kind != &ar_kind_trace) {
-        base.layout.strategy = &ar_strategy_data;
-    }
-    base.stragglers_count = 0;
-    base.timeline = NULL;
-    base.usage = NULL;
-    base.kept = NULL;
-    base.collective.algorithm = &ar_algorithm_ring;
-    base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
-    base.collective.channels = (job->collective.channels + channels_each - 1) / channels_each;
-    return base;
-}
-
 enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
                           struct ar_timing *timing, struct ar_error *err)
 {
@@ -41,7 +21,21 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
     }
     if (job->kind->has_baseline && job->baseline == AR_BASELINE_NODE) {
         struct ar_arena scratch AR_ENDS_HERE = {NULL};
-        const struct ar_job base = make_baseline(job);
+        /* The job that is 100 %: one node, all its GPUs in a flat ring, without stragglers. */
+        struct ar_job base = *job;
+        uint32_t gpus = ar_cluster_facts(job->collective.cluster)->gpus_per_node;
+        uint32_t channels_each = ar_algorithm_channels(job->collective.algorithm);
+        base.kind = &ar_kind_trace;
+        if (job->kind != &ar_kind_trace) {
+            base.layout.strategy = &ar_strategy_data;
+        }
+        base.stragglers_count = 0;
+        base.timeline = NULL;
+        base.usage = NULL;
+        base.kept = NULL;
+        base.collective.algorithm = &ar_algorithm_ring;
+        base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
+        base.collective.channels = (job->collective.channels + channels_each - 1) / channels_each;
         AR_TRY(job_time(&base, &scratch, timing, err));
         full = timing->samples_per_s / ar_job_ranks(&base);
     }

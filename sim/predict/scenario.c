@@ -172,39 +172,6 @@ uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
 /* --- the library of the cluster ----------------------------------------------------------------
  */
 
-/* Neither rates nor the choice of a table react to what the cluster says: it must be the same. */
-static enum ar_status check_rates(const struct ar_cluster_facts *facts,
-                                  const struct ar_tuning *tuning, struct ar_error *err)
-{
-    const char *key = "library.release", *found = facts->library_release;
-    const char *expected = tuning->release->release;
-    struct ar_tuning named = *tuning;
-    const struct {
-        const char *key;
-        double found_Bps, table_Bps;
-    } rates[] = {
-        {"library.node_bus", facts->library_node_bus_Bps, tuning->node_bus_Bps},
-        {"library.net_bus", ar_library_engine_net_bus(facts), tuning->net_bus_Bps},
-    };
-    if (found[0] != '\0') {
-        AR_TRY(ar_tuning_find(key, found, 0, 0, &named, err));
-    }
-    bool differs = named.release != tuning->release;
-    char rate_texts[2][AR_UNIT_TEXT];
-    for (int i = 0; i < 2 && !differs; i++) {
-        differs = rates[i].found_Bps != 0 && rates[i].table_Bps > 0 &&
-                  fabs(rates[i].found_Bps / rates[i].table_Bps - 1) > 1e-9;
-        key = rates[i].key;
-        found = ar_format_rate(rates[i].found_Bps, rate_texts[0]);
-        expected = ar_format_rate(rates[i].table_Bps, rate_texts[1]);
-    }
-    return !differs ? AR_OK
-                    : ar_error_set(err, AR_BAD_DATA,
-                                   "%s: found %s; expected %s, with which the table %s was fitted "
-                                   "(see 'allreckon calibrate --help')",
-                                   key, found, expected, facts->library_cost);
-}
-
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err)
 {
@@ -213,7 +180,37 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
     if (facts->library_cost[0] != '\0') {
         AR_TRY(ar_inputs_library(inputs, scenario->cluster_name, facts->library_cost,
                                  &scenario->table, err));
-        AR_TRY(check_rates(facts, &scenario->table->library.tuning, err));
+        /* Neither rates nor the choice of a table react to what the cluster says: it must be the
+         * same. */
+        const struct ar_tuning *fitted = &scenario->table->library.tuning;
+        const char *key = "library.release", *found = facts->library_release;
+        const char *expected = fitted->release->release;
+        struct ar_tuning named = *fitted;
+        const struct {
+            const char *key;
+            double found_Bps, table_Bps;
+        } rates[] = {
+            {"library.node_bus", facts->library_node_bus_Bps, fitted->node_bus_Bps},
+            {"library.net_bus", ar_library_engine_net_bus(facts), fitted->net_bus_Bps},
+        };
+        if (found[0] != '\0') {
+            AR_TRY(ar_tuning_find(key, found, 0, 0, &named, err));
+        }
+        bool differs = named.release != fitted->release;
+        char rate_texts[2][AR_UNIT_TEXT];
+        for (int i = 0; i < 2 && !differs; i++) {
+            differs = rates[i].found_Bps != 0 && rates[i].table_Bps > 0 &&
+                      fabs(rates[i].found_Bps / rates[i].table_Bps - 1) > 1e-9;
+            key = rates[i].key;
+            found = ar_format_rate(rates[i].found_Bps, rate_texts[0]);
+            expected = ar_format_rate(rates[i].table_Bps, rate_texts[1]);
+        }
+        AR_TRY(!differs
+                   ? AR_OK
+                   : ar_error_set(err, AR_BAD_DATA,
+                                  "%s: found %s; expected %s, with which the table %s was fitted "
+                                  "(see 'allreckon calibrate --help')",
+                                  key, found, expected, facts->library_cost));
     }
     struct ar_tuning tuning;
     scenario->constants = NULL;
@@ -254,29 +251,6 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
 /* --- what follows ------------------------------------------------------------------------------
  */
 
-/* The column `settings`. A text cut short would make rows that say what they are not. */
-static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_error *err)
-{
-    char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
-    FILE *file = fmemopen(text, 2 * AR_ROW_TEXT, "w");
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
-            ar_key_print(scenario, (enum ar_key)i, file);
-        }
-    }
-    fclose(file);
-    if (strlen(text) >= AR_ROW_TEXT) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--set: found settings of more than %d characters in all, "
-            "--slow-link, --down-link, --straggler and --term among them; expected fewer, and "
-            "the rest in a cluster file",
-            AR_ROW_TEXT - 1);
-    }
-    scenario->settings_text = text;
-    return AR_OK;
-}
-
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err)
 {
@@ -305,7 +279,24 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         AR_TRY(ar_framework_create(base, scenario->terms, scenario->arena, &framework, err));
         scenario->framework = framework;
     }
-    AR_TRY(join_settings(scenario, err));
+    /* The column `settings`. A text cut short would make rows that say what they are not. */
+    char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
+    FILE *file = fmemopen(text, 2 * AR_ROW_TEXT, "w");
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
+            ar_key_print(scenario, (enum ar_key)i, file);
+        }
+    }
+    fclose(file);
+    if (strlen(text) >= AR_ROW_TEXT) {
+        return ar_error_set(
+            err, AR_USAGE,
+            "--set: found settings of more than %d characters in all, "
+            "--slow-link, --down-link, --straggler and --term among them; expected fewer, and "
+            "the rest in a cluster file",
+            AR_ROW_TEXT - 1);
+    }
+    scenario->settings_text = text;
     if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
         scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
     }

@@ -281,47 +281,6 @@ static bool is_between_stages(const struct ar_work *work)
     return work->kind == AR_TASK_MESSAGE && work->time_s == AR_GRAPH_UNTIMED;
 }
 
-/* Gives messages a work for each two stages that are unlike: those that begin and end alike within
- * nodes are one work, which is timed between the first two such stages. */
-static void part_messages(const struct ar_job *job, struct ar_graph *graph)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    uint32_t roles = graph->roles_count, pairs = roles * roles;
-    bool has_messages = false;
-    /* [pair]: 0: no such message; else 1 and the number of the first pair that is alike */
-    uint32_t *known = ar_arena_alloc(&arena, pairs, sizeof *known);
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        if (is_between_stages(&graph->works[task->work])) {
-            known[task->role * roles + task->to] = UINT32_MAX;
-            has_messages = true;
-        }
-    }
-    for (uint32_t i = 0; has_messages && i < pairs; i++) {
-        uint32_t first = 0;
-        while (known[i] != 0 && first < i &&
-               (known[first] != first + 1 || !pairs_are_alike(job, roles, i, first))) {
-            first++;
-        }
-        known[i] = known[i] != 0 ? first + 1 : 0;
-    }
-    for (uint32_t i = 0; has_messages && i < graph->tasks_count; i++) {
-        struct ar_task *task = &graph->tasks[i];
-        struct ar_work *work = &graph->works[task->work];
-        if (is_between_stages(work)) {
-            uint32_t pair = known[task->role * roles + task->to] - 1;
-            if (work->from == work->to) { /* the first pair takes the work that there is */
-                work->from = pair / roles;
-                work->to = pair % roles;
-            }
-            struct ar_work wanted = *work;
-            wanted.from = pair / roles;
-            wanted.to = pair % roles;
-            task->work = ar_graph_work(graph, &wanted);
-        }
-    }
-}
-
 enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *slowdown,
                                 struct ar_error *err)
 {
@@ -331,7 +290,43 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
     timer->calls = ar_arena_alloc(timing->arena, tasks, sizeof *timer->calls);
     timer->call_times = ar_arena_alloc(timing->arena, tasks, sizeof *timer->call_times);
     timer->flows_count = 0;
-    part_messages(timer->job, timing->graph);
+    /* Messages get a work for each two stages that are unlike: those that begin and end alike
+     * within nodes are one work, which is timed between the first two such stages. */
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint32_t roles = timing->graph->roles_count, pairs = roles * roles;
+    bool has_messages = false;
+    /* [pair]: 0: no such message; else 1 and the number of the first pair that is alike */
+    uint32_t *known = ar_arena_alloc(&arena, pairs, sizeof *known);
+    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
+        const struct ar_task *task = &timing->graph->tasks[i];
+        if (is_between_stages(&timing->graph->works[task->work])) {
+            known[task->role * roles + task->to] = UINT32_MAX;
+            has_messages = true;
+        }
+    }
+    for (uint32_t i = 0; has_messages && i < pairs; i++) {
+        uint32_t first = 0;
+        while (known[i] != 0 && first < i &&
+               (known[first] != first + 1 || !pairs_are_alike(timer->job, roles, i, first))) {
+            first++;
+        }
+        known[i] = known[i] != 0 ? first + 1 : 0;
+    }
+    for (uint32_t i = 0; has_messages && i < timing->graph->tasks_count; i++) {
+        struct ar_task *task = &timing->graph->tasks[i];
+        struct ar_work *work = &timing->graph->works[task->work];
+        if (is_between_stages(work)) {
+            uint32_t pair = known[task->role * roles + task->to] - 1;
+            if (work->from == work->to) { /* the first pair takes the work that there is */
+                work->from = pair / roles;
+                work->to = pair % roles;
+            }
+            struct ar_work wanted = *work;
+            wanted.from = pair / roles;
+            wanted.to = pair % roles;
+            task->work = ar_graph_work(timing->graph, &wanted);
+        }
+    }
     return AR_OK;
 }
 

@@ -65,36 +65,6 @@ const char *ar_what_if_next_gpu(const char *cost_table)
     return NULL;
 }
 
-/* Multiplies all rates of the cluster whose key begins with one of the words; AR_USAGE if it has
- * none. */
-static enum ar_status scale_rates(struct ar_scenario *scenario, const struct ar_what_if *change,
-                                  const struct ar_origin *origin, struct ar_error *err)
-{
-    const struct ar_cluster *cluster = scenario->cluster;
-    size_t count = 0;
-    char word[AR_WORD_SIZE];
-    struct ar_error ignored;
-    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
-        const struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
-        const char *words = change->links;
-        double rate_Bps;
-        bool is_meant = false;
-        while (ar_next_word(&words, word)) {
-            is_meant = is_meant || strncmp(parameter.key, word, strlen(word)) == 0;
-        }
-        if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, &ignored) == AR_OK) {
-            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, origin,
-                                       ar_arena_format(scenario->arena, "%s=%.17gB/s",
-                                                       parameter.key, rate_Bps * change->factor),
-                                       err));
-            count++;
-        }
-    }
-    return count > 0 ? AR_OK
-                     : ar_error_set(err, AR_USAGE, "%s: the cluster has no rate of %s",
-                                    origin->where, change->links);
-}
-
 enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct ar_what_if *change,
                               struct ar_inputs *inputs, struct ar_row *row, struct ar_error *err)
 {
@@ -103,7 +73,32 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
     struct ar_scenario changed = *scenario;
     changed.arena = &arena;
     if (change->value == NULL) {
-        AR_TRY(scale_rates(&changed, change, &origin, err));
+        /* Multiplies all rates of the cluster whose key begins with one of the words; AR_USAGE if
+         * it has none. */
+        const struct ar_cluster *cluster = changed.cluster;
+        size_t count = 0;
+        char word[AR_WORD_SIZE];
+        struct ar_error ignored;
+        for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
+            const struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
+            const char *words = change->links;
+            double rate_Bps;
+            bool is_meant = false;
+            while (ar_next_word(&words, word)) {
+                is_meant = is_meant || strncmp(parameter.key, word, strlen(word)) == 0;
+            }
+            if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, &ignored) == AR_OK) {
+                AR_TRY(
+                    ar_scenario_replace(&changed, AR_KEY_SET, &origin,
+                                        ar_arena_format(changed.arena, "%s=%.17gB/s", parameter.key,
+                                                        rate_Bps * change->factor),
+                                        err));
+                count++;
+            }
+        }
+        AR_TRY(count > 0 ? AR_OK
+                         : ar_error_set(err, AR_USAGE, "%s: the cluster has no rate of %s",
+                                        origin.where, change->links));
     } else if (change->key == AR_KEY_SET) {
         AR_TRY(ar_scenario_replace(&changed, AR_KEY_SET, &origin, change->value, err));
     } else {
