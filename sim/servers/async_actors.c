@@ -172,23 +172,6 @@ static void compute_segment(const struct ar_actor_calls *calls, struct state *st
     }
 }
 
-static void work_rounds(const struct ar_actor_calls *calls, struct state *state, uint32_t number)
-{
-    const struct async_plan *plan = state->plan;
-    uint32_t slices = state->run->slices_count;
-    double start_s = async_plan_start_s(state->run, number);
-    calls->sleep_for(start_s);
-    for (uint32_t round = 0; round < plan->rounds; round++) {
-        for (uint32_t i = 0; i < plan->segments_count; i++) {
-            uint32_t gate = round == 0 ? 0 : (round - 1) * slices + plan->segments[i].pulled;
-            await_pulls(calls, state, number, round, gate);
-            compute_segment(calls, state, number, round, &plan->segments[i]);
-        }
-    }
-    await_pulls(calls, state, number, plan->rounds, (plan->rounds - 1) * slices + plan->end_pulls);
-    state->run->end_s[number] = calls->now_s() - start_s;
-}
-
 static void act_by_role(const struct ar_actor_calls *calls, uint32_t actor, void *data)
 {
     static void (*const acts[ROLES_COUNT])(const struct ar_actor_calls *, struct state *,
@@ -199,7 +182,20 @@ static void act_by_role(const struct ar_actor_calls *calls, uint32_t actor, void
     struct state *state = data;
     uint32_t number = actor - state->run->workers;
     if (actor < state->run->workers) {
-        work_rounds(calls, state, actor);
+        const struct async_plan *plan = state->plan;
+        uint32_t slices = state->run->slices_count;
+        double start_s = async_plan_start_s(state->run, actor);
+        calls->sleep_for(start_s);
+        for (uint32_t round = 0; round < plan->rounds; round++) {
+            for (uint32_t i = 0; i < plan->segments_count; i++) {
+                uint32_t gate = round == 0 ? 0 : (round - 1) * slices + plan->segments[i].pulled;
+                await_pulls(calls, state, actor, round, gate);
+                compute_segment(calls, state, actor, round, &plan->segments[i]);
+            }
+        }
+        await_pulls(calls, state, actor, plan->rounds,
+                    (plan->rounds - 1) * slices + plan->end_pulls);
+        state->run->end_s[actor] = calls->now_s() - start_s;
     } else {
         acts[number / state->pairs_count](calls, state, number % state->pairs_count);
     }

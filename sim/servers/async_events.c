@@ -411,21 +411,6 @@ static void handle_event(struct events *events, const struct ar_due *event)
     }
 }
 
-/* The last byte has left: the latency runs, and the next slice may begin. */
-static void end_transfer(struct events *events, uint32_t index)
-{
-    uint32_t worker = index / ASYNC_WAYS;
-    uint32_t way = index % ASYNC_WAYS;
-    struct transfer *transfer = &events->transfers[index];
-    uint32_t slice = find_slice(events, way, transfer->left++);
-    double latency_s = events->share.latency_s[(size_t)index * events->run->slices_count + slice];
-    transfer->is_active = false;
-    events->share.rate_Bps[index] = 0;
-    events->is_stale = true;
-    push_event(events, events->now_s + latency_s, worker, way == ASYNC_PUSH ? PUSHED : PULLED);
-    way == ASYNC_PUSH ? try_push(events, worker) : try_pull(events, worker);
-}
-
 static void end_transfers(struct events *events)
 {
     uint32_t kept = 0;
@@ -433,7 +418,19 @@ static void end_transfers(struct events *events)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = events->active[i];
         if (events->transfers[index].end_s <= events->now_s + SAME_S) {
-            end_transfer(events, index); /* may append others */
+            uint32_t worker = index / ASYNC_WAYS;
+            uint32_t way = index % ASYNC_WAYS;
+            struct transfer *transfer = &events->transfers[index];
+            uint32_t slice = find_slice(events, way, transfer->left++);
+            double latency_s =
+                events->share.latency_s[(size_t)index * events->run->slices_count + slice];
+            transfer->is_active = false;
+            events->share.rate_Bps[index] = 0;
+            events->is_stale = true;
+            push_event(events, events->now_s + latency_s, worker,
+                       way == ASYNC_PUSH ? PUSHED : PULLED);
+            way == ASYNC_PUSH ? try_push(events, worker)
+                              : try_pull(events, worker); /* may append others */
         } else {
             events->active[kept++] = index;
         }
@@ -441,48 +438,6 @@ static void end_transfers(struct events *events)
     uint32_t begun = events->active_count - count;
     memmove(events->active + kept, events->active + count, begun * sizeof *events->active);
     events->active_count = kept + begun;
-}
-
-/* Rates change: what was done at the old ones is done. */
-static void share_anew(struct events *events)
-{
-    for (uint32_t i = 0; i < events->active_count; i++) {
-        struct transfer *transfer = &events->transfers[events->active[i]];
-        double rate_Bps = events->share.rate_Bps[events->active[i]];
-        double done_s = events->now_s - transfer->since_s;
-        transfer->bytes -= done_s > 0 ? rate_Bps * done_s : 0;
-        transfer->since_s = events->now_s;
-    }
-    async_share_rates(&events->share, events->active, events->active_count);
-    for (uint32_t i = 0; i < events->active_count; i++) {
-        struct transfer *transfer = &events->transfers[events->active[i]];
-        transfer->end_s =
-            events->now_s + fmax(0, transfer->bytes) / events->share.rate_Bps[events->active[i]];
-    }
-    events->is_stale = false;
-}
-
-static void follow_events(struct events *events)
-{
-    for (uint32_t i = 0; i < events->run->workers; i++) {
-        events->workers[i].idle_s = async_plan_start_s(events->run, i);
-        push_event(events, events->workers[i].idle_s, i, STARTED);
-    }
-    while (events->heap.count > 0 || events->active_count > 0) {
-        double next_s = events->heap.count > 0 ? events->heap.list[0].time_s : INFINITY;
-        if (events->is_stale) {
-            share_anew(events);
-        }
-        for (uint32_t i = 0; i < events->active_count; i++) {
-            next_s = fmin(next_s, events->transfers[events->active[i]].end_s);
-        }
-        events->now_s = next_s;
-        end_transfers(events);
-        while (events->heap.count > 0 && events->heap.list[0].time_s <= events->now_s + SAME_S) {
-            struct ar_due event = ar_heap_pop(&events->heap);
-            handle_event(events, &event);
-        }
-    }
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -507,7 +462,39 @@ void ar_async_run_events(struct ar_async *run)
         ar_arena_alloc(&arena, workers * (3 * slices + 1) + 1, sizeof *events.heap.list);
     async_plan_begin(run);
     run->messages_count = events.share.messages * slices * events.plan.rounds;
-    follow_events(&events);
+    for (uint32_t i = 0; i < run->workers; i++) {
+        events.workers[i].idle_s = async_plan_start_s(run, i);
+        push_event(&events, events.workers[i].idle_s, i, STARTED);
+    }
+    while (events.heap.count > 0 || events.active_count > 0) {
+        double next_s = events.heap.count > 0 ? events.heap.list[0].time_s : INFINITY;
+        if (events.is_stale) {
+            /* Rates change: what was done at the old ones is done. */
+            for (uint32_t i = 0; i < events.active_count; i++) {
+                struct transfer *transfer = &events.transfers[events.active[i]];
+                double rate_Bps = events.share.rate_Bps[events.active[i]];
+                double done_s = events.now_s - transfer->since_s;
+                transfer->bytes -= done_s > 0 ? rate_Bps * done_s : 0;
+                transfer->since_s = events.now_s;
+            }
+            async_share_rates(&events.share, events.active, events.active_count);
+            for (uint32_t i = 0; i < events.active_count; i++) {
+                struct transfer *transfer = &events.transfers[events.active[i]];
+                transfer->end_s = events.now_s + fmax(0, transfer->bytes) /
+                                                     events.share.rate_Bps[events.active[i]];
+            }
+            events.is_stale = false;
+        }
+        for (uint32_t i = 0; i < events.active_count; i++) {
+            next_s = fmin(next_s, events.transfers[events.active[i]].end_s);
+        }
+        events.now_s = next_s;
+        end_transfers(&events);
+        while (events.heap.count > 0 && events.heap.list[0].time_s <= events.now_s + SAME_S) {
+            struct ar_due event = ar_heap_pop(&events.heap);
+            handle_event(&events, &event);
+        }
+    }
     for (uint32_t i = 0; i < run->workers; i++) {
         assert(events.workers[i].has_ended);
     }

@@ -171,27 +171,6 @@ static double needed_bytes(const struct ar_layout *layout)
     return memory.states_bytes + memory.activations_bytes;
 }
 
-/* Counts by what a layout that does not fit would fit, and remembers the smallest one. */
-static void count_unfit(struct unfit *unfit, const struct ar_layout *layout)
-{
-    struct ar_layout full = *layout, sharded = *layout;
-    double bytes = needed_bytes(layout);
-    full.recompute = sharded.recompute = AR_RECOMPUTE_FULL;
-    sharded.strategy = layout->sizes[AR_AXIS_PP] == 1 ? &ar_strategy_zero3 : &ar_strategy_zero1;
-    unfit->fit_recomputed += needed_bytes(&full) <= unfit->room_bytes;
-    unfit->fit_sharded += needed_bytes(&sharded) <= unfit->room_bytes;
-    if (unfit->least_mesh[0] == '\0' || bytes < unfit->least_bytes) {
-        struct ar_mesh mesh = ar_layout_mesh(layout, 0);
-        unfit->least_bytes = bytes;
-        ar_mesh_format(&mesh, unfit->least_mesh);
-        if (mesh.axes_count == 0) {
-            snprintf(unfit->least_mesh, sizeof unfit->least_mesh, "one GPU");
-        }
-        unfit->least_strategy = layout->strategy->name;
-        ar_recompute_format(layout->recompute, unfit->least_recompute);
-    }
-}
-
 /* Refuses a transformer's layout that does not fit. The placement of operators looks after memory
  * itself, and the memory of a recorded step is unknown. */
 static enum ar_status check_memory(struct adding_layouts *adding,
@@ -207,7 +186,24 @@ static enum ar_status check_memory(struct adding_layouts *adding,
         return AR_OK;
     }
     adding->is_full = true;
-    count_unfit(unfit, &scenario->layout);
+    /* Counts by what a layout that does not fit would fit, and remembers the smallest one. */
+    struct ar_layout full = scenario->layout, sharded = scenario->layout;
+    double bytes = needed_bytes(&scenario->layout);
+    full.recompute = sharded.recompute = AR_RECOMPUTE_FULL;
+    sharded.strategy =
+        scenario->layout.sizes[AR_AXIS_PP] == 1 ? &ar_strategy_zero3 : &ar_strategy_zero1;
+    unfit->fit_recomputed += needed_bytes(&full) <= unfit->room_bytes;
+    unfit->fit_sharded += needed_bytes(&sharded) <= unfit->room_bytes;
+    if (unfit->least_mesh[0] == '\0' || bytes < unfit->least_bytes) {
+        struct ar_mesh mesh = ar_layout_mesh(&scenario->layout, 0);
+        unfit->least_bytes = bytes;
+        ar_mesh_format(&mesh, unfit->least_mesh);
+        if (mesh.axes_count == 0) {
+            snprintf(unfit->least_mesh, sizeof unfit->least_mesh, "one GPU");
+        }
+        unfit->least_strategy = scenario->layout.strategy->name;
+        ar_recompute_format(scenario->layout.recompute, unfit->least_recompute);
+    }
     return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
 }
 

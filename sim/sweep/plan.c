@@ -51,60 +51,47 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
     }
 }
 
-/* Returns the rows that the last round has of points of the next one, by point; NULL: none. Points
- * of both are in the order of their variants. */
-static const char **rows_carry(const struct sweep *last, const uint32_t *variants,
-                               const struct space *next, struct ar_arena *arena)
-{
-    const char **known = ar_arena_alloc(arena, next->points_count, sizeof *known);
-    size_t at = 0;
-    for (size_t i = 0; i < next->points_count; i++) {
-        while (at < last->journal.points_count && variants[at] < next->points[i].variant) {
-            at++;
-        }
-        bool is_there = at < last->journal.points_count &&
-                        variants[at] == next->points[i].variant &&
-                        last->journal.statuses[at] == AR_OK;
-        known[i] = is_there ? ar_arena_text(arena, last->journal.rows[at]) : NULL;
-    }
-    return known;
-}
-
-static enum ar_status round_run(struct sweep_request *request, struct space_request *points,
-                                struct space *space, unsigned round, struct ar_arena *arena,
-                                struct ar_error *err)
-{
-    struct sweep_request own = *request;
-    struct sweep *last = ar_arena_alloc(arena, 1, sizeof *last);
-    size_t count = space->points_count;
-    uint32_t *variants = ar_arena_alloc(arena, count + 1, sizeof *variants);
-    own.notes = NULL;
-    own.directory = NULL;
-    own.resumes = false;
-    enum ar_status status = sweep_compute(&own, space, last, err);
-    if (status == AR_OK) {
-        for (size_t i = 0; i < count; i++) {
-            variants[i] = space->points[i].variant;
-        }
-        rows_choose(last, points, round, arena);
-        space_destroy(space);
-        status = space_create(points, space, err);
-    }
-    if (status == AR_OK) {
-        request->known = rows_carry(last, variants, space, arena);
-    }
-    ar_flows_destroy(last->kept);
-    sweep_close(last, true);
-    return status;
-}
-
 enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
                           struct space *space, struct ar_arena *arena, struct ar_error *err)
 {
     const struct unfit unfit = space->unfit; /* of meshes; later rounds count layouts */
     request->planned_count = space->points_count;
     for (unsigned round = 0; round < PLAN_ROUNDS; round++) {
-        AR_TRY(round_run(request, points, space, round, arena, err));
+        struct sweep_request own = *request;
+        struct sweep *last = ar_arena_alloc(arena, 1, sizeof *last);
+        size_t count = space->points_count;
+        uint32_t *variants = ar_arena_alloc(arena, count + 1, sizeof *variants);
+        own.notes = NULL;
+        own.directory = NULL;
+        own.resumes = false;
+        enum ar_status status = sweep_compute(&own, space, last, err);
+        if (status == AR_OK) {
+            for (size_t i = 0; i < count; i++) {
+                variants[i] = space->points[i].variant;
+            }
+            rows_choose(last, points, round, arena);
+            space_destroy(space);
+            status = space_create(points, space, err);
+        }
+        if (status == AR_OK) {
+            /* Returns the rows that the last round has of points of the next one, by point; NULL:
+             * none. Points of both are in the order of their variants. */
+            const char **known = ar_arena_alloc(arena, space->points_count, sizeof *known);
+            size_t at = 0;
+            for (size_t i = 0; i < space->points_count; i++) {
+                while (at < last->journal.points_count && variants[at] < space->points[i].variant) {
+                    at++;
+                }
+                bool is_there = at < last->journal.points_count &&
+                                variants[at] == space->points[i].variant &&
+                                last->journal.statuses[at] == AR_OK;
+                known[i] = is_there ? ar_arena_text(arena, last->journal.rows[at]) : NULL;
+            }
+            request->known = known;
+        }
+        ar_flows_destroy(last->kept);
+        sweep_close(last, true);
+        AR_TRY(status);
     }
     space->unfit = unfit;
     return AR_OK;

@@ -248,29 +248,6 @@ static int worker_remove(struct pool_worker *worker)
     return wait_status;
 }
 
-/* Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
-static enum ar_status workers_give(struct ar_pool *pool, struct ar_error *err)
-{
-    enum ar_status status = AR_OK;
-    uint32_t running = 0;
-    for (uint32_t i = 0; i < pool->jobs; i++) {
-        struct pool_worker *worker = &pool->workers[i];
-        struct pool_request *given = &worker->given;
-        if (status == AR_OK && pool->queue->next < pool->queue->count &&
-            worker->answered == given->count) {
-            status = worker->process == 0 ? worker_start(pool, worker, err) : AR_OK;
-            if (status == AR_OK) { /* one that died meanwhile is found when it should answer */
-                given->count =
-                    ar_pool_queue_take(pool->queue, pool->work, pool->jobs, given->items);
-                worker->answered = 0;
-                (void)TEMP_FAILURE_RETRY(send(worker->socket, given, sizeof *given, MSG_NOSIGNAL));
-            }
-        }
-        running += worker->process != 0;
-    }
-    return running > 0 ? AR_OK : status;
-}
-
 /* --- what workers answer ---------------------------------------------------------------------- */
 
 static enum ar_status answer_take(struct ar_pool *pool, struct ar_error *err)
@@ -371,7 +348,25 @@ enum ar_status ar_pool_begin(struct ar_arena *arena, const struct ar_pool_work *
 static enum ar_status pool_step(struct ar_pool *pool, const struct timespec *patience,
                                 struct ar_error *err)
 {
-    AR_TRY(workers_give(pool, err));
+    /* Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
+    enum ar_status status = AR_OK;
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        struct pool_worker *worker = &pool->workers[i];
+        struct pool_request *given = &worker->given;
+        if (status == AR_OK && pool->queue->next < pool->queue->count &&
+            worker->answered == given->count) {
+            status = worker->process == 0 ? worker_start(pool, worker, err) : AR_OK;
+            if (status == AR_OK) { /* one that died meanwhile is found when it should answer */
+                given->count =
+                    ar_pool_queue_take(pool->queue, pool->work, pool->jobs, given->items);
+                worker->answered = 0;
+                (void)TEMP_FAILURE_RETRY(send(worker->socket, given, sizeof *given, MSG_NOSIGNAL));
+            }
+        }
+        running += worker->process != 0;
+    }
+    AR_TRY(running > 0 ? AR_OK : status);
     progress_draw(&pool->progress);
     AR_TRY(workers_wait(pool, patience, err));
     if (ar_signals_arrived()) {

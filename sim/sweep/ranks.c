@@ -105,9 +105,11 @@ static int mpi_receive(void *bytes, size_t max, MPI_Status *message)
 
 /* --- whether all are ready -------------------------------------------------------------------- */
 
-/* All must have found the same points, or none runs. */
-static enum ar_status ranks_check(const struct ranks *ranks, struct ar_error *err)
+/* On rank 0: opens the sweep if all ranks are ready. */
+static enum ar_status ranks_open(struct ranks *ranks, struct ar_error *err)
 {
+    struct sweep *sweep = ranks->sweep;
+    /* All must have found the same points, or none runs. */
     const struct rank_state *first = &ranks->states[0];
     for (int i = 0; i < ranks->count; i++) {
         const struct rank_state *state = &ranks->states[i];
@@ -125,41 +127,12 @@ static enum ar_status ranks_check(const struct ranks *ranks, struct ar_error *er
                                 i, state->host, first->host);
         }
     }
-    return AR_OK;
-}
-
-/* On rank 0: opens the sweep if all ranks are ready. */
-static enum ar_status ranks_open(struct ranks *ranks, struct ar_error *err)
-{
-    struct sweep *sweep = ranks->sweep;
-    AR_TRY(ranks_check(ranks, err));
     for (int i = 0; i < ranks->count; i++) {
         ranks->processes += ranks->states[i].jobs;
     }
     AR_TRY(sweep_open(sweep, ranks->processes, err));
     ar_progress_begin(&ranks->progress, &sweep->work, &sweep->queue);
     return AR_OK;
-}
-
-/* Tells rank 0 who is ready; it decides for all whether they go on. */
-static enum ar_status ranks_agree(struct ranks *ranks, enum ar_status status, struct ar_error *err)
-{
-    struct sweep *sweep = ranks->sweep;
-    struct rank_state self = {.fingerprint = sweep->space->fingerprint,
-                              .points_count = sweep->space->points_count,
-                              .jobs = sweep->request->jobs};
-    if (status != AR_OK) {
-        self.err = *err;
-    }
-    gethostname(self.host, sizeof self.host - 1);
-    if (ranks->rank == 0) {
-        ranks->states = ar_arena_alloc(&sweep->arena, (size_t)ranks->count, sizeof self);
-    }
-    MPI_Gather(&self, sizeof self, MPI_BYTE, ranks->states, sizeof self, MPI_BYTE, 0,
-               MPI_COMM_WORLD);
-    int verdict = ranks->rank == 0 ? (int)ranks_open(ranks, err) : 0;
-    MPI_Bcast(&verdict, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return (enum ar_status)verdict;
 }
 
 /* --- the workers of this rank ----------------------------------------------------------------- */
@@ -285,7 +258,23 @@ static void ranks_follow(struct ranks *ranks)
 static enum ar_status ranks_run_joined(struct ranks *ranks, enum ar_status status,
                                        struct ar_error *err)
 {
-    enum ar_status verdict = ranks_agree(ranks, status, err);
+    /* Tells rank 0 who is ready; it decides for all whether they go on. */
+    struct sweep *sweep = ranks->sweep;
+    struct rank_state self = {.fingerprint = sweep->space->fingerprint,
+                              .points_count = sweep->space->points_count,
+                              .jobs = sweep->request->jobs};
+    if (status != AR_OK) {
+        self.err = *err;
+    }
+    gethostname(self.host, sizeof self.host - 1);
+    if (ranks->rank == 0) {
+        ranks->states = ar_arena_alloc(&sweep->arena, (size_t)ranks->count, sizeof self);
+    }
+    MPI_Gather(&self, sizeof self, MPI_BYTE, ranks->states, sizeof self, MPI_BYTE, 0,
+               MPI_COMM_WORLD);
+    int decision = ranks->rank == 0 ? (int)ranks_open(ranks, err) : 0;
+    MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    enum ar_status verdict = (enum ar_status)decision;
     if (verdict == AR_OK && ranks->rank != 0) {
         ranks_follow(ranks);
     } else if (verdict == AR_OK) {

@@ -174,24 +174,6 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
     return AR_OK;
 }
 
-/* A choice of grids that nothing reacts to is a mistake. */
-static enum ar_status check_shapes(const struct space *space, struct ar_error *err)
-{
-    const struct space_request *request = space->request;
-    bool is_used = strcmp(request->shapes, "all") == 0;
-    for (size_t i = 0; i < space->algorithms_count; i++) {
-        is_used = is_used || ar_algorithm_shapes(space->algorithms[i]) == AR_SHAPES_GRIDS;
-    }
-    if (!is_used) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--shapes: found \"%.100s\", which --algorithms %.100s do not react to; "
-            "expected torus2d among them",
-            request->shapes, request->algorithms);
-    }
-    return list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err);
-}
-
 /* A variant of which no point can run is an error. */
 static enum ar_status check_taken(const struct adding *adding, size_t taken, struct ar_error *err)
 {
@@ -199,21 +181,6 @@ static enum ar_status check_taken(const struct adding *adding, size_t taken, str
         *err = adding->refused->reason;
     }
     return taken > 0 ? AR_OK : err->status;
-}
-
-static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
-{
-    static const uint64_t no_payload = 0;
-    struct space *space = adding->space;
-    size_t before = space->steps.count;
-    adding->points = &space->steps;
-    adding->operation = &ar_operation_all_reduce;
-    adding->payloads_bytes = &no_payload;
-    adding->payloads_count = 1;
-    for (size_t i = 0; i < space->gpus_count; i++) {
-        AR_TRY(add_algorithms(adding, (uint32_t)space->gpus[i], err));
-    }
-    return check_taken(adding, space->steps.count - before, err);
 }
 
 /* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
@@ -289,9 +256,31 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     }
     ar_scenario_hash(adding.variant, &space->fingerprint);
     AR_TRY(read_gpus(space, adding.variant, err));
-    AR_TRY(check_shapes(space, err));
+    /* A choice of grids that nothing reacts to is a mistake. */
+    const struct space_request *request = space->request;
+    bool is_used = strcmp(request->shapes, "all") == 0;
+    for (size_t i = 0; i < space->algorithms_count; i++) {
+        is_used = is_used || ar_algorithm_shapes(space->algorithms[i]) == AR_SHAPES_GRIDS;
+    }
+    if (!is_used) {
+        return ar_error_set(
+            err, AR_USAGE,
+            "--shapes: found \"%.100s\", which --algorithms %.100s do not react to; "
+            "expected torus2d among them",
+            request->shapes, request->algorithms);
+    }
+    AR_TRY(list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err));
     if (space->has_steps) {
-        AR_TRY(add_steps(&adding, err));
+        static const uint64_t no_payload = 0;
+        size_t before = space->steps.count;
+        adding.points = &space->steps;
+        adding.operation = &ar_operation_all_reduce;
+        adding.payloads_bytes = &no_payload;
+        adding.payloads_count = 1;
+        for (size_t i = 0; i < space->gpus_count; i++) {
+            AR_TRY(add_algorithms(&adding, (uint32_t)space->gpus[i], err));
+        }
+        AR_TRY(check_taken(&adding, space->steps.count - before, err));
     }
     if (space->sizes_count == 0 || variants_repeats_bare(&space->variants, number)) {
         return AR_OK;
@@ -306,12 +295,15 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     return space->has_steps ? add_payloads(&adding, err) : add_bare(&adding, err);
 }
 
-/* The algorithms of each operation; a name counts where there is one. */
-static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
+/* Steps of a trace, bare collectives, or both. */
+static enum ar_status add_points(struct space *space, struct ar_error *err)
 {
     const struct space_request *request = space->request;
-    const char *operations = request->operations != NULL ? request->operations : "allreduce";
     struct ar_arena *arena = &space->variants.arena;
+    struct refused_points refused = {.count = 0};
+    space->has_steps = ar_scenario_has(&request->base, AR_KEY_TRACE);
+    /* The algorithms of each operation; a name counts where there is one. */
+    const char *operations = request->operations != NULL ? request->operations : "allreduce";
     bool has_root = false;
     AR_TRY(list_operations(arena, "--operation", operations, &space->operations,
                            &space->operations_count, err));
@@ -323,18 +315,8 @@ static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
         return ar_scenario_refuse(&request->base, AR_KEY_ROOT, err,
                                   "found with %.100s; expected none there", operations);
     }
-    return list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
-                           &space->algorithms, &space->algorithms_count, err);
-}
-
-/* Steps of a trace, bare collectives, or both. */
-static enum ar_status add_points(struct space *space, struct ar_error *err)
-{
-    const struct space_request *request = space->request;
-    struct ar_arena *arena = &space->variants.arena;
-    struct refused_points refused = {.count = 0};
-    space->has_steps = ar_scenario_has(&request->base, AR_KEY_TRACE);
-    AR_TRY(read_algorithms(space, err));
+    AR_TRY(list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
+                           &space->algorithms, &space->algorithms_count, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));

@@ -76,27 +76,6 @@ static double point_cost_s(const void *context, uint32_t number)
 
 /* --- one sweep -------------------------------------------------------------------------------- */
 
-/* Notes how long it will take, and how many rows are there already. */
-static void sweep_announce(const struct sweep *sweep, uint32_t processes)
-{
-    FILE *notes = sweep->request->notes;
-    char text[AR_UNIT_TEXT];
-    double time_s = sweep->queue.cost_s / processes;
-    if (sweep->journal.cut_bytes > 0) {
-        ar_note(notes, "%s: the last line was damaged, %zu bytes; its point is computed again",
-                sweep->journal.path, sweep->journal.cut_bytes);
-    }
-    if (sweep->request->resumes) {
-        ar_note(notes, "%zu of %zu rows are there, %zu to compute",
-                sweep->space->points_count - sweep->missing_count, sweep->space->points_count,
-                sweep->missing_count);
-    }
-    if (time_s > LONG_S) {
-        ar_note(notes, "about %s on %" PRIu32 " process%s, estimated from messages per point",
-                ar_format_duration(time_s, text), processes, processes == 1 ? "" : "es");
-    }
-}
-
 /* Queues the points that have no row or failed, but not those that have the times of another. Rows
  * that an earlier round computed are there. */
 static enum ar_status points_queue(struct sweep *sweep, struct ar_error *err)
@@ -134,7 +113,23 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                                             .forces = request->forces};
     AR_TRY(journal_open(&journal, &sweep->arena, &sweep->journal, err));
     AR_TRY(points_queue(sweep, err));
-    sweep_announce(sweep, processes);
+    /* Notes how long it will take, and how many rows are there already. */
+    FILE *notes = sweep->request->notes;
+    char text[AR_UNIT_TEXT];
+    double time_s = sweep->queue.cost_s / processes;
+    if (sweep->journal.cut_bytes > 0) {
+        ar_note(notes, "%s: the last line was damaged, %zu bytes; its point is computed again",
+                sweep->journal.path, sweep->journal.cut_bytes);
+    }
+    if (sweep->request->resumes) {
+        ar_note(notes, "%zu of %zu rows are there, %zu to compute",
+                sweep->space->points_count - sweep->missing_count, sweep->space->points_count,
+                sweep->missing_count);
+    }
+    if (time_s > LONG_S) {
+        ar_note(notes, "about %s on %" PRIu32 " process%s, estimated from messages per point",
+                ar_format_duration(time_s, text), processes, processes == 1 ? "" : "es");
+    }
     ar_note_flush(request->notes);
     return AR_OK;
 }

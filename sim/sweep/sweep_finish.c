@@ -43,21 +43,6 @@ static const struct sweep_kind *kind_of(const struct sweep *sweep)
 
 /* --- which rows, in which order --------------------------------------------------------------- */
 
-/* Gives a row the names of another layout with the same step. */
-static enum ar_status layout_rename(struct sweep *sweep, const struct point *point,
-                                    struct ar_row *row, struct ar_error *err)
-{
-    struct ar_row own;
-    struct ar_scenario scenario;
-    AR_TRY(space_scenario(sweep->space, point, &scenario, err));
-    ar_run_describe(&scenario, &own);
-    ar_copy_text(row->recompute, sizeof row->recompute, own.recompute);
-    ar_copy_text(row->strategy, sizeof row->strategy, own.strategy);
-    ar_copy_text(row->settings, sizeof row->settings, own.settings);
-    row->overlap = own.overlap;
-    return AR_OK;
-}
-
 /* Adds the rows of points that have the same times as another one. */
 static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
 {
@@ -71,7 +56,15 @@ static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
         }
         journal_read_row(journal, point->same_as, &row);
         if (point->operation == NULL) {
-            AR_TRY(layout_rename(sweep, point, &row, err));
+            /* Gives a row the names of another layout with the same step. */
+            struct ar_row own;
+            struct ar_scenario scenario;
+            AR_TRY(space_scenario(sweep->space, point, &scenario, err));
+            ar_run_describe(&scenario, &own);
+            ar_copy_text(row.recompute, sizeof row.recompute, own.recompute);
+            ar_copy_text(row.strategy, sizeof row.strategy, own.strategy);
+            ar_copy_text(row.settings, sizeof row.settings, own.settings);
+            row.overlap = own.overlap;
         } else {
             ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
             ar_shape_format(&point->shape, row.shape);
@@ -313,28 +306,6 @@ static bool is_axis_of_layouts(const struct row_printer *printer, const char *co
     return is_it;
 }
 
-/* Finds the axes that get a column in a table. A table of points shows every axis with several
- * values; one of layouts those whose values differ between the rows, with --best all. The engine,
- * the mesh and the number of GPUs have columns anyway. */
-static void axes_choose(struct row_printer *printer, const struct row_list *list)
-{
-    const struct space *space = printer->sweep->space;
-    const struct variants *variants = &space->variants;
-    for (size_t i = 0; i < variants->axes_count && is_table(printer->sweep); i++) {
-        const struct axis *axis = &variants->axes[i];
-        bool differs = !kind_of(printer->sweep)->is_ranked || printer->sweep->request->is_best;
-        for (size_t j = 1; j < list->count && !differs; j++) {
-            differs =
-                strcmp(variants_value(variants, i, space->points[list->rows[0].point].variant),
-                       variants_value(variants, i, space->points[list->rows[j].point].variant)) !=
-                0;
-        }
-        bool is_there = axis->key == AR_KEY_ENGINE || axis->key == AR_KEY_GPUS ||
-                        (axis->key == AR_KEY_MESH && kind_of(printer->sweep)->is_ranked);
-        printer->is_axis_shown[i] = axis->count > 1 && !is_there && differs;
-    }
-}
-
 /* The value of an axis in a row. In a table of layouts, values of other rows that are the same step
  * stand behind it: "none, selective". */
 static const char *axis_value(const struct row_printer *printer, size_t axis, uint32_t point)
@@ -431,7 +402,24 @@ static void rows_print(struct sweep *sweep, const struct row_list *list)
     struct row_printer *printer = ar_arena_alloc(&sweep->arena, 1, sizeof *printer);
     printer->sweep = sweep;
     printer->arena = &sweep->arena;
-    axes_choose(printer, list);
+    /* Finds the axes that get a column in a table. A table of points shows every axis with several
+     * values; one of layouts those whose values differ between the rows, with --best all. The
+     * engine, the mesh and the number of GPUs have columns anyway. */
+    const struct space *space = printer->sweep->space;
+    const struct variants *variants = &space->variants;
+    for (size_t i = 0; i < variants->axes_count && is_table(printer->sweep); i++) {
+        const struct axis *axis = &variants->axes[i];
+        bool differs = !kind_of(printer->sweep)->is_ranked || printer->sweep->request->is_best;
+        for (size_t j = 1; j < list->count && !differs; j++) {
+            differs =
+                strcmp(variants_value(variants, i, space->points[list->rows[0].point].variant),
+                       variants_value(variants, i, space->points[list->rows[j].point].variant)) !=
+                0;
+        }
+        bool is_there = axis->key == AR_KEY_ENGINE || axis->key == AR_KEY_GPUS ||
+                        (axis->key == AR_KEY_MESH && kind_of(printer->sweep)->is_ranked);
+        printer->is_axis_shown[i] = axis->count > 1 && !is_there && differs;
+    }
     for (size_t i = 0; !ferror(stdout) && i < list->count; i++) {
         uint32_t point = list->rows[i].point;
         bool is_copy = kind_of(sweep)->is_ranked && sweep->space->points[point].same_as != point;

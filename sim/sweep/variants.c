@@ -175,24 +175,6 @@ static void apply_settings(const struct variants *variants, uint32_t variant,
         (struct ar_origin){.where = list[0].where, .status = list[0].status};
 }
 
-static enum ar_status apply_values(const struct variants *variants, uint32_t variant,
-                                   struct ar_scenario *scenario, struct ar_error *err)
-{
-    apply_settings(variants, variant, scenario);
-    for (size_t i = 0; i < variants->axes_count; i++) {
-        const struct axis *axis = &variants->axes[i];
-        const char *value = variants_value(variants, i, variant);
-        if (axis->key != AR_KEY_SET) {
-            AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
-        }
-        if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
-            /* those of values that have jitter */
-            scenario->origins[AR_KEY_ITERATIONS] = (struct ar_origin){.where = NULL};
-        }
-    }
-    return AR_OK;
-}
-
 bool variants_repeats_bare(const struct variants *variants, uint32_t variant)
 {
     for (size_t i = 0; i < variants->axes_count; i++) {
@@ -269,7 +251,19 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant,
     slot->arena.bytes_max = AR_ARENA_BYTES_MAX;
     *scenario = variants->request->base;
     scenario->arena = &slot->arena;
-    enum ar_status status = apply_values(variants, variant, scenario, err);
+    apply_settings(variants, variant, scenario);
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        const char *value = variants_value(variants, i, variant);
+        if (axis->key != AR_KEY_SET) {
+            AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
+        }
+        if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
+            /* those of values that have jitter */
+            scenario->origins[AR_KEY_ITERATIONS] = (struct ar_origin){.where = NULL};
+        }
+    }
+    enum ar_status status = AR_OK;
     if (status == AR_OK && cluster == NULL) {
         status = ar_scenario_load_cluster(scenario, variants->request->inputs, err);
     } else if (status == AR_OK) {
