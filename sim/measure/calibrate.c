@@ -237,50 +237,6 @@ static void add_compared(struct calibration *calibration, const struct ar_estima
     }
 }
 
-/* Fits to the rows that are not held out, and compares all; with --folds again each count in turn
- * by a fit to all others. */
-static enum ar_status fit_collectives(const struct ar_calibrate_request *request,
-                                      struct ar_cluster *cluster, struct ar_arena *arena,
-                                      struct calibration *calibration, struct ar_error *err)
-{
-    const struct ar_scenario *scenario = request->rows.scenario;
-    struct ar_measured *measured = NULL;
-    struct ar_estimate *estimate, *fold;
-    AR_TRY(ar_measured_load(&request->rows, cluster, arena, &measured, err));
-    calibration->measured = measured;
-    const struct ar_library_nodes *groups = ar_measured_groups(measured);
-    if (measured->calls_count == 0 && scenario->release != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--tuning: found rows that name their algorithms; expected calls of "
-                            "NCCL");
-    }
-    AR_TRY(split_counts(request, calibration, err));
-    AR_TRY(fit_without(&request->rows, measured, &calibration->held_out, arena, &estimate, err));
-    if (estimate->has_library) {
-        AR_TRY(take_library(calibration, &estimate->library, arena, err));
-    }
-    if (estimate->has_links) {
-        take_links(calibration, &estimate->links, cluster, &scenario->settings, arena);
-    }
-    calibration->compared = ar_comparison_begin(2 * measured->rows_count, arena);
-    add_compared(calibration, estimate, NULL);
-    for (size_t i = 0; request->folds && i < groups->count; i++) {
-        struct ar_error why;
-        struct ar_library_nodes left_out = {.counts = {groups->counts[i]}, .count = 1};
-        enum ar_status status =
-            fit_without(&request->rows, measured, &left_out, arena, &fold, &why);
-        if (status != AR_OK) {
-            ar_note(request->rows.notes, "--folds: no fit without the rows of %" PRIu32 " %ss: %s",
-                    groups->counts[i], ar_measured_unit(measured),
-                    groups->count == 1 ? "they are all there are" : why.text);
-            continue;
-        }
-        add_compared(calibration, fold, &groups->counts[i]);
-    }
-    ar_comparison_sum(groups, measured->is_by_gpus, &calibration->compared);
-    return AR_OK;
-}
-
 /* --- printed ------------------------------------------------------------------------------- */
 
 #define COLUMN(kind, field, name, ...)                                                             \
@@ -530,37 +486,6 @@ static enum ar_status make_copy(const struct calibration *calibration,
                                                    "--tuning of 'allreckon calibrate'", err);
 }
 
-/* Writes `request->out` (NAME.topo), a copy of the file of the cluster with the fitted numbers, and
- * of a library NAME.library.csv beside it, the `library.cost_table` of the copy: both or none,
- * unless renaming the second one fails. */
-static enum ar_status save_calibration(const struct calibration *calibration,
-                                       const struct ar_calibrate_request *request,
-                                       const struct ar_cluster *cluster, struct ar_arena *arena,
-                                       struct ar_error *err)
-{
-    size_t count;
-    const char *const *comments = make_comments(calibration, request, arena, &count);
-    struct ar_topo *topo = NULL;
-    struct ar_cluster *read;
-    struct ar_error why;
-    struct ar_output *file;
-    struct ar_output *table;
-    AR_TRY(make_copy(calibration, request, cluster, comments, count, arena, &topo, err));
-    if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.100s: not written: no machine has the fitted numbers: %.360s",
-                            request->out, why.text);
-    }
-    AR_TRY(ar_output_begin(request->out, arena, &file, err));
-    ar_topo_write(topo, file->file);
-    if (calibration->table != NULL) { /* first: a cluster file never names one that is not there */
-        AR_TRY(ar_output_begin(request->table_path, arena, &table, err));
-        ar_library_table_write(calibration->table, comments, count, table->file);
-        AR_TRY(ar_output_commit(table, err));
-    }
-    return ar_output_commit(file, err);
-}
-
 /* --- the whole ----------------------------------------------------------------------------- */
 
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
@@ -568,9 +493,68 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_arena *arena, struct ar_error *err)
 {
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_TRY(fit_collectives(request, cluster, arena, made, err));
+    /* Fits to the rows that are not held out, and compares all; with --folds again each count in
+     * turn by a fit to all others. */
+    const struct ar_scenario *scenario = request->rows.scenario;
+    struct ar_measured *measured = NULL;
+    struct ar_estimate *estimate, *fold;
+    AR_TRY(ar_measured_load(&request->rows, cluster, arena, &measured, err));
+    made->measured = measured;
+    const struct ar_library_nodes *groups = ar_measured_groups(measured);
+    if (measured->calls_count == 0 && scenario->release != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--tuning: found rows that name their algorithms; expected calls of "
+                            "NCCL");
+    }
+    AR_TRY(split_counts(request, made, err));
+    AR_TRY(fit_without(&request->rows, measured, &made->held_out, arena, &estimate, err));
+    if (estimate->has_library) {
+        AR_TRY(take_library(made, &estimate->library, arena, err));
+    }
+    if (estimate->has_links) {
+        take_links(made, &estimate->links, cluster, &scenario->settings, arena);
+    }
+    made->compared = ar_comparison_begin(2 * measured->rows_count, arena);
+    add_compared(made, estimate, NULL);
+    for (size_t i = 0; request->folds && i < groups->count; i++) {
+        struct ar_error why;
+        struct ar_library_nodes left_out = {.counts = {groups->counts[i]}, .count = 1};
+        enum ar_status status =
+            fit_without(&request->rows, measured, &left_out, arena, &fold, &why);
+        if (status != AR_OK) {
+            ar_note(request->rows.notes, "--folds: no fit without the rows of %" PRIu32 " %ss: %s",
+                    groups->counts[i], ar_measured_unit(measured),
+                    groups->count == 1 ? "they are all there are" : why.text);
+            continue;
+        }
+        add_compared(made, fold, &groups->counts[i]);
+    }
+    ar_comparison_sum(groups, measured->is_by_gpus, &made->compared);
     if (request->out != NULL) {
-        AR_TRY(save_calibration(made, request, cluster, arena, err));
+        /* Writes `request->out` (NAME.topo), a copy of the file of the cluster with the fitted
+         * numbers, and of a library NAME.library.csv beside it, the `library.cost_table` of the
+         * copy: both or none, unless renaming the second one fails. */
+        size_t count;
+        const char *const *comments = make_comments(made, request, arena, &count);
+        struct ar_topo *topo = NULL;
+        struct ar_cluster *read;
+        struct ar_error why;
+        struct ar_output *file;
+        struct ar_output *table;
+        AR_TRY(make_copy(made, request, cluster, comments, count, arena, &topo, err));
+        if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.100s: not written: no machine has the fitted numbers: %.360s",
+                                request->out, why.text);
+        }
+        AR_TRY(ar_output_begin(request->out, arena, &file, err));
+        ar_topo_write(topo, file->file);
+        if (made->table != NULL) { /* first: a cluster file never names one that is not there */
+            AR_TRY(ar_output_begin(request->table_path, arena, &table, err));
+            ar_library_table_write(made->table, comments, count, table->file);
+            AR_TRY(ar_output_commit(table, err));
+        }
+        AR_TRY(ar_output_commit(file, err));
     }
     ar_measured_note(made->measured,
                      made->table != NULL ? made->table->library.tuning.release->release : NULL,

@@ -168,32 +168,6 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     return AR_COMPARED_HELD_OUT;
 }
 
-/* Predicts a call as a bare collective. Ranks fill the nodes of a collective, so a run that leaves
- * GPUs idle is another one. */
-static enum ar_status predict_collective(const struct ar_scenario *scenario,
-                                         const struct ar_library_run *run,
-                                         struct ar_library_prediction *prediction,
-                                         struct ar_error *err)
-{
-    struct ar_row row;
-    struct ar_scenario one = *scenario;
-    uint32_t gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    uint32_t element_bytes = ar_precision_bytes(scenario->precision);
-    one.gpus = run->ranks;
-    one.payload_bytes = ((uint64_t)run->bytes + element_bytes - 1) / element_bytes * element_bytes;
-    if ((run->ranks + gpus - 1) / gpus != run->nodes) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
-                            "; expected full nodes with --engine %s",
-                            run->ranks, run->nodes, gpus, scenario->engine->name);
-    }
-    AR_TRY(ar_scenario_check(&one, err));
-    AR_TRY(ar_run(&one, &row, err));
-    *prediction = (struct ar_library_prediction){
-        .time_s = row.allreduce_s, .low_s = row.low_s, .high_s = row.high_s};
-    return AR_OK;
-}
-
 /* NCCL's own constants times the factors that other machines tell. */
 static struct ar_library *told_library(const struct ar_measured_request *request,
                                        struct ar_arena *arena)
@@ -228,7 +202,26 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
     struct ar_library_prediction prediction = {.choice = 0};
     if (!is_call || calls != AR_CALLS_ANY) { /* also to refuse what it cannot run */
-        AR_TRY(predict_collective(scenario, &row->call.run, &prediction, err));
+        /* Predicts a call as a bare collective. Ranks fill the nodes of a collective, so a run that
+         * leaves GPUs idle is another one. */
+        struct ar_row predicted;
+        struct ar_scenario one = *scenario;
+        uint32_t gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+        uint32_t element_bytes = ar_precision_bytes(scenario->precision);
+        one.gpus = row->call.run.ranks;
+        one.payload_bytes =
+            ((uint64_t)row->call.run.bytes + element_bytes - 1) / element_bytes * element_bytes;
+        if ((row->call.run.ranks + gpus - 1) / gpus != row->call.run.nodes) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
+                                "; expected full nodes with --engine %s",
+                                row->call.run.ranks, row->call.run.nodes, gpus,
+                                scenario->engine->name);
+        }
+        AR_TRY(ar_scenario_check(&one, err));
+        AR_TRY(ar_run(&one, &predicted, err));
+        prediction = (struct ar_library_prediction){
+            .time_s = predicted.allreduce_s, .low_s = predicted.low_s, .high_s = predicted.high_s};
     }
     if (is_call) {
         struct ar_library_row seen = ar_library_engine_row(scenario->cluster, &row->call);
@@ -316,31 +309,6 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
     return AR_OK;
 }
 
-/* Refuses keys that messages do not take: an engine of a library and, where rows name what they
- * ran, an algorithm. */
-static enum ar_status check_messages(const struct ar_scenario *scenario,
-                                     const struct ar_measured_row *first, struct ar_error *err)
-{
-    static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
-    bool is_named = first->run->algorithm[0] != '\0';
-    if (ar_engine_times_calls(scenario->engine)) {
-        return ar_error_set(err, AR_USAGE,
-                            "compare: found messages of algorithms with --engine %s; "
-                            "expected --engine closed, recurrence or simgrid",
-                            scenario->engine->name);
-    }
-    for (size_t i = 0; is_named && i < sizeof keys / sizeof keys[0]; i++) {
-        if (ar_scenario_has(scenario, keys[i])) {
-            return ar_error_set(
-                err, AR_USAGE,
-                "compare: found %s with messages of algorithms; expected none, since "
-                "each row names its own and none is of NCCL",
-                ar_keys[keys[i]].option);
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err)
@@ -350,7 +318,25 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                                 .operation = &ar_operation_all_reduce,
                                 .shape = {.x = 1, .y = 1}};
     if (measured->calls_count == 0) {
-        AR_TRY(check_messages(scenario, &measured->rows[0], err));
+        /* Refuses keys that messages do not take: an engine of a library and, where rows name what
+         * they ran, an algorithm. */
+        static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
+        bool is_named = measured->rows[0].run->algorithm[0] != '\0';
+        if (ar_engine_times_calls(scenario->engine)) {
+            return ar_error_set(err, AR_USAGE,
+                                "compare: found messages of algorithms with --engine %s; "
+                                "expected --engine closed, recurrence or simgrid",
+                                scenario->engine->name);
+        }
+        for (size_t i = 0; is_named && i < sizeof keys / sizeof keys[0]; i++) {
+            if (ar_scenario_has(scenario, keys[i])) {
+                return ar_error_set(
+                    err, AR_USAGE,
+                    "compare: found %s with messages of algorithms; expected none, since "
+                    "each row names its own and none is of NCCL",
+                    ar_keys[keys[i]].option);
+            }
+        }
     } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }

@@ -215,28 +215,6 @@ static bool is_same_way(const struct ar_measured_row *a, const struct ar_measure
                            strcmp(a->run->algorithm, b->run->algorithm) == 0));
 }
 
-/* A row as ar_residual_expect() takes it. Its way is the place of the first row that ran the same
- * algorithm, by the name that it was called, on as many GPUs of each node; of calls with the
- * library's choice. */
-static struct ar_residual residual_of(const struct ar_measured *measured, size_t index,
-                                      const struct ar_library_prediction *prediction)
-{
-    const struct ar_measured_row *row = &measured->rows[index];
-    uint32_t first = 0, operation = 0;
-    while (!is_same_way(&measured->rows[first], row)) {
-        first++;
-    }
-    while (operation < ar_operations_count && ar_operations[operation] != row->operation) {
-        operation++;
-    }
-    return (struct ar_residual){
-        .bytes = row->call.run.bytes,
-        .nodes = row->call.run.nodes,
-        .way = row->is_call ? first * AR_CHOICES_COUNT + (uint32_t)prediction->choice : first,
-        .operation = operation,
-        .error = log(prediction->time_s / row->call.time_s)};
-}
-
 /* Corrects the calls, or the messages, whose fitted rows scatter by `residual_frac`. */
 static enum ar_status correct_kind(const struct ar_measured *measured, bool is_call,
                                    double residual_frac, const bool *is_fitted,
@@ -254,7 +232,24 @@ static enum ar_status correct_kind(const struct ar_measured *measured, bool is_c
         const struct ar_library_prediction *prediction = &estimate->predictions[i];
         if (measured->rows[i].is_call == is_call && isfinite(prediction->time_s)) {
             places[asked_count] = i;
-            asked[asked_count] = residual_of(measured, i, prediction);
+            /* A row as ar_residual_expect() takes it. Its way is the place of the first row that
+             * ran the same algorithm, by the name that it was called, on as many GPUs of each node;
+             * of calls with the library's choice. */
+            const struct ar_measured_row *row = &measured->rows[i];
+            uint32_t first = 0, operation = 0;
+            while (!is_same_way(&measured->rows[first], row)) {
+                first++;
+            }
+            while (operation < ar_operations_count && ar_operations[operation] != row->operation) {
+                operation++;
+            }
+            asked[asked_count] = (struct ar_residual){
+                .bytes = row->call.run.bytes,
+                .nodes = row->call.run.nodes,
+                .way =
+                    row->is_call ? first * AR_CHOICES_COUNT + (uint32_t)prediction->choice : first,
+                .operation = operation,
+                .error = log(prediction->time_s / row->call.time_s)};
             if (is_fitted[i]) {
                 known[known_count++] = asked[asked_count];
                 nodes_max = fmax(nodes_max, asked[asked_count].nodes);

@@ -29,26 +29,6 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
     return columns;
 }
 
-/* A path in a run file: a relative one lies beside that file or below it, other texts are names. */
-static enum ar_status resolve_path(const struct ar_csv *file, const char *where,
-                                   struct ar_arena *arena, const char **text, struct ar_error *err)
-{
-    const char *dot = strrchr(*text, '.');
-    const char *slash = strrchr(file->path, '/');
-    bool is_file = strchr(*text, '/') != NULL ||
-                   (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".csv") == 0));
-    if (!ar_file_is_below(*text)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%.100s\"; expected a shipped name, or a file beside this "
-                            "one or below it (the command line may name any)",
-                            where, *text);
-    }
-    if (is_file && (*text)[0] != '/' && slash != NULL) {
-        *text = ar_arena_format(arena, "%.*s%s", (int)(slash - file->path) + 1, file->path, *text);
-    }
-    return AR_OK;
-}
-
 /* Adds settings or terms, separated by `;`, unless the scenario has one of the same KEY. */
 static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, const char *list,
                                struct ar_scenario *scenario, struct ar_error *err)
@@ -89,7 +69,23 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
                                            line->line, name);
         }
         if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
-            AR_TRY(resolve_path(file, origin.where, scenario->arena, &text, err));
+            /* A path in a run file: a relative one lies beside that file or below it, other texts
+             * are names. */
+            const char *dot = strrchr(text, '.');
+            const char *slash = strrchr(file->path, '/');
+            bool is_file = strchr(text, '/') != NULL ||
+                           (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".csv") == 0));
+            if (!ar_file_is_below(text)) {
+                return ar_error_set(
+                    err, AR_BAD_DATA,
+                    "%s: found \"%.100s\"; expected a shipped name, or a file beside this "
+                    "one or below it (the command line may name any)",
+                    origin.where, text);
+            }
+            if (is_file && text[0] != '/' && slash != NULL) {
+                text = ar_arena_format(scenario->arena, "%.*s%s", (int)(slash - file->path) + 1,
+                                       file->path, text);
+            }
         }
         AR_TRY(repeats ? add_list(key, &origin, text, scenario, err)
                        : ar_scenario_set(scenario, key, &origin, text, err));

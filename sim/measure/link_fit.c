@@ -253,36 +253,6 @@ static enum ar_status find_use(struct link_data *data, enum ar_link_cost cost, b
     return AR_OK;
 }
 
-/* Lists the numbers of the clusters, and those that can be fitted. */
-static enum ar_status list_costs(struct link_data *data, struct ar_link_fit *fit,
-                                 struct ar_error *err)
-{
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
-        double value = ar_cluster_link_cost(data->clusters[0], cost);
-        bool is_used = false;
-        fit->numbers[i] = (struct ar_link_number){
-            .state = value > 0                                           ? AR_LINK_UNUSED
-                     : ar_cluster_has_link_cost(data->clusters[0], cost) ? AR_LINK_ZERO
-                                                                         : AR_LINK_ABSENT,
-            .prior = value,
-            .value = value,
-            .error_frac = NAN};
-        if (value > 0) {
-            AR_TRY(find_use(data, cost, &is_used, err));
-        }
-        if (is_used) {
-            data->costs[data->costs_count] = cost;
-            data->priors[data->costs_count++] = value;
-        }
-    }
-    return data->costs_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "fit: found no number of the cluster, above zero, that a row depends "
-                              "on; expected at least one latency or bandwidth");
-}
-
 /* Fits; the clusters then have the numbers of some attempt. */
 static enum ar_status solve_links(struct link_data *data, struct ar_fit *found,
                                   struct ar_error *err)
@@ -329,7 +299,31 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
     bool is_identified[AR_LINK_COSTS_COUNT];
     struct ar_fit found = {values, covariance, is_identified, 0};
     struct ar_link_fit made = {.rows_count = data->count};
-    AR_TRY(list_costs(data, &made, err));
+    /* Lists the numbers of the clusters, and those that can be fitted. */
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        double value = ar_cluster_link_cost(data->clusters[0], cost);
+        bool is_used = false;
+        made.numbers[i] = (struct ar_link_number){
+            .state = value > 0                                           ? AR_LINK_UNUSED
+                     : ar_cluster_has_link_cost(data->clusters[0], cost) ? AR_LINK_ZERO
+                                                                         : AR_LINK_ABSENT,
+            .prior = value,
+            .value = value,
+            .error_frac = NAN};
+        if (value > 0) {
+            AR_TRY(find_use(data, cost, &is_used, err));
+        }
+        if (is_used) {
+            data->costs[data->costs_count] = cost;
+            data->priors[data->costs_count++] = value;
+        }
+    }
+    AR_TRY(data->costs_count > 0
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "fit: found no number of the cluster, above zero, that a row depends "
+                              "on; expected at least one latency or bandwidth"));
     enum ar_status status = solve_links(data, &found, err);
     status = status == AR_OK ? set_costs(data, values, err) : status;
     if (status != AR_OK) {

@@ -189,28 +189,6 @@ static enum ar_status find_shape(const struct ar_log *run, const char *text, uin
                                text, run->ranks, run->ranks);
 }
 
-/* The size of an element. A log of nccl-tests counts the elements of one part. */
-static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *element_bytes,
-                                         struct ar_error *err)
-{
-    bool is_of_parts = run->format != AR_LOG_HARNESS && log_operation(run)->has_parts;
-    uint64_t parts = is_of_parts ? run->ranks : 1;
-    for (size_t i = 0; i < run->rows_count; i++) {
-        const struct ar_log_row *row = &run->rows[i];
-        uint64_t bytes = row->count > 0 ? row->payload_bytes / parts / row->count : *element_bytes;
-        bool is_known = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-        if (!is_known || (i > 0 && bytes != *element_bytes)) {
-            return ar_log_refuse(run, row->line, err,
-                                 "found elements of %" PRIu64
-                                 " bytes; expected 1, 2, 4 or 8, the same "
-                                 "in all rows of a run",
-                                 bytes);
-        }
-        *element_bytes = (uint32_t)bytes;
-    }
-    return AR_OK;
-}
-
 /* The collective of a run of messages, on a machine that `measured` then has. A table's run that
  * the algorithm cannot do, since a library has its own way with such ranks, is left out. */
 static enum ar_status find_collective(const struct ar_measured_request *request,
@@ -245,7 +223,23 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
     }
     AR_TRY(find_shape(run, named->shape, ar_cluster_facts(collective->cluster)->gpus_per_node,
                       named->algorithm, &collective->shape, err));
-    AR_TRY(find_element_bytes(run, &collective->element_bytes, err));
+    /* The size of an element. A log of nccl-tests counts the elements of one part. */
+    bool is_of_parts = run->format != AR_LOG_HARNESS && log_operation(run)->has_parts;
+    uint64_t parts = is_of_parts ? run->ranks : 1;
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        uint64_t bytes =
+            row->count > 0 ? row->payload_bytes / parts / row->count : collective->element_bytes;
+        bool is_known = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+        if (!is_known || (i > 0 && bytes != collective->element_bytes)) {
+            return ar_log_refuse(run, row->line, err,
+                                 "found elements of %" PRIu64
+                                 " bytes; expected 1, 2, 4 or 8, the same "
+                                 "in all rows of a run",
+                                 bytes);
+        }
+        collective->element_bytes = (uint32_t)bytes;
+    }
     if (ar_collective_check(collective, &why) == AR_OK) {
         return AR_OK;
     }

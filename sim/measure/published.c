@@ -157,14 +157,6 @@ static const struct ar_column row_columns[] = {
     ROW(string, fitted, "fitted", "", OPTIONAL),
 };
 
-/* The title up to its first comma, or the table. */
-static const char *software_of(const struct published *row, struct ar_arena *arena)
-{
-    const char *comma = strchr(row->title, ',');
-    return comma == NULL ? row->table
-                         : ar_arena_format(arena, "%.*s", (int)(comma - row->title), row->title);
-}
-
 /* Reads the ranges of a row's own. */
 static enum ar_status read_assumptions(const struct ar_scenario *given, struct published *row,
                                        struct ar_error *err)
@@ -248,7 +240,11 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
         row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"", ar_csv_where(csv, i, where),
                                      row->name);
         row->title = row->title != NULL ? row->title : row->name;
-        row->software = software_of(row, given->arena);
+        /* The title up to its first comma, or the table. */
+        const char *comma = strchr(row->title, ',');
+        row->software = comma == NULL ? row->table
+                                      : ar_arena_format(given->arena, "%.*s",
+                                                        (int)(comma - row->title), row->title);
         row->scenario = *given;
         enum ar_status status = key_texts_add(row->keys, NULL, &row->scenario, &cause);
         if (status != AR_OK) { /* a wrong cell is wrong data, not wrong usage */
@@ -370,18 +366,6 @@ static const struct ar_column peer_columns[] = {
     PEER(string, source, "who states it"),
 };
 
-static enum ar_status read_peers(const char *path, struct ar_arena *arena,
-                                 struct published_rows *rows, struct ar_error *err)
-{
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
-    struct published_peer *peers = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *peers);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(peer_columns), peers, sizeof *peers, err));
-    rows->peers = peers;
-    rows->peers_count = csv->rows_count;
-    return AR_OK;
-}
-
 enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
                               struct ar_error *err)
 {
@@ -415,7 +399,13 @@ enum ar_status published_read(const struct published_request *request, struct pu
                             pattern, all);
     }
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", peers_name, path, err));
-    AR_TRY(read_peers(path, request->given.arena, rows, err));
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, request->given.arena, &csv, err));
+    struct published_peer *peers =
+        ar_arena_alloc(request->given.arena, csv->rows_count + 1, sizeof *peers);
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(peer_columns), peers, sizeof *peers, err));
+    rows->peers = peers;
+    rows->peers_count = csv->rows_count;
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", ranges_name, path, err));
     return add_ranges(path, request->given.arena, rows, err);
 }

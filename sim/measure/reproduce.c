@@ -357,23 +357,6 @@ static const struct ar_column columns[] = {
 /* clang-format on */
 const struct ar_columns reproduce_columns = {columns, sizeof columns / sizeof columns[0]};
 
-/* Where each row is from, and what is drawn for its band. */
-static void write_sources(FILE *file, const struct published_rows *rows)
-{
-    fputs("\nwhat each row is, and what is drawn for its band\n", file);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
-        fprintf(file, "%s: %s; %s%s%s\n", row->name, row->title, row->source,
-                row->how_read != NULL ? ", " : "", row->how_read != NULL ? row->how_read : "");
-        for (size_t k = 0; k < row->ranges_count; k++) {
-            const struct published_range *range = &row->ranges[k];
-            bool is_own = strcmp(range->source, "row") == 0;
-            fprintf(file, "  %-44s %s\n", range->text,
-                    is_own ? "assumed by the row" : range->source);
-        }
-    }
-}
-
 void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction)
 {
@@ -388,7 +371,19 @@ void reproduce_write(FILE *file, const struct ar_view *view,
         return;
     }
     if (is_short) {
-        write_sources(file, rows);
+        /* Where each row is from, and what is drawn for its band. */
+        fputs("\nwhat each row is, and what is drawn for its band\n", file);
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct published *row = &rows->rows[i];
+            fprintf(file, "%s: %s; %s%s%s\n", row->name, row->title, row->source,
+                    row->how_read != NULL ? ", " : "", row->how_read != NULL ? row->how_read : "");
+            for (size_t k = 0; k < row->ranges_count; k++) {
+                const struct published_range *range = &row->ranges[k];
+                bool is_own = strcmp(range->source, "row") == 0;
+                fprintf(file, "  %-44s %s\n", range->text,
+                        is_own ? "assumed by the row" : range->source);
+            }
+        }
         fputc('\n', file);
     }
     struct reproduce_family *families;

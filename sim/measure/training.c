@@ -49,41 +49,43 @@ static const struct ar_column phase_columns[] = {
           OPTIONAL),
 };
 
-/* Reads the directives: the file's own, and keys of a scenario. */
-static enum ar_status read_directives(const struct ar_csv *csv, struct training_file *file,
-                                      struct ar_error *err)
+enum ar_status training_file_load(const char *name, struct ar_arena *arena,
+                                  const struct training_file **file, struct ar_error *err)
 {
+    char path[RESOURCE_PATH], stem[RESOURCE_PATH];
+    struct ar_csv *csv;
+    struct training_file *made = ar_arena_alloc(arena, 1, sizeof *made);
+    AR_TRY(resource_find(RESOURCE_RUN, "train", name, path, err));
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    ar_copy_stem(stem, sizeof stem, path, ".run.csv");
+    made->csv = csv;
+    made->name = ar_arena_text(arena, stem);
+    /* Reads the directives: the file's own, and keys of a scenario. */
     struct key_columns room;
     uint64_t gpus = 0;
     const struct ar_columns columns = key_columns(&room, AR_COLUMNS(file_columns), AR_KEY_IN_RUN,
                                                   offsetof(struct training_file, keys));
-    AR_TRY(ar_csv_read_directives(csv, columns, file, err));
+    AR_TRY(ar_csv_read_directives(csv, columns, made, err));
     bool has_images = ar_csv_find_directive(csv, "evalimages") != NULL;
     bool has_every = ar_csv_find_directive(csv, "evalevery") != NULL;
-    if ((file->eval_images > 0 && !has_every) || (file->eval_every > 0 && !has_images)) {
+    if ((made->eval_images > 0 && !has_every) || (made->eval_every > 0 && !has_images)) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: directive \"%s\" is missing; expected the images of an "
                             "evaluation and the epochs between evaluations, or neither",
                             csv->path, has_every ? "evalimages" : "evalevery");
     }
-    if (file->keys[AR_KEY_GPUS] != NULL &&
-        ar_parse_count("", file->keys[AR_KEY_GPUS], 1, UINT32_MAX, &gpus, err) != AR_OK) {
+    if (made->keys[AR_KEY_GPUS] != NULL &&
+        ar_parse_count("", made->keys[AR_KEY_GPUS], 1, UINT32_MAX, &gpus, err) != AR_OK) {
         return ar_csv_directive_error(csv, "gpus", "a whole number from 1 to 4294967295", err);
     }
-    file->gpus = (uint32_t)gpus;
-    return AR_OK;
-}
-
-/* Reads the phases, which follow each other without gaps and overlaps. */
-static enum ar_status read_phases(const struct ar_csv *csv, struct ar_arena *arena,
-                                  struct training_file *file, struct ar_error *err)
-{
+    made->gpus = (uint32_t)gpus;
+    /* Reads the phases, which follow each other without gaps and overlaps. */
     char expected[96];
     double end = 0;
-    file->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *file->phases);
-    file->phases_count = csv->rows_count;
+    made->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made->phases);
+    made->phases_count = csv->rows_count;
     AR_TRY(
-        ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), file->phases, sizeof *file->phases, err));
+        ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, sizeof *made->phases, err));
     bool has_total = ar_csv_has_column(csv, "batch_total");
     if (has_total == ar_csv_has_column(csv, "batch_per_gpu")) {
         return ar_error_set(err, AR_BAD_DATA,
@@ -96,8 +98,8 @@ static enum ar_status read_phases(const struct ar_csv *csv, struct ar_arena *are
         return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": found %zu phases; expected 1 to %d",
                             csv->path, csv->header_line, csv->rows_count, TRAINING_PHASES_MAX);
     }
-    for (size_t i = 0; i < file->phases_count; i++) {
-        const struct training_phase *phase = &file->phases[i];
+    for (size_t i = 0; i < made->phases_count; i++) {
+        const struct training_phase *phase = &made->phases[i];
         if (phase->first_epoch != end) {
             snprintf(expected, sizeof expected,
                      "%.12g, where the phase of line %" PRIu64 " ends: phases in order, no %s", end,
@@ -110,22 +112,6 @@ static enum ar_status read_phases(const struct ar_csv *csv, struct ar_arena *are
         }
         end = phase->last_epoch;
     }
-    return AR_OK;
-}
-
-enum ar_status training_file_load(const char *name, struct ar_arena *arena,
-                                  const struct training_file **file, struct ar_error *err)
-{
-    char path[RESOURCE_PATH], stem[RESOURCE_PATH];
-    struct ar_csv *csv;
-    struct training_file *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_TRY(resource_find(RESOURCE_RUN, "train", name, path, err));
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
-    ar_copy_stem(stem, sizeof stem, path, ".run.csv");
-    made->csv = csv;
-    made->name = ar_arena_text(arena, stem);
-    AR_TRY(read_directives(csv, made, err));
-    AR_TRY(read_phases(csv, arena, made, err));
     *file = made;
     return AR_OK;
 }
@@ -183,33 +169,6 @@ static enum ar_status begin_phase(const struct training *training, size_t index,
     return AR_OK;
 }
 
-/* Refuses a run that lacks a key, or whose GPUs have no samples of their own, or whose steps
- * differ: a run counts the samples of all GPUs in steps that are alike. */
-static enum ar_status check_keys(const struct training_file *file,
-                                 const struct ar_scenario *scenario, bool needs_algorithm,
-                                 struct ar_error *err)
-{
-    static const enum ar_key needed[] = {AR_KEY_CLUSTER, AR_KEY_GPUS, AR_KEY_ALGORITHM,
-                                         AR_KEY_TRACE};
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        bool is_needed = needed[i] != AR_KEY_ALGORITHM || needs_algorithm;
-        if (is_needed && !ar_scenario_has(scenario, needed[i])) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: directive \"%s\" is missing; expected it or the option %s",
-                                file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
-        }
-    }
-    bool has_others = strategy != NULL && strategy->operators != NULL &&
-                      (!strategy->has_replicas || strategy->schedulers > 0);
-    return !has_others && (strategy == NULL || !strategy->ends_runs)
-               ? AR_OK
-               : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                                    "found %s; expected a strategy in which every GPU has samples "
-                                    "of its own, and which sends in every step",
-                                    strategy->name);
-}
-
 /* The phases without results. */
 static enum ar_status training_begin(const struct training_file *file,
                                      const struct ar_scenario *given, struct ar_inputs *inputs,
@@ -222,7 +181,26 @@ static enum ar_status training_begin(const struct training_file *file,
     AR_TRY(key_texts_add(file->keys, file->csv, scenario, err));
     const struct ar_strategy *strategy = scenario->layout.strategy;
     bool needs_algorithm = strategy == NULL || strategy->sends_buckets;
-    AR_TRY(check_keys(file, scenario, needs_algorithm, err));
+    /* Refuses a run that lacks a key, or whose GPUs have no samples of their own, or whose steps
+     * differ: a run counts the samples of all GPUs in steps that are alike. */
+    static const enum ar_key needed[] = {AR_KEY_CLUSTER, AR_KEY_GPUS, AR_KEY_ALGORITHM,
+                                         AR_KEY_TRACE};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        bool is_needed = needed[i] != AR_KEY_ALGORITHM || needs_algorithm;
+        if (is_needed && !ar_scenario_has(scenario, needed[i])) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: directive \"%s\" is missing; expected it or the option %s",
+                                file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
+        }
+    }
+    bool has_others = strategy != NULL && strategy->operators != NULL &&
+                      (!strategy->has_replicas || strategy->schedulers > 0);
+    AR_TRY(!has_others && (strategy == NULL || !strategy->ends_runs)
+               ? AR_OK
+               : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                                    "found %s; expected a strategy in which every GPU has samples "
+                                    "of its own, and which sends in every step",
+                                    strategy->name));
     for (int i = 0; i < 2 && !needs_algorithm; i++) {
         if (!ar_scenario_has(given, of_algorithm[i])) { /* the file's are for other strategies */
             scenario->origins[of_algorithm[i]] = (struct ar_origin){.where = NULL};
