@@ -37,12 +37,6 @@ struct allreckon *allreckon_create(void)
     return prediction;
 }
 
-static void forget_notes(struct allreckon *prediction)
-{
-    free(prediction->notes);
-    prediction->notes = NULL;
-}
-
 void allreckon_destroy(struct allreckon *prediction)
 {
     if (prediction == NULL) {
@@ -63,19 +57,6 @@ static int return_code(struct allreckon *prediction, enum ar_status status)
     return ar_status_exit_code(status);
 }
 
-static void remove_key(struct allreckon *prediction, enum ar_key key)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < prediction->settings_count; i++) {
-        if (prediction->settings[i].key == key) {
-            free(prediction->settings[i].text);
-        } else {
-            prediction->settings[kept++] = prediction->settings[i];
-        }
-    }
-    prediction->settings_count = kept;
-}
-
 static enum ar_status set_key(struct allreckon *prediction, const char *name, const char *value)
 {
     if (name == NULL) {
@@ -93,7 +74,15 @@ static enum ar_status set_key(struct allreckon *prediction, const char *name, co
                                 AR_KEYS_COUNT);
     }
     if (value == NULL || !ar_key_is(key, AR_KEY_REPEATS)) {
-        remove_key(prediction, key);
+        size_t kept = 0;
+        for (size_t i = 0; i < prediction->settings_count; i++) {
+            if (prediction->settings[i].key == key) {
+                free(prediction->settings[i].text);
+            } else {
+                prediction->settings[kept++] = prediction->settings[i];
+            }
+        }
+        prediction->settings_count = kept;
     }
     if (value == NULL) {
         return AR_OK;
@@ -117,21 +106,6 @@ int allreckon_set(struct allreckon *prediction, const char *key, const char *val
                               : ar_status_exit_code(AR_USAGE);
 }
 
-/* Sets keys in the order of their table: an algorithm needs its operation. */
-static enum ar_status make_scenario(struct allreckon *prediction, struct ar_scenario *scenario)
-{
-    for (int key = 0; key < AR_KEYS_COUNT; key++) {
-        for (size_t i = 0; i < prediction->settings_count; i++) {
-            const struct setting *setting = &prediction->settings[i];
-            if (setting->key == (enum ar_key)key) {
-                AR_TRY(
-                    ar_scenario_set(scenario, setting->key, NULL, setting->text, &prediction->err));
-            }
-        }
-    }
-    return AR_OK;
-}
-
 struct request {
     struct allreckon *prediction;
     struct ar_arena *arena;
@@ -145,7 +119,15 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     FILE *notes = request->notes;
     struct ar_scenario scenario = ar_scenario_begin(request->arena);
     struct ar_inputs *inputs = ar_inputs_create(request->arena);
-    AR_TRY(make_scenario(prediction, &scenario));
+    for (int key = 0; key < AR_KEYS_COUNT; key++) {
+        for (size_t i = 0; i < prediction->settings_count; i++) {
+            const struct setting *setting = &prediction->settings[i];
+            if (setting->key == (enum ar_key)key) {
+                AR_TRY(ar_scenario_set(&scenario, setting->key, NULL, setting->text,
+                                       &prediction->err));
+            }
+        }
+    }
     AR_TRY(ar_scenario_require(&scenario, AR_KEY_CLUSTER, err));
     bool may_say_gpus =
         ar_scenario_has(&scenario, AR_KEY_MESH) || ar_scenario_has(&scenario, AR_KEY_WORKLOAD);
@@ -167,7 +149,8 @@ int allreckon_run(struct allreckon *prediction)
     if (prediction == NULL) {
         return ar_status_exit_code(AR_USAGE);
     }
-    forget_notes(prediction);
+    free(prediction->notes);
+    prediction->notes = NULL;
     ar_record_clear(ar_row_columns, &prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
     if (notes == NULL) {

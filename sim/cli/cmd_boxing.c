@@ -71,11 +71,20 @@ static enum ar_status time_collective(const struct boxing_request *request,
     return AR_OK;
 }
 
-/* Makes messages of operators: one sends each message, one on each GPU needs those to it. */
-static enum ar_status make_message_operators(const struct boxing_request *request,
-                                             struct ar_operators **operators, uint32_t **devices,
-                                             struct ar_error *err)
+/* Times the messages to other GPUs, one at a time through each port. */
+static enum ar_status time_messages(const struct boxing_request *request, double *time_s,
+                                    struct ar_error *err)
 {
+    struct ar_scenario scenario;
+    struct ar_operators *operators = NULL;
+    uint32_t *devices = NULL;
+    const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
+    AR_TRY(options_scenario(request->options, own, &scenario, err));
+    AR_TRY(option_check_messages(request->options, &scenario, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, request->options->inputs, err));
+    scenario.gpus = request->p + request->q;
+    AR_TRY(ar_scenario_check_gpus(&scenario, err));
+    /* The messages are operators: one sends each message, one on each GPU needs those to it. */
     uint64_t count = (uint64_t)request->p * request->q;
     struct ar_arena *arena = request->options->arena;
     struct ar_operators *made;
@@ -100,25 +109,9 @@ static enum ar_status make_message_operators(const struct boxing_request *reques
             }
         }
     }
-    *operators = made;
-    *devices = placed;
-    return ar_operators_settle(made, arena, err);
-}
-
-/* Times the messages to other GPUs, one at a time through each port. */
-static enum ar_status time_messages(const struct boxing_request *request, double *time_s,
-                                    struct ar_error *err)
-{
-    struct ar_scenario scenario;
-    struct ar_operators *operators = NULL;
-    uint32_t *devices = NULL;
-    const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
-    AR_TRY(options_scenario(request->options, own, &scenario, err));
-    AR_TRY(option_check_messages(request->options, &scenario, err));
-    AR_TRY(ar_scenario_load_cluster(&scenario, request->options->inputs, err));
-    scenario.gpus = request->p + request->q;
-    AR_TRY(ar_scenario_check_gpus(&scenario, err));
-    AR_TRY(make_message_operators(request, &operators, &devices, err));
+    operators = made;
+    devices = placed;
+    AR_TRY(ar_operators_settle(made, arena, err));
     const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
     struct ar_graph *graph =
         ar_operators_graph(operators, devices, scenario.gpus, &hops, request->options->arena);
@@ -127,38 +120,16 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     return AR_OK;
 }
 
-static enum ar_status fill_boxing_rows(const struct boxing_request *request,
-                                       const struct ar_boxing *boxing, struct boxing_row *rows,
-                                       struct ar_error *err)
+enum ar_status command_boxing(const struct options *options, struct ar_error *err)
 {
-    for (uint32_t i = 0; i < boxing->steps_count; i++) {
-        const struct ar_boxing_step *step = &boxing->steps[i];
-        bool is_between = step->operation == &ar_operation_send;
-        ar_record_clear(AR_COLUMNS(columns), &rows[i]);
-        ar_copy_text(rows[i].axis, sizeof rows[i].axis,
-                     is_between ? "gpus to others" : request->mesh.axes[step->axis].name);
-        rows[i].sent_bytes = step->bytes;
-        if (step->operation == NULL) {
-            ar_copy_text(rows[i].operation, sizeof rows[i].operation, "nothing to send");
-            continue;
-        }
-        ar_copy_text(rows[i].operation, sizeof rows[i].operation, step->operation->command);
-        rows[i].groups = step->groups;
-        rows[i].payload_bytes = step->payload_bytes;
-        if (option_key(request->options, AR_KEY_CLUSTER) != NULL) {
-            AR_TRY(is_between ? time_messages(request, &rows[i].time_s, err)
-                              : time_collective(request, step, &rows[i].time_s, err));
-        }
-    }
-    return AR_OK;
-}
-
-/* Reads what becomes of the tensor. Without --mesh there is one axis: all GPUs, or the other ones.
- */
-static enum ar_status read_boxing_request(struct boxing_request *request, struct ar_boxing *boxing,
-                                          struct ar_error *err)
-{
-    const struct options *options = request->options;
+    struct boxing_request request = {.options = options};
+    struct ar_boxing boxing;
+    struct boxing_row rows[AR_BOXING_AXES_MAX];
+    struct ar_view view;
+    AR_TRY(option_required(options, "payload", options->payloads, err));
+    AR_TRY(ar_error_as_usage(
+        ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), err));
+    AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
     const char *mesh = option_key(options, AR_KEY_MESH), *where = "--mesh";
     uint32_t sizes[AR_BOXING_AXES_MAX];
     uint64_t p = 0, q = 0;
@@ -177,36 +148,40 @@ static enum ar_status read_boxing_request(struct boxing_request *request, struct
         snprintf(text, sizeof text, "%s=%" PRIu64, q > 0 ? "others" : "gpus", q > 0 ? q : p);
         mesh = text;
     }
-    request->p = (uint32_t)p;
-    request->q = (uint32_t)q;
-    AR_TRY(ar_mesh_parse(where, mesh, &request->mesh, err));
+    request.p = (uint32_t)p;
+    request.q = (uint32_t)q;
+    AR_TRY(ar_mesh_parse(where, mesh, &request.mesh, err));
     const char *const *names = options->arguments;
-    AR_TRY(read_placements(names[0], names[0], &request->mesh, &request->from, err));
-    AR_TRY(read_placements(names[1], names[1], &request->mesh, &request->to, err));
-    for (uint32_t i = 0; i < request->mesh.axes_count; i++) {
-        sizes[i] = request->mesh.axes[i].size;
+    AR_TRY(read_placements(names[0], names[0], &request.mesh, &request.from, err));
+    AR_TRY(read_placements(names[1], names[1], &request.mesh, &request.to, err));
+    for (uint32_t i = 0; i < request.mesh.axes_count; i++) {
+        sizes[i] = request.mesh.axes[i].size;
     }
-    if (request->q > 0) {
-        ar_boxing_between(&request->from.axes[0], request->p, &request->to.axes[0], request->q,
-                          request->tensor_bytes, boxing);
+    if (request.q > 0) {
+        ar_boxing_between(&request.from.axes[0], request.p, &request.to.axes[0], request.q,
+                          request.tensor_bytes, &boxing);
     } else {
-        ar_boxing_make(&request->from, &request->to, sizes, request->tensor_bytes, boxing);
+        ar_boxing_make(&request.from, &request.to, sizes, request.tensor_bytes, &boxing);
     }
-    return AR_OK;
-}
-
-enum ar_status command_boxing(const struct options *options, struct ar_error *err)
-{
-    struct boxing_request request = {.options = options};
-    struct ar_boxing boxing;
-    struct boxing_row rows[AR_BOXING_AXES_MAX];
-    struct ar_view view;
-    AR_TRY(option_required(options, "payload", options->payloads, err));
-    AR_TRY(ar_error_as_usage(
-        ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), err));
-    AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
-    AR_TRY(read_boxing_request(&request, &boxing, err));
-    AR_TRY(fill_boxing_rows(&request, &boxing, rows, err));
+    for (uint32_t i = 0; i < boxing.steps_count; i++) {
+        const struct ar_boxing_step *step = &boxing.steps[i];
+        bool is_between = step->operation == &ar_operation_send;
+        ar_record_clear(AR_COLUMNS(columns), &rows[i]);
+        ar_copy_text(rows[i].axis, sizeof rows[i].axis,
+                     is_between ? "gpus to others" : request.mesh.axes[step->axis].name);
+        rows[i].sent_bytes = step->bytes;
+        if (step->operation == NULL) {
+            ar_copy_text(rows[i].operation, sizeof rows[i].operation, "nothing to send");
+            continue;
+        }
+        ar_copy_text(rows[i].operation, sizeof rows[i].operation, step->operation->command);
+        rows[i].groups = step->groups;
+        rows[i].payload_bytes = step->payload_bytes;
+        if (option_key(options, AR_KEY_CLUSTER) != NULL) {
+            AR_TRY(is_between ? time_messages(&request, &rows[i].time_s, err)
+                              : time_collective(&request, step, &rows[i].time_s, err));
+        }
+    }
     ar_note_flush(option_notes(options));
     ar_records_write(stdout, &view, AR_COLUMNS(columns), rows, boxing.steps_count, sizeof rows[0]);
     return AR_OK;

@@ -12,26 +12,6 @@
 #include "commands.h"
 #include "made_by.h"
 
-static enum ar_status read_import_request(const struct options *options,
-                                          struct ar_kineto_request *request, struct ar_error *err)
-{
-    unsigned times = 0, precision = 0;
-    uint64_t batch = 0;
-    *request = (struct ar_kineto_request){.has_precision = options->precision != NULL};
-    AR_TRY(option_count("--batch", options->batch, 1, AR_TRACE_BATCH_MAX, &batch, err));
-    if (options->precision != NULL) {
-        AR_TRY(ar_error_as_usage(
-            ar_parse_choice("--precision", options->precision, ar_precision_names, &precision, err),
-            err));
-    }
-    AR_TRY(ar_error_as_usage(
-        ar_parse_choice("--times", options->times, ar_kineto_times_names, &times, err), err));
-    request->batch = (uint32_t)batch;
-    request->precision = (enum ar_precision)precision;
-    request->times = (enum ar_kineto_times)times;
-    return AR_OK;
-}
-
 enum ar_status command_trace(const struct options *options, struct ar_error *err)
 {
     const char *path = options->arguments[1], *folder = strrchr(path, '/'), *mark;
@@ -44,7 +24,20 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
                             options->arguments[0]);
     }
     AR_TRY(option_required(options, "out", options->out, err));
-    AR_TRY(read_import_request(options, &request, err));
+    unsigned times = 0, precision = 0;
+    uint64_t batch = 0;
+    request = (struct ar_kineto_request){.has_precision = options->precision != NULL};
+    AR_TRY(option_count("--batch", options->batch, 1, AR_TRACE_BATCH_MAX, &batch, err));
+    if (options->precision != NULL) {
+        AR_TRY(ar_error_as_usage(
+            ar_parse_choice("--precision", options->precision, ar_precision_names, &precision, err),
+            err));
+    }
+    AR_TRY(ar_error_as_usage(
+        ar_parse_choice("--times", options->times, ar_kineto_times_names, &times, err), err));
+    request.batch = (uint32_t)batch;
+    request.precision = (enum ar_precision)precision;
+    request.times = (enum ar_kineto_times)times;
     AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(ar_kineto_load(path, &request, options->arena, &step, err));
     AR_TRY(made_by_begin(options, &output, &mark, err));
@@ -61,10 +54,19 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
 
 /* --- discover --------------------------------------------------------------------------------- */
 
-/* The settings of --nodes, --fabric, a word for a setting of a key, and --set. */
-static enum ar_status list_settings(const struct options *options, struct ar_settings *settings,
-                                    struct ar_error *err)
+enum ar_status command_discover(const struct options *options, struct ar_error *err)
 {
+    char name[64] = "discovered";
+    struct ar_settings settings;
+    struct ar_discovery *discovery = NULL;
+    struct ar_output *output;
+    const char *mark;
+    struct ar_topo *topo = NULL;
+    if (options->out != NULL) {
+        ar_copy_stem(name, sizeof name, options->out, ".topo");
+        AR_TRY(made_by_check_file(options, options->out, err));
+    }
+    /* The settings of --nodes, --fabric, a word for a setting of a key, and --set. */
     const struct option_values *sets = &options->keys[AR_KEY_SET];
     struct ar_setting *list = ar_arena_alloc(options->arena, sets->count + 2, sizeof *list);
     size_t count = 0;
@@ -86,23 +88,7 @@ static enum ar_status list_settings(const struct options *options, struct ar_set
     for (size_t i = 0; i < sets->count; i++) {
         list[count++] = (struct ar_setting){sets->texts[i], "--set", AR_USAGE};
     }
-    *settings = (struct ar_settings){list, count};
-    return AR_OK;
-}
-
-enum ar_status command_discover(const struct options *options, struct ar_error *err)
-{
-    char name[64] = "discovered";
-    struct ar_settings settings;
-    struct ar_discovery *discovery = NULL;
-    struct ar_output *output;
-    const char *mark;
-    struct ar_topo *topo = NULL;
-    if (options->out != NULL) {
-        ar_copy_stem(name, sizeof name, options->out, ".topo");
-        AR_TRY(made_by_check_file(options, options->out, err));
-    }
-    AR_TRY(list_settings(options, &settings, err));
+    settings = (struct ar_settings){list, count};
     AR_TRY(ar_discover_begin(settings, options->arena, &discovery, err));
     for (size_t i = 0; i < options->arguments_count; i++) {
         AR_TRY(ar_discover_read(discovery, options->arguments[i], err));

@@ -111,35 +111,6 @@ bool command_kernels_takes(const struct options *options)
            ar_kernels_are_in(csv);
 }
 
-/* The cost table of a row for kernels that run alone. */
-static enum ar_status find_single_cost(const struct options *options,
-                                       const struct ar_measured_kernels *kernels, size_t row,
-                                       struct ar_device_cost **single, struct ar_error *err)
-{
-    const struct ar_measured_kernel *kernel = &kernels->list[row];
-    char where[AR_CSV_WHERE + 32];
-    const struct ar_input *input;
-    ar_csv_where(kernels->csv, row, where);
-    strcat(where, ": column \"gpu\"");
-    AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, where, ar_kernel_cost_name(kernel->gpu),
-                          &input, err));
-    bool has_products =
-        ar_device_cost_has_group(input->cost, kernel->precision, AR_COST_OF_PRODUCTS);
-    bool has_attention = ar_device_cost_has_group(
-        input->cost, ar_attention_precision(kernel->precision), AR_COST_OF_ATTENTION);
-    if (!has_products || (kernels->are_attention && !has_attention)) {
-        char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
-        return ar_csv_error(kernels->csv, row, "precision",
-                            ar_arena_format(options->arena, "a precision of cost table %s (%s)%s",
-                                            input->cost->name,
-                                            ar_device_cost_precisions(input->cost, precisions),
-                                            kernels->are_attention ? " that has attention" : ""),
-                            err);
-    }
-    *single = ar_device_cost_single(input->cost, options->arena);
-    return AR_OK;
-}
-
 enum ar_status command_kernels(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
@@ -167,7 +138,28 @@ enum ar_status command_kernels(const struct options *options, struct ar_error *e
         }
         if (!is_known) {
             struct ar_device_cost *single = NULL;
-            AR_TRY(find_single_cost(options, &kernels, i, &single, err));
+            /* The cost table of a row for kernels that run alone. */
+            char where[AR_CSV_WHERE + 32];
+            const struct ar_input *input;
+            ar_csv_where(kernels.csv, i, where);
+            strcat(where, ": column \"gpu\"");
+            AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, where,
+                                  ar_kernel_cost_name(kernel->gpu), &input, err));
+            bool has_products =
+                ar_device_cost_has_group(input->cost, kernel->precision, AR_COST_OF_PRODUCTS);
+            bool has_attention = ar_device_cost_has_group(
+                input->cost, ar_attention_precision(kernel->precision), AR_COST_OF_ATTENTION);
+            if (!has_products || (kernels.are_attention && !has_attention)) {
+                char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
+                return ar_csv_error(
+                    kernels.csv, i, "precision",
+                    ar_arena_format(options->arena, "a precision of cost table %s (%s)%s",
+                                    input->cost->name,
+                                    ar_device_cost_precisions(input->cost, precisions),
+                                    kernels.are_attention ? " that has attention" : ""),
+                    err);
+            }
+            single = ar_device_cost_single(input->cost, options->arena);
             sums[sums_count++] = ar_kernel_error_of(&kernels, kernel, single, errors);
         }
     }

@@ -350,35 +350,6 @@ static void list_topic(struct lister *list, const struct topic *topic)
     }
 }
 
-/* Prints items in a line each, with a heading before those that have one. */
-static void print_items(const struct lister *list, size_t first)
-{
-    const char *of = NULL;
-    for (size_t i = first; i < list->count; i++) {
-        const struct listed_item *item = &list->list[i];
-        if (item->of != NULL && item->of != of) {
-            printf("%s%s\n", i > first ? "\n" : "", item->of);
-        }
-        of = item->of;
-        int width = item->text[0] == '\0' ? 0 : of != NULL ? 21 : 18;
-        printf("%s%-*s%s%s\n", of != NULL ? "  " : "", width, item->name, width > 0 ? " " : "",
-               item->text);
-    }
-}
-
-/* Puts the lines of texts into one, as csv and json show them. */
-static void join_lines(struct lister *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const char *rest = list->list[i].text, *end;
-        const char *text = "";
-        for (; (end = strstr(rest, NEXT_LINE)) != NULL; rest = end + strlen(NEXT_LINE)) {
-            text = ar_arena_format(list->arena, "%s%.*s; ", text, (int)(end - rest), rest);
-        }
-        list->list[i].text = ar_arena_format(list->arena, "%s%s", text, rest);
-    }
-}
-
 enum ar_status command_list(const struct options *options, struct ar_error *err)
 {
     enum { TOPICS = sizeof topics / sizeof topics[0] };
@@ -406,7 +377,18 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
             printf("%s%s:\n", i > 0 ? "\n" : "", topics[i].name);
         }
         if (is_table) {
-            print_items(&list, before);
+            /* An item is a line, with a heading before those that have one. */
+            const char *of = NULL;
+            for (size_t k = before; k < list.count; k++) {
+                const struct listed_item *item = &list.list[k];
+                if (item->of != NULL && item->of != of) {
+                    printf("%s%s\n", k > before ? "\n" : "", item->of);
+                }
+                of = item->of;
+                int width = item->text[0] == '\0' ? 0 : of != NULL ? 21 : 18;
+                printf("%s%-*s%s%s\n", of != NULL ? "  " : "", width, item->name,
+                       width > 0 ? " " : "", item->text);
+            }
         }
         if (is_table && list.pattern == NULL && topics[i].below != NULL) {
             printf("\n%s\n", topics[i].below);
@@ -420,7 +402,14 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
             topics[first].name, options->arguments[1], topics[first].name);
     }
     if (!is_table) {
-        join_lines(&list);
+        /* Texts are one line each. */
+        for (size_t i = 0; i < list.count; i++) {
+            const char *rest = list.list[i].text, *next, *text = "";
+            for (; (next = strstr(rest, NEXT_LINE)) != NULL; rest = next + strlen(NEXT_LINE)) {
+                text = ar_arena_format(list.arena, "%s%.*s; ", text, (int)(next - rest), rest);
+            }
+            list.list[i].text = ar_arena_format(list.arena, "%s%s", text, rest);
+        }
         ar_records_write(stdout, &view, AR_COLUMNS(item_columns), list.list, list.count,
                          sizeof *list.list);
     }

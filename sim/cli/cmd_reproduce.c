@@ -11,35 +11,29 @@
 
 enum { SAMPLES_MAX = 100000 };
 
-static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
-                                   struct ar_error *err)
-{
-    struct published_request request = {.files = options->arguments,
-                                        .files_count = options->arguments_count,
-                                        .pattern = options->rows};
-    uint64_t samples;
-    uint64_t jobs = ar_pool_processors();
-    AR_TRY(option_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
-    AR_TRY(option_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
-    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
-    reproduction->inputs = options->inputs;
-    reproduction->samples_count = (uint32_t)samples;
-    reproduction->jobs = (uint32_t)jobs;
-    reproduction->shows_progress = option_notes(options) != NULL && isatty(STDERR_FILENO);
-    AR_TRY(options_scenario(options, 0, &request.given, err));
-    if (options->engine != NULL) {
-        AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));
-    }
-    return published_read(&request, &reproduction->rows, err);
-}
-
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
     static const char *const files[] = {"reproduce.csv", "families.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
     struct ar_view view;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
-    AR_TRY(read_options(options, &reproduction, err));
+    struct published_request request = {.files = options->arguments,
+                                        .files_count = options->arguments_count,
+                                        .pattern = options->rows};
+    uint64_t samples;
+    uint64_t jobs = ar_pool_processors();
+    AR_TRY(option_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
+    AR_TRY(option_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction.seed, err));
+    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
+    reproduction.inputs = options->inputs;
+    reproduction.samples_count = (uint32_t)samples;
+    reproduction.jobs = (uint32_t)jobs;
+    reproduction.shows_progress = option_notes(options) != NULL && isatty(STDERR_FILENO);
+    AR_TRY(options_scenario(options, 0, &request.given, err));
+    if (options->engine != NULL) {
+        AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));
+    }
+    AR_TRY(published_read(&request, &reproduction.rows, err));
     AR_TRY(made_by_check_directory(options, files, NULL, err));
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
             reproduction.rows.count, reproduction.rows.count == 1 ? "" : "s",

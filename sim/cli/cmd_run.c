@@ -34,7 +34,7 @@ static bool names_placed_strategy(const char *list)
     return false;
 }
 
-bool option_is_laid_out(const struct options *options)
+bool option_needs_no_trace(const struct options *options)
 {
     return option_key(options, AR_KEY_OPERATORS) != NULL ||
            option_key(options, AR_KEY_WORKLOAD) != NULL ||
@@ -44,13 +44,13 @@ bool option_is_laid_out(const struct options *options)
 enum ar_status option_require_step(const struct options *options, struct ar_error *err)
 {
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    return option_is_laid_out(options) ? AR_OK : option_require_key(options, AR_KEY_TRACE, err);
+    return option_needs_no_trace(options) ? AR_OK : option_require_key(options, AR_KEY_TRACE, err);
 }
 
 enum ar_status option_require_work(const struct options *options, struct ar_error *err)
 {
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (option_is_laid_out(options)) {
+    if (option_needs_no_trace(options)) {
         return AR_OK;
     }
     bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;

@@ -239,24 +239,6 @@ static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *e
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
-/* Refuses the output of another command, and finds out whether this sweep is complete there. A
- * directory with a journal has a sweep that did not finish; the journal knows which. */
-static enum ar_status check_directory(struct sweep_command *sweep, struct ar_error *err)
-{
-    static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", "advice.csv",
-                                        NULL};
-    const struct options *options = sweep->options;
-    bool has_journal =
-        access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
-    const char *rows = ar_arena_format(options->arena, "%s/%s", options->out, sweep->kind->file);
-    const char *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
-                                       sweep->space.fingerprint, sweep->space.points_count);
-    sweep->request.mark = mark;
-    sweep->request.is_complete =
-        options->resume && !has_journal && made_by_is_file(rows) && made_by_has_mark(options, mark);
-    return made_by_check_directory(sweep->given, has_journal ? &files[4] : files, mark, err);
-}
-
 /* Signs the directory with the inputs of all points: a value that the first and the last
  * combination do not share varies. */
 static enum ar_status sign_sweep(void *context, struct ar_error *err)
@@ -304,7 +286,21 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
         AR_TRY(sweep_plan(request, &sweep->points, &sweep->space, options->arena, err));
     }
     if (options->out != NULL && request->launcher.rank == 0) {
-        AR_TRY(check_directory(sweep, err));
+        /* Refuses the output of another command, and finds out whether this sweep is complete
+         * there. A directory with a journal has a sweep that did not finish; the journal knows
+         * which. */
+        static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", "advice.csv",
+                                            NULL};
+        bool has_journal =
+            access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
+        const char *rows =
+            ar_arena_format(options->arena, "%s/%s", options->out, sweep->kind->file);
+        const char *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
+                                           sweep->space.fingerprint, sweep->space.points_count);
+        sweep->request.mark = mark;
+        sweep->request.is_complete = options->resume && !has_journal && made_by_is_file(rows) &&
+                                     made_by_has_mark(options, mark);
+        AR_TRY(made_by_check_directory(sweep->given, has_journal ? &files[4] : files, mark, err));
     }
     return note_space(sweep, err);
 }
@@ -324,7 +320,7 @@ enum ar_status command_sweep_for(const struct options *options, const struct opt
     static const char all_with_cp[] = "all,cp=";
     sweep->options = options;
     sweep->given = given;
-    sweep->kind = option_is_laid_out(options) ? &sweep_of_layouts : &sweep_of_points;
+    sweep->kind = option_needs_no_trace(options) ? &sweep_of_layouts : &sweep_of_points;
     sweep->cp = mesh != NULL && strcmp(mesh, "all") == 0 ? 1 : 0;
     if (mesh != NULL && strncmp(mesh, all_with_cp, strlen(all_with_cp)) == 0) {
         uint64_t cp;

@@ -133,46 +133,6 @@ static void write_runs(const struct runs *runs, FILE *file, const struct ar_view
     ar_records_end(&records);
 }
 
-/* Adds the directives of a run file and its phases; options win over them. */
-static void add_file(const struct training_file *file, struct parameters *parameters,
-                     struct ar_arena *arena)
-{
-    const char *source = file->source != NULL ? file->source : "run file";
-    for (size_t i = 0; i < file->csv->directives_count; i++) {
-        const struct ar_csv_directive *line = &file->csv->directives[i];
-        const char *name = ar_arena_format(arena, "%s: %s", file->name, line->key);
-        parameters_add(parameters, (struct parameter){name, line->value, source}, arena);
-    }
-    for (size_t i = 0; i < file->phases_count; i++) {
-        const struct training_phase *phase = &file->phases[i];
-        bool is_total = phase->batch_total > 0;
-        const char *name =
-            ar_arena_format(arena, "%s: epochs %g-%g, %s", file->name, phase->first_epoch,
-                            phase->last_epoch, is_total ? "batch_total" : "batch_per_gpu");
-        const char *batch = ar_arena_format(arena, "%" PRIu64,
-                                            is_total ? phase->batch_total : phase->batch_per_gpu);
-        parameters_add(parameters, (struct parameter){name, batch, source}, arena);
-    }
-}
-
-/* Writes DIR/train.csv, whole or not at all. */
-static enum ar_status write_train_csv(const struct runs *runs, struct ar_error *err)
-{
-    struct ar_output *file;
-    struct ar_arena *arena = runs->options->arena;
-    struct parameters parameters = {0};
-    AR_TRY(ar_output_begin_in(runs->options->out, "train.csv", arena, &file, err));
-    write_runs(runs, file->file, AR_VIEW(AR_FORMAT_CSV));
-    AR_TRY(ar_output_commit(file, err));
-    for (const struct training *at = runs->first; at != NULL; at = at->next) {
-        struct ar_scenario step;
-        add_file(at->file, &parameters, arena);
-        AR_TRY(training_step(at, 0, runs->options->inputs, &step, err));
-        parameters_add_scenario(&parameters, &step, arena);
-    }
-    return made_by_sign(runs->options, NULL, &parameters, err);
-}
-
 enum ar_status command_train(const struct options *options, struct ar_error *err)
 {
     struct runs runs = {.options = options};
@@ -195,7 +155,35 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         note_published(option_notes(options), at);
     }
     if (options->out != NULL) {
-        AR_TRY(write_train_csv(&runs, err));
+        struct ar_output *file;
+        struct ar_arena *arena = options->arena;
+        struct parameters parameters = {0};
+        AR_TRY(ar_output_begin_in(options->out, "train.csv", arena, &file, err));
+        write_runs(&runs, file->file, AR_VIEW(AR_FORMAT_CSV));
+        AR_TRY(ar_output_commit(file, err));
+        for (const struct training *at = runs.first; at != NULL; at = at->next) {
+            struct ar_scenario step;
+            /* The directives of a run file and its phases; options win over them. */
+            const char *source = at->file->source != NULL ? at->file->source : "run file";
+            for (size_t i = 0; i < at->file->csv->directives_count; i++) {
+                const struct ar_csv_directive *line = &at->file->csv->directives[i];
+                const char *name = ar_arena_format(arena, "%s: %s", at->file->name, line->key);
+                parameters_add(&parameters, (struct parameter){name, line->value, source}, arena);
+            }
+            for (size_t i = 0; i < at->file->phases_count; i++) {
+                const struct training_phase *phase = &at->file->phases[i];
+                bool is_total = phase->batch_total > 0;
+                const char *name = ar_arena_format(arena, "%s: epochs %g-%g, %s", at->file->name,
+                                                   phase->first_epoch, phase->last_epoch,
+                                                   is_total ? "batch_total" : "batch_per_gpu");
+                const char *batch = ar_arena_format(
+                    arena, "%" PRIu64, is_total ? phase->batch_total : phase->batch_per_gpu);
+                parameters_add(&parameters, (struct parameter){name, batch, source}, arena);
+            }
+            AR_TRY(training_step(at, 0, options->inputs, &step, err));
+            parameters_add_scenario(&parameters, &step, arena);
+        }
+        AR_TRY(made_by_sign(options, NULL, &parameters, err));
     }
     ar_note_flush(option_notes(options));
     write_runs(&runs, stdout, &runs.view);

@@ -347,40 +347,6 @@ static void write_paragraphs(FILE *file, const char *text)
     }
 }
 
-static void write_option_help(FILE *file, const struct command *command,
-                              const struct option_row *row)
-{
-    char left[40];
-    char text[400];
-    bool is_of_run_file = row->is_key && command->key_uses == AR_KEY_IN_RUN;
-    snprintf(left, sizeof left, "--%s%s%s", row->name, row->placeholder != NULL ? " " : "",
-             row->placeholder != NULL ? row->placeholder : "");
-    snprintf(text, sizeof text,
-             row->standard == NULL ? "%s"
-             : is_of_run_file      ? "%s [of the file, or %s]"
-                                   : "%s [%s]",
-             row->help, row->standard);
-    bool is_long = strlen(left) > HELP_INDENT - 3;
-    fprintf(file, "  %-*s%s%*s", HELP_INDENT - 3, left, is_long ? "\n" : " ",
-            is_long ? HELP_INDENT : 0, "");
-    write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
-}
-
-/* The help of all collectives. */
-static void write_collective_help(FILE *file, const struct ar_operation *operation)
-{
-    char text[600];
-    snprintf(
-        text, sizeof text,
-        "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is %s; "
-        "it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one is "
-        "taken%s\n\nexample:\n  allreckon %s --cluster abci-v100 --mesh dp=16,tp=4 --along dp "
-        "--payload 1MiB:1GiB:x4",
-        operation->name, operation->payload, operation->has_root ? ", without --root rank 0." : ".",
-        operation->command);
-    write_paragraphs(file, text);
-}
-
 static void write_command_help(FILE *file, const struct command *command)
 {
     char usage[160];
@@ -390,7 +356,18 @@ static void write_command_help(FILE *file, const struct command *command)
     write_words(file, usage, (size_t)length, 0, 4, "");
     fputc('\n', file);
     if (command->operation != NULL) {
-        write_collective_help(file, command->operation);
+        const struct ar_operation *operation = command->operation;
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is "
+            "%s; "
+            "it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one is "
+            "taken%s\n\nexample:\n  allreckon %s --cluster abci-v100 --mesh dp=16,tp=4 --along dp "
+            "--payload 1MiB:1GiB:x4",
+            operation->name, operation->payload,
+            operation->has_root ? ", without --root rank 0." : ".", operation->command);
+        write_paragraphs(file, text);
     } else {
         write_paragraphs(file, command->text);
     }
@@ -398,7 +375,21 @@ static void write_command_help(FILE *file, const struct command *command)
     size_t count = options_list(command, rows);
     fputs("\noptions:\n", file);
     for (size_t i = 0; i < count; i++) {
-        write_option_help(file, command, &rows[i]);
+        char left[40];
+        char text[400];
+        bool is_of_run_file = rows[i].is_key && command->key_uses == AR_KEY_IN_RUN;
+        snprintf(left, sizeof left, "--%s%s%s", rows[i].name,
+                 rows[i].placeholder != NULL ? " " : "",
+                 rows[i].placeholder != NULL ? rows[i].placeholder : "");
+        snprintf(text, sizeof text,
+                 rows[i].standard == NULL ? "%s"
+                 : is_of_run_file         ? "%s [of the file, or %s]"
+                                          : "%s [%s]",
+                 rows[i].help, rows[i].standard);
+        bool is_long = strlen(left) > HELP_INDENT - 3;
+        fprintf(file, "  %-*s%s%*s", HELP_INDENT - 3, left, is_long ? "\n" : " ",
+                is_long ? HELP_INDENT : 0, "");
+        write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
     }
     fputc('\n', file);
     write_paragraphs(

@@ -58,7 +58,7 @@ enum ar_status command_kernels(const struct options *options, struct ar_error *e
 
 /** Whether the command line is about a step that needs no trace, or no all-reduce: a workload,
  * operators, or a strategy that puts parts of a model on workers. */
-bool option_is_laid_out(const struct options *options);
+bool option_needs_no_trace(const struct options *options);
 
 /** Requires a cluster, and a trace, unless the command line is about such a step. */
 enum ar_status option_require_step(const struct options *options, struct ar_error *err);

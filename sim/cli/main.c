@@ -11,29 +11,6 @@
 #include "commands.h"
 #include "ranks.h"
 
-/* The number of a stream that the caller closed would go to the next file or pipe that is opened,
- * and text would be printed there. Such a stream becomes one that can only fail. */
-static void occupy_standard_streams(void)
-{
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
-        if (fcntl(stream, F_GETFD) < 0) {
-            int flags = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-            if (open("/dev/null", flags) != stream) {
-                _exit(ar_status_exit_code(AR_IO)); /* nowhere to say why */
-            }
-        }
-    }
-}
-
-/* Keeps freed memory for the next prediction. The kernel clears memory page by page whenever it is
- * taken again, which was half of the system time of a sweep of layouts. */
-static void keep_freed_memory(void)
-{
-    enum { KEPT_BYTES = 512 << 20, ALONE_BYTES = 32 << 20 /* the most that glibc accepts */ };
-    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-    mallopt(M_MMAP_THRESHOLD, ALONE_BYTES);
-}
-
 static int report_failure(enum ar_status status, const struct ar_error *err)
 {
     fflush(stdout);
@@ -139,8 +116,21 @@ static enum ar_status run_request(void *context, struct ar_error *err)
 int main(int argc, char **argv)
 {
     struct ar_error err = {.status = AR_OK};
-    occupy_standard_streams();
-    keep_freed_memory();
+    /* The number of a stream that the caller closed would go to the next file or pipe that is
+     * opened, and text would be printed there. Such a stream becomes one that can only fail. */
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) < 0) {
+            int flags = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+            if (open("/dev/null", flags) != stream) {
+                _exit(ar_status_exit_code(AR_IO)); /* nowhere to say why */
+            }
+        }
+    }
+    /* Keeps freed memory for the next prediction. The kernel clears memory page by page whenever it
+     * is taken again, which was half of the system time of a sweep of layouts. */
+    enum { KEPT_BYTES = 512 << 20, ALONE_BYTES = 32 << 20 /* the most that glibc accepts */ };
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    mallopt(M_MMAP_THRESHOLD, ALONE_BYTES);
     if (argc < 2) {
         help_write(stderr, NULL);
         return ar_status_exit_code(AR_USAGE);

@@ -74,20 +74,15 @@ static void forget_handlers(void)
 
 /* --- targets ------------------------------------------------------------------------------- */
 
-static void list_targets(void)
-{
-    for (const struct fuzz_target *at = fuzz_targets; at->name != NULL; at++) {
-        printf("%s %s\n", at->name, at->seeds);
-    }
-    exit(0);
-}
-
 /* Chooses the target of a name. */
 static void fuzz_begin(const char *name)
 {
     const char *folder = getenv("TMPDIR");
     if (name == NULL || strcmp(name, "list") == 0) {
-        list_targets();
+        for (const struct fuzz_target *at = fuzz_targets; at->name != NULL; at++) {
+            printf("%s %s\n", at->name, at->seeds);
+        }
+        exit(0);
     }
     fuzz.says = getenv("AR_FUZZ_SAYS") != NULL;
     fuzz.target = fuzz_targets;
@@ -184,8 +179,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 enum { FILE_BYTES = 1 << 20, STRIDE_MIN = 13, PLACES = 8 };
 
-static void replay_input(uint8_t *bytes, size_t size)
+static size_t replay_file(const char *path, uint8_t *bytes)
 {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return 0;
+    }
+    size_t size = fread(bytes, 1, FILE_BYTES, file);
+    fclose(file);
     size_t stride = size / PLACES > STRIDE_MIN ? size / PLACES : STRIDE_MIN;
     LLVMFuzzerTestOneInput(bytes, size);
     for (size_t i = 0; i < size; i += stride) {
@@ -196,17 +197,6 @@ static void replay_input(uint8_t *bytes, size_t size)
         LLVMFuzzerTestOneInput(bytes, size);
         bytes[i] = kept;
     }
-}
-
-static size_t replay_file(const char *path, uint8_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return 0;
-    }
-    size_t size = fread(bytes, 1, FILE_BYTES, file);
-    fclose(file);
-    replay_input(bytes, size);
     return 1;
 }
 
