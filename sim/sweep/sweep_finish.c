@@ -523,6 +523,42 @@ static void rivals_note(const struct sweep *sweep, const struct row_list *all,
     }
 }
 
+/* --- rows that are checked -------------------------------------------------------------------- */
+
+/* A simulation beside a table may take so long, as estimated. */
+#define CHECK_MAX_S 2.0
+
+/* Simulates two of the best steps on the most GPUs for which that is soon done, one that is an
+ * estimate and one that is none, and prints them beside what the sweep says. */
+static void rows_check(const struct sweep *sweep, const struct row_list *bests)
+{
+    struct ar_row rows[4];
+    size_t count = 0;
+    bool is_done[2] = {false, false}; /* [is an estimate] */
+    for (size_t i = bests->count; i-- > 0;) {
+        const struct row_summary *best = &bests->rows[i];
+        struct ar_scenario scenario;
+        struct ar_error ignored;
+        if (is_done[best->is_estimate] ||
+            space_scenario(sweep->space, &sweep->space->points[best->point], &scenario, &ignored) !=
+                AR_OK ||
+            ar_engine_times_calls(scenario.engine) || ar_engine_simulates(scenario.engine)) {
+            continue;
+        }
+        scenario.engine = ar_engine_checker(scenario.engine);
+        if (ar_run_cost_s(&scenario) < CHECK_MAX_S &&
+            ar_run(&scenario, &rows[count + 1], &ignored) == AR_OK) {
+            journal_read_row(&sweep->journal, best->point, &rows[count]);
+            is_done[best->is_estimate] = true;
+            count += 2;
+        }
+    }
+    if (count > 0) {
+        puts("\nof these, simulated by SimGrid:");
+        ar_rows_write(stdout, &sweep->request->view, rows, count);
+    }
+}
+
 /* Rows are printed even so: of a long sweep they are worth reading. */
 enum ar_status sweep_report_interrupt(struct sweep *sweep, struct ar_error *err)
 {
@@ -587,6 +623,9 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         puts(sweep->space->has_steps ? "\nthe best for each GPU count:"
                                      : "\nthe best for each operation, GPU count and payload:");
         rows_print(sweep, &bests);
+        if (sweep->space->has_steps) {
+            rows_check(sweep, &bests);
+        }
     }
     return failed;
 }
