@@ -64,15 +64,29 @@ Test(gpu, a_device_that_fails_or_is_missing_is_one_line)
     }
 }
 
-/* nvidia-smi is a script that lists four GPUs. */
+/* The rank that is left aborts its communicators; else it would wait for ever to free memory. */
+Test(gpu, a_kernel_that_hangs_ends_the_run_after_the_timeout)
+{
+    for (int is_nccl = 0; is_nccl < 2; is_nccl++) {
+        struct cli_run run = cli_run("CUDA_STANDIN_HANG=1:%d OMPI_ALLOW_RUN_AS_ROOT=1 "
+                                     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 "
+                                     "timeout 20 '" AR_TEST_VALIDATE
+                                     "' --backend %s --quiet --timeout 500ms --ranks 2 --out x.csv",
+                                     is_nccl ? 4 : 2, is_nccl ? "nccl" : "cuda");
+        cr_expect_eq(run.code, 70, "%d: %s", run.code, run.err);
+        CLI_HAS(run.err, is_nccl ? "waited 0.5 s in NCCL for others" : "ring: ");
+    }
+}
+
+/* nvidia-smi is a script that lists four GPUs. Leaks would be those of the MPI library. */
 Test(gpu, the_script_checks_and_times_all_that_there_is)
 {
     cli_write("nvidia-smi", "#!/bin/sh\nfor gpu in 0 1 2 3; do echo \"GPU $gpu\"; done\n");
-    struct cli_run run =
-        cli_run("chmod +x nvidia-smi && CUDA_STANDIN_DEVICES=4 PATH=$PWD:$PATH "
-                "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                "bash " AR_TEST_SOURCE_DIR "/validate/gpu_check.sh -q -p '" AR_TEST_VALIDATE
-                "' \"$PWD/out\"");
+    struct cli_run run = cli_run(
+        "chmod +x nvidia-smi && CUDA_STANDIN_DEVICES=4 PATH=$PWD:$PATH ASAN_OPTIONS=detect_leaks=0 "
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+        "bash " AR_TEST_SOURCE_DIR "/validate/gpu_check.sh -q -p '" AR_TEST_VALIDATE
+        "' \"$PWD/out\"");
     cr_expect_eq(run.code, 0, "%s\n%s", run.out, run.err);
     cr_expect_eq(cli_lines_with(run.out, " FAILED"), 0, "%s", run.out);
     static const char *const files[] = {"probes", "times", "times-allgather", "times-alltoall",

@@ -7,13 +7,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_numbers.h"
 #include "backend.h"
 #include "cuda_device.h"
 #ifdef VALIDATE_HAS_MPI
 #include "mpi_world.h"
 #endif
 
-enum { CALLS = 20 }; /* timed at once; as many as nccl-tests */
+enum { CALLS = 20 };                /* timed at once; as many as nccl-tests */
+static const double AWAIT_S = 0.05; /* after which NCCL is asked for errors */
 
 /* A group of calls, one of each rank: an operation, or a part of the 2D torus. */
 enum nccl_call {
@@ -54,9 +56,7 @@ static const char *const call_names[] = {"ncclAllReduce",
 struct nccl_rank {
     uint32_t rank;
     int device;
-    ncclComm_t all;
-    ncclComm_t row;    /* NULL unless the torus runs */
-    ncclComm_t column; /* NULL unless the torus runs */
+    ncclComm_t all, row, column; /* the last two NULL unless the torus runs */
     cudaStream_t stream;
     cudaEvent_t begin;
     cudaEvent_t end;
@@ -69,6 +69,7 @@ struct nccl_ranks {
     struct crew crew;
     const struct nccl_library *library;
     const struct measurement *measurement;
+    struct nccl_communicators *communicators;
     ncclDataType_t type;
     uint64_t shard; /* elements */
     enum nccl_call operation_call;
@@ -206,11 +207,11 @@ static ncclResult_t make_nccl_call(const struct nccl_ranks *ranks, struct nccl_r
         return nccl->all_reduce(rank->token, rank->token, 1, type, ncclSum, rank->all,
                                 rank->stream);
     case CALL_SPLIT_ROWS:
-        return nccl->comm_split(rank->all, (int)(rank->rank / x), (int)(rank->rank % x), &rank->row,
-                                NULL);
+        return nccl->comm_split(rank->all, (int)(rank->rank / x), (int)(rank->rank % x),
+                                &ranks->communicators->row[rank - ranks->ranks], NULL);
     case CALL_SPLIT_COLUMNS:
         return nccl->comm_split(rank->all, (int)(rank->rank % x), (int)(rank->rank / x),
-                                &rank->column, NULL);
+                                &ranks->communicators->column[rank - ranks->ranks], NULL);
     case CALL_SCATTER_ROW:
         return nccl->reduce_scatter(buffer, shard, ranks->shard, type, ncclSum, rank->row,
                                     rank->stream);
@@ -257,30 +258,89 @@ static enum nccl_call find_call(const struct ar_operation *operation)
 
 /* --- ranks -------------------------------------------------------------------------------- */
 
-/* Makes communicators: for all ranks of this process at once, or for its one rank of several
- * processes. */
-static enum ar_status connect_ranks(struct nccl_ranks *ranks, const struct nccl_place *place,
-                                    struct ar_arena *arena, struct ar_error *err)
+bool nccl_has_communicators(const struct nccl_communicators *made, uint32_t ranks)
 {
-    const struct nccl_library *library = ranks->library;
-    int all = (int)ranks->measurement->ranks;
-    if (place->is_alone) {
-        ncclComm_t *comms = ar_arena_alloc(arena, ranks->measurement->ranks, sizeof(ncclComm_t));
-        AR_TRY(
-            nccl_check(library, library->comm_init_all(comms, all, NULL), "ncclCommInitAll", err));
-        for (int i = 0; i < all; i++) {
-            ranks->ranks[i].all = comms[i];
-        }
-    } else {
-        CUDA_TRY(cudaSetDevice, place->device);
-        AR_TRY(nccl_check(
-            library,
-            library->comm_init_rank(&ranks->ranks[0].all, all, place->id, (int)place->first),
-            "ncclCommInitRank", err));
+    while (made != NULL && made->ranks != ranks) {
+        made = made->next;
     }
-    if (ranks->measurement->algorithm != NULL) {
+    return made != NULL;
+}
+
+/* Ends communicators: orderly, or, where a rank hangs, at once. */
+static void end_communicators(struct nccl_communicators *ended, bool aborts)
+{
+    ncclComm_t *const lists[] = {ended->row, ended->column,
+                                 aborts || ended->owns_all ? ended->all : NULL};
+    for (uint32_t i = 0; i < 3 * ended->count; i++) {
+        ncclComm_t *comm = lists[i % 3] != NULL ? &lists[i % 3][i / 3] : NULL;
+        if (comm != NULL && *comm != NULL) {
+            aborts ? ended->library->comm_abort(*comm) : ended->library->comm_destroy(*comm);
+            *comm = NULL;
+        }
+    }
+}
+
+static void destroy_communicators(void *destroyed)
+{
+    end_communicators(destroyed, false);
+}
+
+/* Makes those of all ranks: for the ranks of this process at once, or for its one rank of several
+ * processes. */
+static enum ar_status make_all(const struct nccl_communicators *made,
+                               const struct nccl_place *place, struct ar_error *err)
+{
+    int ranks = (int)made->ranks;
+    if (place->is_alone) {
+        return nccl_check(made->library, made->library->comm_init_all(made->all, ranks, NULL),
+                          "ncclCommInitAll", err);
+    }
+    CUDA_TRY(cudaSetDevice, place->device);
+    return nccl_check(made->library,
+                      made->library->comm_init_rank(made->all, ranks, place->id, (int)place->first),
+                      "ncclCommInitRank", err);
+}
+
+/* Finds or makes the communicators of the ranks. */
+static enum ar_status connect_ranks(struct nccl_ranks *ranks, const struct nccl_place *place,
+                                    struct ar_arena *keep, struct nccl_communicators **list,
+                                    struct ar_error *err)
+{
+    const struct measurement *measurement = ranks->measurement;
+    uint32_t x = measurement->algorithm != NULL ? measurement->shape.x : 0;
+    struct nccl_communicators *found = *list, *alike = NULL;
+    while (found != NULL && (found->ranks != measurement->ranks || found->x != x)) {
+        alike = found->ranks == measurement->ranks ? found : alike;
+        found = found->next;
+    }
+    bool is_new = found == NULL;
+    if (is_new) {
+        found = ar_arena_alloc(keep, 1, sizeof *found);
+        *found = (struct nccl_communicators){
+            .ranks = measurement->ranks,
+            .x = x,
+            .count = place->count,
+            .library = ranks->library,
+            .all =
+                alike != NULL ? alike->all : ar_arena_alloc(keep, place->count, sizeof *found->all),
+            .row = ar_arena_alloc(keep, place->count, sizeof *found->row),
+            .column = ar_arena_alloc(keep, place->count, sizeof *found->column),
+            .owns_all = alike == NULL,
+            .next = *list};
+        *list = ar_arena_own(keep, found, destroy_communicators);
+        AR_TRY(alike == NULL ? make_all(found, place, err) : AR_OK);
+    }
+    ranks->communicators = found;
+    for (uint32_t i = 0; i < place->count; i++) {
+        ranks->ranks[i].all = found->all[i];
+    }
+    if (is_new && x > 0) {
         AR_TRY(call_all(ranks, CALL_SPLIT_ROWS, err));
         AR_TRY(call_all(ranks, CALL_SPLIT_COLUMNS, err));
+    }
+    for (uint32_t i = 0; i < place->count; i++) {
+        ranks->ranks[i].row = found->row[i];
+        ranks->ranks[i].column = found->column[i];
     }
     return AR_OK;
 }
@@ -309,10 +369,18 @@ static enum ar_status make_nccl_rank(struct nccl_ranks *ranks, struct nccl_rank 
 static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
                                  double *time_s, struct ar_error *err)
 {
+    const double until_s = ar_clock_s() + ranks->timeout_s;
+    ncclResult_t state = ncclSuccess;
+    cudaError_t code;
     float time_ms;
-    cudaError_t code = cuda_await(rank->end, ranks->timeout_s);
-    if (code == cudaErrorNotReady) {
+    do {
+        code = cuda_await(rank->end, AWAIT_S);
+        ranks->library->comm_get_async_error(rank->all, &state);
+    } while (code == cudaErrorNotReady && state == ncclSuccess && ar_clock_s() < until_s);
+    if (code == cudaErrorNotReady) { /* aborted, so that streams end and memory can be freed */
+        end_communicators(ranks->communicators, true);
         char text[MEASUREMENT_TEXT];
+        AR_TRY(nccl_check(ranks->library, state, "ncclCommGetAsyncError", err));
         return ar_error_set(err, AR_INTERNAL,
                             "%s: rank %" PRIu32 " waited %g s in NCCL for others of %" PRIu32
                             " ranks; expected them to come",
@@ -359,24 +427,10 @@ static enum ar_status run_nccl(struct crew *crew, uint32_t calls, double *time_s
     return AR_OK;
 }
 
-static void destroy_communicators(void *destroyed)
-{
-    struct nccl_ranks *ranks = destroyed;
-    for (uint32_t i = 0; i < ranks->crew.count; i++) {
-        struct nccl_rank *rank = &ranks->ranks[i];
-        ncclComm_t comms[] = {rank->row, rank->column, rank->all};
-        cudaSetDevice(rank->device);
-        for (size_t k = 0; k < sizeof comms / sizeof comms[0]; k++) {
-            if (comms[k] != NULL) {
-                ranks->library->comm_destroy(comms[k]);
-            }
-        }
-    }
-}
-
 enum ar_status nccl_ranks_create(const struct nccl_library *library,
                                  const struct measurement *measurement,
                                  const struct nccl_place *place, double timeout_s,
+                                 struct ar_arena *keep, struct nccl_communicators **list,
                                  struct ar_arena *arena, struct crew **crew, struct ar_error *err)
 {
     uint32_t x = measurement->shape.x;
@@ -408,8 +462,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
         buffers[i] = members[i].buffer;
         results[i] = members[i].result;
     }
-    ar_arena_own(arena, made, destroy_communicators);
-    AR_TRY(connect_ranks(made, place, arena, err));
+    AR_TRY(connect_ranks(made, place, keep, list, err));
     *crew = &made->crew;
     return AR_OK;
 }
@@ -417,6 +470,8 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
 /* --- the backend -------------------------------------------------------------------------- */
 
 static struct nccl_library library;
+static struct nccl_communicators *communicators;
+static struct ar_arena communicators_arena;
 static uint32_t gpus;
 
 #ifdef VALIDATE_HAS_MPI
@@ -453,10 +508,11 @@ static enum ar_status nccl_start(const struct run_config *config, struct machine
 
 static void nccl_stop(int code)
 {
+    if (code == 0) { /* else NCCL might wait for the others */
+        ar_arena_end(&communicators_arena);
+    }
 #ifdef VALIDATE_HAS_MPI
     mpi_world_stop(code);
-#else
-    (void)code;
 #endif
 }
 
@@ -483,7 +539,7 @@ static enum ar_status find_place(const struct measurement *measurement, struct n
     *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_single_process()};
 #ifdef VALIDATE_HAS_MPI
     if (!is_single_process()) {
-        if (world->rank == 0) {
+        if (world->rank == 0 && !nccl_has_communicators(communicators, measurement->ranks)) {
             AR_TRY(nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err));
         }
         mpi_world_broadcast((unsigned char *)&place->id, sizeof place->id);
@@ -505,8 +561,8 @@ static enum ar_status nccl_run(const struct run_config *config, struct ar_arena 
     AR_TRY(payload_create(measurement, arena, &payload, err));
     AR_TRY(find_place(measurement, &place, err));
     if (place.count > 0) {
-        AR_TRY(
-            nccl_ranks_create(&library, measurement, &place, config->timeout_s, arena, &crew, err));
+        AR_TRY(nccl_ranks_create(&library, measurement, &place, config->timeout_s,
+                                 &communicators_arena, &communicators, arena, &crew, err));
         AR_TRY(crew_repeat(crew, config, &payload, arena, measurement, err));
     }
     measurement->nodes = 1;

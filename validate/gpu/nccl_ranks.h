@@ -25,6 +25,8 @@
     X(comm_init_rank, ncclCommInitRank)                                                            \
     X(comm_split, ncclCommSplit)                                                                   \
     X(comm_destroy, ncclCommDestroy)                                                               \
+    X(comm_abort, ncclCommAbort)                                                                   \
+    X(comm_get_async_error, ncclCommGetAsyncError)                                                 \
     X(group_start, ncclGroupStart)                                                                 \
     X(group_end, ncclGroupEnd)                                                                     \
     X(all_reduce, ncclAllReduce)                                                                   \
@@ -58,10 +60,29 @@ struct nccl_place {
     ncclUniqueId id;
 };
 
-/** Makes communicators, buffers and streams, all the arena's. A run is the collective behind a sum
- * of one element that all ranks wait for. Its time is that of the slowest rank of this process,
- * between events around the collective; AR_INTERNAL if it takes longer than `timeout_s`. */
+/** Communicators of the ranks of this process, made once for all measurements that want the same.
+ */
+struct nccl_communicators {
+    uint32_t ranks;
+    uint32_t x; /**< rows of so many ranks; 0: no torus */
+    uint32_t count;
+    const struct nccl_library *library;
+    ncclComm_t *all; /**< [rank of this process], as row and column; NULL where it was aborted */
+    ncclComm_t *row, *column;
+    bool owns_all; /**< else those of an earlier one */
+    struct nccl_communicators *next;
+};
+
+/** Whether there are communicators of so many ranks. */
+bool nccl_has_communicators(const struct nccl_communicators *made, uint32_t ranks);
+
+/** Makes buffers and streams, the arena's, and communicators if `made` has none yet, which are
+ * those of `keep`. A run is the collective, so many times, behind a sum of one element that all
+ * ranks wait for. Its time is that of the slowest rank of this process, between events around the
+ * collectives. After an error of NCCL, or `timeout_s`, the communicators are aborted and the run
+ * returns AR_INTERNAL. */
 enum ar_status nccl_ranks_create(const struct nccl_library *library,
                                  const struct measurement *measurement,
                                  const struct nccl_place *place, double timeout_s,
+                                 struct ar_arena *keep, struct nccl_communicators **made,
                                  struct ar_arena *arena, struct crew **crew, struct ar_error *err);

@@ -25,7 +25,7 @@ struct CUstream_st {
     pthread_t thread;
     struct work *first, **last;
     uint64_t given, done; /* works so far */
-    bool is_ending;
+    bool is_ending, hangs;
     pthread_cond_t has_work, is_done;
 };
 
@@ -35,9 +35,8 @@ struct CUevent_st {
 };
 
 struct device {
-    cudaError_t error; /* cudaSuccess, or what it returns from now on */
-    bool hangs;
-    long operations;
+    cudaError_t error;               /* cudaSuccess, or what it returns from now on */
+    long operations, kernels;        /* so far */
     bool reads[STANDIN_DEVICES_MAX]; /* the memory of other devices */
     struct CUstream_st *null_stream;
 };
@@ -55,11 +54,11 @@ struct allocation {
 /* One mutex guards all that is shared. */
 static struct {
     pthread_mutex_t mutex;
-    pthread_cond_t never; /* what a device that hangs waits for */
+    pthread_cond_t never; /* what a kernel that hangs waits for */
     pthread_once_t once;
     int devices_count;
     bool has_peers;
-    int fails, fails_at, hangs, hangs_at; /* device, and number of its operation */
+    int fails, fails_at, hangs, hangs_at; /* device, and number of its operation or kernel */
     struct device devices[STANDIN_DEVICES_MAX];
     struct allocation allocations[ALLOCATIONS_MAX];
     size_t allocations_count; /* that were ever used */
@@ -186,17 +185,19 @@ static cudaError_t device_error(void)
 
 /* --- streams ------------------------------------------------------------------------------ */
 
-/* Counts an operation of a device; false if it has failed. A device that hangs stays here. */
-static bool device_works(int index)
+/* Counts an operation of a device; false if it has failed. A kernel that hangs stays here. */
+static bool device_works(struct CUstream_st *stream, bool is_kernel)
 {
     lock();
-    struct device *device = &standin.devices[index];
-    long number = device->operations++;
-    if (index == standin.fails && number == standin.fails_at) {
+    struct device *device = &standin.devices[stream->device];
+    if (stream->device == standin.fails && device->operations == standin.fails_at) {
         device->error = cudaErrorECCUncorrectable;
     }
-    device->hangs = device->hangs || (index == standin.hangs && number == standin.hangs_at);
-    while (device->hangs) {
+    stream->hangs =
+        is_kernel && stream->device == standin.hangs && device->kernels == standin.hangs_at;
+    device->operations++;
+    device->kernels += is_kernel;
+    while (stream->hangs) {
         pthread_cond_wait(&standin.never, &standin.mutex);
     }
     bool works = device->error == cudaSuccess;
@@ -242,11 +243,11 @@ static struct CUstream_st *make_stream(void)
     return stream;
 }
 
-/* Waits for what was asked of a stream; one of a device that hangs is left as it is. */
+/* Waits for what was asked of a stream; one that hangs is left as it is. */
 static void end_stream(struct CUstream_st *stream)
 {
     lock();
-    bool hangs = standin.devices[stream->device].hangs;
+    bool hangs = stream->hangs;
     stream->is_ending = true;
     pthread_cond_signal(&stream->has_work);
     unlock();
@@ -341,7 +342,7 @@ struct host_function {
 static void run_host_function(struct CUstream_st *stream, void *context)
 {
     struct host_function *host = context;
-    if (device_works(stream->device)) {
+    if (device_works(stream, true)) {
         host->function(host->data);
     }
     free(host);
@@ -384,7 +385,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 static void reach_event(struct CUstream_st *stream, void *context)
 {
     cudaEvent_t event = context;
-    device_works(stream->device);
+    device_works(stream, false);
     lock();
     event->at_s = now_s();
     event->reached++;
@@ -541,7 +542,7 @@ struct copy {
 static void run_copy(struct CUstream_st *stream, void *context)
 {
     struct copy *copy = context;
-    if (device_works(stream->device)) {
+    if (device_works(stream, false)) {
         if (copy->from == NULL) {
             memset(copy->to, copy->value, copy->bytes);
         } else {
@@ -718,7 +719,7 @@ static void run_in_turn(const struct launch *launch)
 static void run_launch(struct CUstream_st *stream, void *context)
 {
     struct launch *launch = context;
-    if (device_works(stream->device)) {
+    if (device_works(stream, true)) {
         if (launch->is_cooperative) {
             run_all_at_once(launch);
         } else {

@@ -6,7 +6,7 @@
  * and called for each thread of its grid: one after the other, or, where the launch is cooperative,
  * by a thread of the system for each, with __syncthreads() as a barrier. Memory of a device is a
  * mapping with a guard page behind it, which other processes open by its IPC handle. A device that
- * fails returns its error from then on; one that hangs does no more work.
+ * fails returns its error from then on.
  *
  * The environment says what machine this is, so that programs can be tested as a whole:
  *
@@ -15,7 +15,7 @@
  * | CUDA_STANDIN_DEVICES | number of devices, 0 to 16 | 2 |
  * | CUDA_STANDIN_PEERS | 0: no device reads the memory of another | 1 |
  * | CUDA_STANDIN_FAIL | D:N: device D fails at its operation number N | none |
- * | CUDA_STANDIN_HANG | D:N: device D hangs at its operation number N | none |
+ * | CUDA_STANDIN_HANG | D:N: kernel number N of device D, or host function, never ends | none |
  */
 #pragma once
 

@@ -48,6 +48,7 @@ struct ncclComm {
     int rank, ranks, device;
     int members[RANKS_MAX]; /* ranks in the mailboxes */
     int splits;             /* so far */
+    ncclComm_t next_aborted;
 };
 
 enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, SEND, RECEIVE, SPLIT };
@@ -157,10 +158,15 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm)
     return ncclSuccess;
 }
 
+/* Streams may still be in their messages, which they leave soon; so it is not freed. */
 ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
+    static ncclComm_t aborted;
     comm->shared->error = ncclRemoteError;
-    return ncclCommDestroy(comm);
+    comm->next_aborted = aborted;
+    aborted = comm;
+    alive--;
+    return ncclSuccess;
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
