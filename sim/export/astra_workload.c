@@ -2,9 +2,9 @@
  *
  * Each line of the text has a slot of the forward pass, a computation and a collective behind it,
  * and one of the backward pass. Tasks of the compute stream fill them in order; a collective of
- * gradients stands behind the computation that it waits for. Replicas alone are `DATA`; with shards
- * or experts it is SimAI's `HYBRID_TRANSFORMER_FWD_IN_BCKWD`, which says its mesh. Times are whole
- * nanoseconds.
+ * gradients stands behind the computation that it waits for. Replicas alone are `DATA`, shards make
+ * it `HYBRID_TRANSFORMER`, which says tp; with experts it is SimAI's
+ * `HYBRID_TRANSFORMER_FWD_IN_BCKWD`, which says its mesh. Times are whole nanoseconds.
  *
  * The grammar has one pass forward and one backward of one stage, in which only an update waits for
  * collectives beside the computations. All else is refused. It has no place for the waits and
@@ -19,6 +19,7 @@
 struct half {
     double time_s;
     const struct ar_task *sent; /* NULL: none */
+    uint64_t pieces;            /* this is one of so many of it */
 };
 
 /* A slot of the backward pass is two halves: of DATA those of weights and of inputs, of others
@@ -69,8 +70,10 @@ static struct half *next_half(struct pass *pass, bool is_new_slot)
     return last_half(pass);
 }
 
-/* A collective goes behind the last computation if it may, else behind one of no time. */
-static void add_collective(struct writer *writer, struct pass *pass, const struct ar_task *task)
+/* A collective goes behind the last computation if it may, else behind one of no time. ASTRA-sim
+ * 1.0 has no collectives of 2^31 bytes: a larger one goes in several. */
+static void add_collective(struct writer *writer, struct pass *pass, const struct ar_task *task,
+                           uint64_t pieces)
 {
     bool is_beside = task->stream != AR_STREAM_COMPUTE;
     int wanted = pass->halves == 1 || is_beside == writer->is_data ? 0 : 1;
@@ -79,6 +82,7 @@ static void add_collective(struct writer *writer, struct pass *pass, const struc
         half = next_half(pass, false);
     }
     half->sent = task;
+    half->pieces = pieces;
     writer->sent = is_beside ? &pass->slots[pass->count - 1] : writer->sent;
 }
 
@@ -160,8 +164,9 @@ static enum ar_status add_sent(struct writer *writer, uint32_t number, struct ar
         return refuse_step(err, "a collective along other axes than columns of its place have",
                            "gradients along dp and ep, others along tp or ep");
     }
-    for (uint32_t i = 0; i < task->count; i++) {
-        add_collective(writer, is_forward ? &writer->forward : &writer->backward, task);
+    uint64_t pieces = (work->bytes >> 31) + 1;
+    for (uint64_t i = 0; i < task->count * pieces; i++) {
+        add_collective(writer, is_forward ? &writer->forward : &writer->backward, task, pieces);
     }
     writer->left_out_s += task->wait_s + task->copy_s;
     return AR_OK;
@@ -202,9 +207,11 @@ static void write_half(FILE *file, const struct writer *writer, const struct hal
     const struct ar_work *work =
         half->sent != NULL ? &writer->graph->works[half->sent->work] : NULL;
     uint64_t parts = 1; /* ASTRA-sim counts one part of an all-gather, SimAI all of them */
-    if (work != NULL && writer->is_data && work->operation == &ar_operation_all_gather) {
-        parts = writer->timing->layout.sizes[AR_AXIS_DP];
+    bool is_gather = work != NULL && work->operation == &ar_operation_all_gather;
+    for (int axis = 0; axis < AR_AXES_COUNT && is_gather && (writer->present & EP) == 0; axis++) {
+        parts *= (work->axes >> axis & 1) != 0 ? writer->timing->layout.sizes[axis] : 1;
     }
+    parts *= half->sent != NULL ? half->pieces : 1;
     fprintf(file, "\t%llu\t%s%s\t%" PRIu64, (unsigned long long)llround(half->time_s * 1e9),
             work != NULL ? type_word(work->operation) : "NONE",
             work != NULL ? type_ending(writer, half->sent) : "",
@@ -220,6 +227,9 @@ static void write_lines(FILE *file, const struct writer *writer)
     const uint32_t *sizes = writer->timing->layout.sizes;
     if (writer->is_data) {
         fprintf(file, "DATA\n%zu\n", lines);
+    } else if ((writer->present & EP) == 0) { /* more words end ASTRA-sim 1.0 */
+        fprintf(file, "HYBRID_TRANSFORMER model_parallel_NPU_group: %" PRIu32 "\n%zu\n",
+                sizes[AR_AXIS_TP], lines);
     } else {
         fprintf(file,
                 "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %" PRIu32 " ep: %" PRIu32
@@ -267,7 +277,8 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
                            "one stage, GPUs alike");
     }
     for (uint32_t i = 0; i < writer.graph->tasks_count; i++) {
-        room += 2 * (size_t)writer.graph->tasks[i].count;
+        const struct ar_task *task = &writer.graph->tasks[i];
+        room += 2 * task->count * (size_t)((writer.graph->works[task->work].bytes >> 31) + 1);
     }
     writer.forward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
     writer.backward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));

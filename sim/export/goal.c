@@ -323,7 +323,9 @@ enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const 
             file,
             "// txt2bin -i FILE -o BIN; LogGOPSim -f BIN -S 2147483647 -L L -o 0 -g g -G G: whole "
             "numbers, of one path;\n// if G is below 1, count in a smaller unit than ns: "
-            "multiply G, L, g and the calcs alike\n");
+            "multiply G, L, g and the calcs alike;\n// steps and trees: LogGOPSim of ATLAHS, since "
+            "a "
+            "send of spcl/LogGOPSim 76451de does not wait for a calc on another cpu\n");
         write_path(&writer, 1);
         write_path(&writer, trial->ranks - 1);
     }

@@ -69,10 +69,10 @@ Test(written, workloads_of_astra_sim_are_read_back)
          "--cluster abci-v100 --gpus 8 --algorithm ring --precision fp16"},
         {GPT "--mesh dp=4 --global-batch 4", "--cluster dgx-a100 --mesh dp=4"},
         {GPT "--mesh dp=2,tp=4 --global-batch 4 --micro-batch 1 --schedule gpipe",
-         "--cluster dgx-a100"},
+         "--cluster dgx-a100 --mesh dp=2,tp=4"},
         {GPT "--mesh dp=2,tp=4 --global-batch 4 --micro-batch 2 --sequence-parallel yes "
              "--recompute full",
-         "--cluster dgx-a100"},
+         "--cluster dgx-a100 --mesh dp=2,tp=4"},
         {GPT "--experts 8 --top-k 2 --mesh dp=2,ep=4,tp=2 --global-batch 8", "--cluster dgx-a100"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -95,6 +95,28 @@ Test(written, workloads_of_astra_sim_are_read_back)
                            cases[i].step);
         free(text);
     }
+}
+
+/* ASTRA-sim 1.0 has no collective of 2^31 bytes, and takes one word and number behind its own. */
+Test(written, astra_sim_gets_collectives_that_it_can_hold)
+{
+    unsigned long long sum = 0;
+    char *text = strdup(cli_good("$AR export --format astra-sim --cluster dgx-h100 --workload "
+                                 "gpt3-175b --gpus 8 --global-batch 8 --quiet")
+                            .out);
+    CLI_HAS(text, "DATA\n");
+    for (const char *at = text; (at = strstr(at, "ALLREDUCE\t")) != NULL; at++) {
+        unsigned long long bytes = strtoull(at + 10, NULL, 10);
+        cr_expect_lt(bytes, 1ull << 31);
+        sum += bytes;
+    }
+    free(text);
+    cr_expect_float_eq((double)sum / (2 * 174.6e9), 1, 1e-3, "gradients of 2 bytes each: %llu",
+                       sum);
+    CLI_HAS(cli_good("$AR export --format astra-sim " GPT
+                     "--mesh dp=2,tp=4 --global-batch 4 --schedule gpipe")
+                .out,
+            "HYBRID_TRANSFORMER model_parallel_NPU_group: 4\n");
 }
 
 /* The line of a table that holds a size; lines follow each other without a gap. */

@@ -128,7 +128,7 @@ static enum ar_status read_astra_head(struct astra_reader *reader)
             if (strcmp(words[i], rows[k].name) == 0) {
                 AR_TRY(read_astra_count(reader, rows[k].name, words[i + 1], 1 << 24, &number));
                 *rows[k].size = (uint32_t)number;
-                reader->is_simai = true;
+                reader->is_simai = reader->is_simai || k > 0; /* ASTRA-sim says the first alone */
             }
         }
         if (strncmp(words[i], "pp_comm", 7) == 0) {
