@@ -116,6 +116,9 @@ Test(lists, algorithms_come_in_the_order_they_are_named)
     cr_expect_str_eq(algorithms[1]->name, "ring");
     cr_assert_eq(list_all_reduces("all", false), AR_OK);
     cr_expect_eq(count, count_all());
+    cr_assert_eq(list_all_reduces("nccl", false), AR_OK);
+    cr_assert_eq(count, 4, "its rings and trees, and sums in switches");
+    cr_expect_str_eq(algorithms[1]->name, "tree");
     cr_expect_eq(list_all_reduces("ring,,", false), AR_USAGE);
     cr_expect_eq(list_all_reduces("auto", false), AR_USAGE);
     cr_assert_eq(list_all_reduces("tree,auto,all,auto", true), AR_OK);
