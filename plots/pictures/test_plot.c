@@ -105,6 +105,17 @@ Test(plot, no_two_algorithms_of_the_all_reduce_share_a_colour)
         0);
 }
 
+Test(plot, more_names_than_colours_differ_in_their_marks_and_dashes)
+{
+    need_gnuplot();
+    cr_expect_eq(
+        system(
+            "gnuplot -e \"load '" TEMPLATES "/style.gp'; seen = ''; do for [k = 1:36] { "
+            "c = sprintf('%d:%d %d;%d', colour(k), mark(k), colour(k), dash(k)); do for [w in c] { "
+            "if (has(seen, w)) { exit status 1 }; seen = add(seen, w) } }\""),
+        0);
+}
+
 Test(plot, long_names_of_series_are_whole)
 {
     FILE *file = fopen(in_directory("sweep.csv"), "w");

@@ -153,7 +153,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures)
     struct ar_plot_report report = draw_sweep();
     size_t size = read_file("efficiency.png");
     signal(SIGXFSZ, SIG_IGN);
-    struct rlimit limit = {20000, 20000};
+    struct rlimit limit = {24000, 24000}; /* more than a script has */
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     struct ar_plot_request request = a_request();
     fail(&request, "efficiency.");

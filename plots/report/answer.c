@@ -121,8 +121,9 @@ void answer_results(struct page_parts *parts, enum page_file file,
             inside += strcmp(ar_csv_text(csv, row, "inside"), "yes") == 0;
         }
     }
-    fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
-            csv->rows_count);
+    char rows[AR_UNIT_TEXT];
+    fprintf(text, "%zu of %s published results are predicted beside what was measured", both,
+            ar_format_number((double)csv->rows_count, rows));
     if (fitted > 0) {
         fprintf(text, " (%zu more were fitted to)", fitted);
     }

@@ -303,9 +303,13 @@ static void write_parts(FILE *text, const struct row *row)
     for (size_t i = 1; i < sizeof terms / sizeof terms[0]; i++) {
         most = terms[i].time_s > terms[most].time_s ? i : most;
     }
-    if (sum_s > 0) {
+    if (sum_s > 0 && row->iteration_s > 0) {
         fprintf(text, "Its collectives take %s, by the closed form %.0f %% for %s. ",
                 ar_format_seconds(row->allreduce_s, part), 100 * terms[most].time_s / sum_s,
+                terms[most].name);
+    } else if (sum_s > 0) {
+        fprintf(text, "By the closed form %.0f %% of the time of one %s is %s. ",
+                100 * terms[most].time_s / sum_s, known(row->operation, "allreduce"),
                 terms[most].name);
     }
 }

@@ -154,6 +154,10 @@ Test(page, rows_of_steps_and_collectives_have_their_answer)
          "trace,gpus,iteration_s,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
          "t,8,0.1,0.02,0,0.002,0.017,0.001\n",
          "Why: Its collectives take 20 ms, by the closed form 85 % for bandwidth."},
+        {"step.csv",
+         "gpus,operation,payload_bytes,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
+         "8,allgather,8,0.025,0,0.015,0.005,0\n",
+         "Why: By the closed form 75 % of the time of one allgather is latency."},
     };
     EXPECT_ANSWERS(cases);
 }

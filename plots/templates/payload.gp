@@ -12,6 +12,7 @@ eval bytes_unit
 x_of(z) = column('payload_bytes') / unit_scale
 y_of(z) = scale * column(shown)
 is_low_best = shown eq 'allreduce_s'
+has_best_start = 1
 eval take_ends
 
 set xlabel 'payload ('.unit_name.')'

@@ -21,16 +21,17 @@ palette_names = 'ring torus2d hierarchical tree halving-doubling recursive-doubl
     'node-swing collnet-direct recursive-halving bruck neighbour linear pairwise two-level binomial scatter-allgather '.\
     'reducescatter-gather chain message'
 palette_styles = '1 2 3 4 5 6 7 8 9 10 11 12 6 8 5 7 2 3 6 5 5 1 1'
-palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x999999 0x882255 0x999933 0x000000 0x6B3A00 0x6A3D9A'
+palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x1B1F8A 0x882255 0x999933 0x000000 0x6B3A00 0x6A3D9A'
 marks = '7 9 5 13 11 15'
 set dashtype 11 (11,4)
 set dashtype 12 (5,4)
 set dashtype 13 (11,3,2,3)
 set dashtype 14 (2,3)
 dashes = '1 11 13 12'
+turn(k) = (k - 1) / words(palette_colours) # how often all colours have been used before
 colour(k) = int(word(palette_colours, (k - 1) % words(palette_colours) + 1))
-dash(k) = int(word(dashes, (k - 1) % words(dashes) + 1))
-mark(k) = int(word(marks, (k - 1) % words(marks) + 1))
+dash(k) = int(word(dashes, (k - 1 + turn(k)) % words(dashes) + 1))
+mark(k) = int(word(marks, (k - 1 + turn(k)) % words(marks) + 1))
 open_mark(k) = mark(k) - 1
 
 # Parts of a step. Light and dark alternate, so that neighbours differ in print in grey too; those that are sent are neither light nor
@@ -81,8 +82,8 @@ key_entries = ", for [name in algorithms] keyentry with linespoints lt style(nam
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name)"
 mark_size = 0.7
 
-# Curves have their names at their ends. In colour are ring and torus2d, and of the others the best ones at the end until there are three;
-# up to five names are all in colour. A curve that ends before the others is named in the corner, with its end. Names that are too long are
+# Curves have their names at their ends. In colour are ring and torus2d, and of the others the best ones at the end until there are three,
+# and where `has_best_start` the best one at the beginning; up to five names are all in colour. A curve that ends before the others is named in the corner, with its end. Names that are too long are
 # in a key. The template says x_of(0), y_of(0) and `is_low_best`,
 # then, before it sets ranges, eval take_ends, and behind them, with the `low` and `high` of a y axis, logarithmic or not, eval name_ends.
 name_length = 24
@@ -96,6 +97,10 @@ array end_place[40]
 is_better(a, b) = end_x[a] > end_x[b] || (end_x[a] == end_x[b] && (is_low_best ? end_y[a] < end_y[b] : end_y[a] > end_y[b]))
 take_end(x, y) = x > end_of_x ? (end_of_x = x, end_of_y = y) : 0
 longest = 0
+has_best_start = 0
+start_x = 1e300
+take_start(name, x, y) = x < start_x || (x == start_x && (is_low_best ? y < start_y : y > start_y)) ? \
+    (start_x = x, start_y = y, start_name = name) : 0
 take_ends = "do for [k = 1:words(algorithms)] { name = word(algorithms, k); end_of_x = -1e300; ".\
     "stats data using (of(name) ? take_end(x_of(0), y_of(0)) : 0) nooutput; end_x[k] = end_of_x; end_y[k] = end_of_y; ".\
     "if (strlen(key_name(name)) > longest) { longest = strlen(key_name(name)) } }; ".\
@@ -104,6 +109,7 @@ take_ends = "do for [k = 1:words(algorithms)] { name = word(algorithms, k); end_
     "do for [n = 1:3] { if (words(bright_names) < 3) { best = 0; do for [k = 1:words(algorithms)] { ".\
     "if (!has(bright_names, word(algorithms, k))) { if (best == 0) { best = k } else { if (is_better(k, best)) { best = k } } } }; ".\
     "bright_names = best > 0 ? add(bright_names, word(algorithms, best)) : bright_names } }; ".\
+    "if (has_best_start) { stats data using (take_start(strcol('algorithm'), x_of(0), y_of(0)), 0) nooutput; bright_names = add(bright_names, start_name) }; ".\
     "do for [name in algorithms] { if (!has(bright_names, name)) { grey_names = add(grey_names, name) } }"
 is_log_y = 0
 height_of(y) = is_log_y ? log(y / low) / log(1.0 * high / low) : (y - low) / (high - low)
