@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures the engines beside their peers and prints the tables of README.md.
 # usage: bench.sh PROGRAMS_DIR OUT_DIR [PART...]
-#   parts: rates whole large exchanges peers predictions; default all
+#   parts: cases growth rates whole large exchanges peers predictions; default all
 #   BENCH_LONG=1    the largest sizes, too                             minutes -> half an hour
 #   BENCH_RANKS     ranks of peers                                     "64 256 1024"
 #   BENCH_REPEATS   repetitions                                        5 of what is quick to 1 of what is slow
@@ -15,7 +15,7 @@ if [ $# -lt 2 ]; then
 fi
 programs=$1 out=$2
 shift 2
-[ $# -gt 0 ] || set -- rates whole large exchanges peers predictions
+[ $# -gt 0 ] || set -- cases growth rates whole large exchanges peers predictions
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..
 limit_s=${BENCH_LIMIT_S:-600}
@@ -23,7 +23,7 @@ is_long=${BENCH_LONG:-}
 failed=0
 for part in "$@"; do
     if [ ! -f "$here/part_$part.sh" ]; then
-        echo "bench: no part '$part'; expected rates, whole, large, exchanges, peers or predictions" >&2
+        echo "bench: no part '$part'; expected cases, growth, rates, whole, large, exchanges, peers or predictions" >&2
         exit 64
     fi
 done
