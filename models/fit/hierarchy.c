@@ -64,7 +64,7 @@ enum ar_status ar_hierarchy_group(size_t parameters_count, const double *logs,
 
 /* One solution, and room for it. A coefficient is the sum of mean and class of a parameter. */
 struct solution {
-    const struct ar_hierarchy_group *const *groups;
+    struct ar_hierarchy_group *const *groups;
     size_t groups_count, count; /* parameters */
     struct ar_hierarchy *hierarchy;
     gsl_matrix *covariance;   /* of the coefficients */
@@ -75,6 +75,13 @@ struct solution {
 static size_t coefficient_of(size_t parameter, uint32_t class)
 {
     return parameter * CLASSES + class;
+}
+
+static double own_variance(const struct ar_hierarchy *hierarchy,
+                           const struct ar_hierarchy_group *group, size_t parameter)
+{
+    double freedom = hierarchy->freedom, variance = pow(hierarchy->own_spread[parameter], 2);
+    return (freedom * variance + pow(group->own[parameter], 2)) / (freedom + 1);
 }
 
 /* The estimate of the coefficients by one group, its own deviations averaged out:
@@ -92,8 +99,8 @@ static enum ar_status marginalise(const struct solution *solution,
     gsl_permutation order = {count, places};
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
-            double spread = solution->hierarchy->own_spread[j];
-            memory[i * count + j] = (i == j) + group->precision[i][j] * spread * spread;
+            memory[i * count + j] =
+                (i == j) + group->precision[i][j] * own_variance(solution->hierarchy, group, j);
         }
     }
     AR_TRY(ar_gsl_status(gsl_linalg_LU_decomp(&system.matrix, &order, &sign), "a machine", err));
@@ -153,7 +160,29 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
     return AR_OK;
 }
 
-enum ar_status ar_hierarchy_solve(const struct ar_hierarchy_group *const *groups, size_t count,
+/* Finds the deviations of a group from the coefficients: T (1 + H T)^-1 (h - H coefficients). */
+static enum ar_status find_own(const struct solution *solution, struct ar_hierarchy_group *group,
+                               struct ar_error *err)
+{
+    double pull_memory[MAX], memory[MAX * MAX];
+    size_t count = solution->count;
+    gsl_matrix_view precision = gsl_matrix_view_array(memory, count, count);
+    gsl_vector_view pull = gsl_vector_view_array(pull_memory, count);
+    AR_TRY(marginalise(solution, group, &precision.matrix, &pull.vector, err));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            pull_memory[i] -=
+                memory[i * count + j] *
+                gsl_vector_get(solution->coefficients, coefficient_of(j, group->classes[j]));
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        group->own[i] = own_variance(solution->hierarchy, group, i) * pull_memory[i];
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_hierarchy_solve(struct ar_hierarchy_group *const *groups, size_t count,
                                   struct ar_hierarchy *hierarchy, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -170,6 +199,9 @@ enum ar_status ar_hierarchy_solve(const struct ar_hierarchy_group *const *groups
                                 .coefficients = &coefficients.vector,
                                 .right = &right.vector};
     AR_TRY(solve_coefficients(&solution, err));
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(find_own(&solution, groups[i], err));
+    }
     for (size_t k = 0; k < hierarchy->parameters_count; k++) {
         for (uint32_t c = 0; c < CLASSES; c++) {
             size_t at = coefficient_of(k, c);

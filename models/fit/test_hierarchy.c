@@ -10,14 +10,15 @@ static struct ar_hierarchy_group make_group(double value, double precision, uint
         .precision = {{precision}}, .pull = {precision * value}, .classes = {class}};
 }
 
-static struct ar_hierarchy solve(const struct ar_hierarchy_group *groups, size_t count,
+static struct ar_hierarchy solve(struct ar_hierarchy_group *groups, size_t count,
                                  double class_spread)
 {
     struct ar_hierarchy hierarchy = {.parameters_count = 1,
                                      .mean_spread = {10},
                                      .class_spread = {class_spread},
-                                     .own_spread = {0.1}};
-    const struct ar_hierarchy_group *list[8];
+                                     .own_spread = {0.1},
+                                     .freedom = 1e9};
+    struct ar_hierarchy_group *list[8];
     struct ar_error err = {.text = ""};
     for (size_t i = 0; i < count; i++) {
         list[i] = &groups[i];
@@ -50,6 +51,33 @@ Test(hierarchy, a_machine_that_says_nothing_changes_nothing)
 {
     struct ar_hierarchy_group groups[] = {make_group(0.2, 1e4, 0), make_group(5, 0, 0)};
     cr_expect_float_eq(solve(groups, 2, 1).factors[0][0], solve(groups, 1, 1).factors[0][0], 1e-12);
+}
+
+/* Four machines agree, a fifth is far away: by Student's t it moves the mean less. */
+Test(hierarchy, a_machine_unlike_the_others_moves_them_less)
+{
+    enum { COUNT = 5 };
+    struct ar_error err = {.text = ""};
+    double means[2];
+    for (int is_student = 0; is_student < 2; is_student++) {
+        struct ar_hierarchy_group groups[COUNT], *list[COUNT];
+        struct ar_hierarchy hierarchy = {.parameters_count = 1,
+                                         .mean_spread = {10},
+                                         .class_spread = {1e-3},
+                                         .own_spread = {0.1},
+                                         .freedom = is_student ? 4 : 1e9};
+        for (size_t i = 0; i < COUNT; i++) {
+            groups[i] = make_group(i == 0 ? 2 : 0, 1e6, 0);
+            list[i] = &groups[i];
+        }
+        for (int round = 0; round < 20; round++) {
+            cr_assert_eq(ar_hierarchy_solve(list, COUNT, &hierarchy, &err), AR_OK, "%s", err.text);
+        }
+        means[is_student] = hierarchy.factors[0][0];
+        cr_expect_float_eq(groups[0].own[0] + means[is_student], 2, 1e-2, "what is known exactly");
+    }
+    cr_expect_float_eq(means[0], 2.0 / COUNT, 1e-2);
+    cr_expect_lt(means[1], 0.1);
 }
 
 /* A fit with a prior of 0 +- 0.5 and data of 0.8 +- 0.5 stands at 0.4. */

@@ -134,10 +134,6 @@ double ar_library_parameter_prior(const struct ar_tuning *tuning,
 const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
                                               enum ar_library_parameter parameter);
 
-/** How far it may be away: a standard deviation of its logarithm. */
-double ar_library_parameter_spread(const struct ar_tuning *tuning,
-                                   enum ar_library_parameter parameter);
-
 /** Whether machines with the same kind of HCAs have it in common, not those with the same GPUs. */
 bool ar_library_parameter_is_of_net(enum ar_library_parameter parameter);
 

@@ -108,14 +108,6 @@ extern const struct ar_release *const ar_release_default;
 /** Links between the GPUs of a node. The rings of a mesh differ from channel to channel. */
 enum tuning_links { TUNING_NVLINK_MESH, TUNING_PCIE, TUNING_NVSWITCH };
 
-/** What other machines tell of the parameters of ar_library_fit.h on a machine of these GPUs and
- * HCAs: logarithms of factors on the priors of the release, and their standard deviations. */
-enum { AR_LIBRARY_FACTORS_MAX = 32 };
-struct ar_library_factors {
-    double logs[AR_LIBRARY_FACTORS_MAX];
-    double spreads[AR_LIBRARY_FACTORS_MAX];
-};
-
 /** NCCL's own cost table: constants and caps of a release, and the rates of the rings that its
  * search finds in a node and across the network. */
 struct ar_tuning {
@@ -133,7 +125,9 @@ struct ar_tuning {
                              and a GPU takes no other HCA */
     bool has_collnet;   /**< the network sums, by a plug-in */
     double net_latency_s; /**< of the network, as its plug-in states it; 0: as InfiniBand's */
-    const struct ar_library_factors *factors; /**< of fitted parameters; NULL: none are known */
+    /** What other machines tell of the parameters of ar_library_fit.h, [parameter]: logarithms of
+     * factors on the priors of the release; NULL: nothing. */
+    const double *factor_logs;
 };
 
 /** The table of a release with the rates of a cluster; a row is used for all of its minor version,

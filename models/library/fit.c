@@ -66,7 +66,7 @@ enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_li
                                      .data = &data,
                                      .expected = "calls that resemble NCCL's"};
     for (size_t i = 0; i < COUNT; i++) {
-        spreads[i] = ar_library_parameter_spread(tuning, (enum ar_library_parameter)i);
+        spreads[i] = ar_library_parameters[i].spread;
         priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
     for (size_t i = 0; i < data.count; i++) {
@@ -90,8 +90,7 @@ void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library
     *library = (struct ar_library){.tuning = *tuning};
     for (size_t i = 0; i < COUNT; i++) {
         library->values[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
-        double spread = ar_library_parameter_spread(tuning, (enum ar_library_parameter)i);
-        library->covariance[i][i] = spread * spread;
+        library->covariance[i][i] = pow(ar_library_parameters[i].spread, 2);
     }
 }
 

@@ -57,14 +57,7 @@ double ar_library_parameter_prior(const struct ar_tuning *tuning,
     const struct ar_library_parameter_facts *facts = &ar_library_parameters[parameter];
     double prior = read_prior(tuning, facts);
     prior = prior > 0 ? prior : facts->given;
-    return tuning->factors != NULL ? prior * exp(tuning->factors->logs[parameter]) : prior;
-}
-
-double ar_library_parameter_spread(const struct ar_tuning *tuning,
-                                   enum ar_library_parameter parameter)
-{
-    return tuning->factors != NULL ? tuning->factors->spreads[parameter]
-                                   : ar_library_parameters[parameter].spread;
+    return tuning->factor_logs != NULL ? prior * exp(tuning->factor_logs[parameter]) : prior;
 }
 
 bool ar_library_parameter_is_of_net(enum ar_library_parameter parameter)
@@ -78,7 +71,7 @@ const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
                                               enum ar_library_parameter parameter)
 {
     const char *source = ar_library_parameters[parameter].source;
-    if (tuning->factors != NULL) {
+    if (tuning->factor_logs != NULL) {
         return "the release, times the factor that other machines tell";
     }
     return source[0] != '\0' ? source : tuning->release->source;

@@ -354,7 +354,8 @@ static enum ar_status take_factors(const struct options *options, const struct s
         return AR_OK;
     }
     factors = ar_arena_alloc(options->arena, 1, sizeof *factors);
-    AR_TRY(ar_machine_factors_read(sets->index.folder, facts, factors, err));
+    AR_TRY(ar_machine_factors_read(sets->index.folder, facts, scenario->constants->tuning.release,
+                                   factors, err));
     request->factors = factors;
     if (sets->one != NULL && sets->one->machine[0] != '\0') {
         ar_note(option_notes(options),

@@ -132,22 +132,17 @@ Test(cli_expect, uplinks_slow_runs_that_cross_them_alone)
     CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", "uplinks");
 }
 
-/* NCCL was forced to rings, to trees and to nothing in the same allocation of MareNostrum 5. Trees
- * are not told from nothing. */
+/* NCCL was forced to rings, to trees and to nothing in the same allocation of MareNostrum 5. */
 Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)
 {
     static const struct {
-        const char *set, *first, *equal;
-    } cases[] = {{"mn5_h100_nccl_ring", "ring-only", "ring-only"},
-                 {"mn5_h100_nccl_tree", "nothing", "tree-only"},
-                 {"mn5_h100_nccl_auto", "nothing", "nothing"}};
+        const char *set, *first;
+    } cases[] = {{"mn5_h100_nccl_ring", "ring-only"},
+                 {"mn5_h100_nccl_tree", "tree-only"},
+                 {"mn5_h100_nccl_auto", "nothing"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cli_run run = cli_good("$AR expect %s --out out --force", cases[i].set);
-        struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
-        size_t row = strcmp(cases[i].first, cases[i].equal) == 0 ? 1 : 2;
-        CLI_CELL(suspects, 1, "suspect", cases[i].first);
-        CLI_CELL(suspects, row, "suspect", cases[i].equal);
-        CLI_CELL(suspects, row, "is_equal", "yes");
+        CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", cases[i].first);
         CLI_HAS(
             run.out,
             "nothing fitted here: what 37 sets of other machines tell, constants of nccl-2.19.4");
@@ -168,7 +163,7 @@ Test(cli_expect, other_machines_tell_of_kinds_of_rows_that_they_predict_better)
         bool is_large = cli_number(rows, i, "payload_bytes") >= 1048576;
         double ratio = cli_number(rows, i, "expected_s") / cli_number(own, i, "predicted_s");
         told += is_large && fabs(ratio - 1) > 0.01;
-        if (!is_large) {
+        if (!is_large && strcmp(cli_cell(rows, i, "operation"), "alltoall") == 0) {
             cr_expect_float_eq(ratio, 1, 1e-6);
         }
     }

@@ -64,9 +64,11 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
                                      struct ar_arena *arena, struct ar_accuracies *accuracies,
                                      struct ar_error *err)
 {
-    struct ar_learnt learnt = ar_learnt_begin(count, arena);
+    struct ar_learnt learnt = {.sets = ar_arena_alloc(arena, count + 1, sizeof *learnt.sets)};
     struct ar_learnt_factors *factors = ar_arena_alloc(arena, 1, sizeof *factors);
     const char *without = "";
+    struct ar_learnt_factor *list = NULL;
+    size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         AR_TRY(ar_learnt_add(&learnt, sets[i].rows, sets[i].unfitted, sets[i].fitted, err));
     }
@@ -80,8 +82,10 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
         if (strcmp(without, rows->set->machine) != 0) { /* sets of a machine follow each other */
             without = rows->set->machine;
             AR_TRY(ar_learnt_solve(&learnt, without, factors, err));
+            list = ar_learnt_list(&learnt, factors, arena, &listed);
         }
-        struct ar_machine_factors known = ar_learnt_machine_factors(factors, facts);
+        struct ar_machine_factors known = ar_learnt_machine_factors(
+            list, listed, facts, sets[i].unfitted->library.tuning.release);
         request.factors = &known;
         AR_TRY(ar_estimate_run(&request, rows->measured, NULL, arena, &sets[i].new_machine, err));
     }
@@ -95,6 +99,12 @@ static bool counts_in_line(const struct ar_measured_row *row, const struct ar_op
 {
     return row->call.run.bytes >= AR_ACCURACY_BYTES_MIN &&
            (operation == NULL || row->operation == operation);
+}
+
+static size_t kind_of(const struct predicted_set *set, size_t row)
+{
+    return ar_measured_kind(&set->rows->measured->rows[row],
+                            ar_cluster_facts(set->rows->scenario.cluster)->hca_kind);
 }
 
 /* Decides for each kind of rows whether the factors of other machines predict it better than
@@ -116,19 +126,16 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
         uint64_t machines = 0;
         for (size_t i = 0; i < count; i++) {
             const struct predicted_set *set = &sets[i];
-            size_t before = factors.count;
             for (size_t k = 0; set->new_machine != NULL && k < set->rows->measured->rows_count;
                  k++) {
                 const struct ar_measured_row *row = &set->rows->measured->rows[k];
-                if (ar_measured_kind(row) == kind && counts_in_line(row, NULL)) {
+                if (kind_of(set, k) == kind && counts_in_line(row, NULL)) {
                     double measured_s = row->call.time_s;
                     ar_error_sum_add(&unfitted, measured_s, &set->unfitted->predictions[k]);
                     ar_error_sum_add(&factors, measured_s, &set->new_machine->predictions[k]);
+                    machines += strcmp(machine, set->rows->set->machine) != 0;
+                    machine = set->rows->set->machine; /* sets of a machine follow each other */
                 }
-            }
-            if (factors.count > before && strcmp(machine, set->rows->set->machine) != 0) {
-                machine = set->rows->set->machine; /* sets of a machine follow each other */
-                machines++;
             }
         }
         double unfitted_frac = ar_error_sum_end(&unfitted).median_frac;
@@ -145,8 +152,7 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct predicted_set *set = &sets[i];
         for (size_t k = 0; set->new_machine != NULL && k < set->rows->measured->rows_count; k++) {
-            if (accuracies->kinds[ar_measured_kind(&set->rows->measured->rows[k])].has_factors ==
-                0) {
+            if (accuracies->kinds[kind_of(set, k)].has_factors == 0) {
                 set->new_machine->predictions[k] = set->unfitted->predictions[k];
             }
         }
@@ -155,7 +161,8 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
 
 /* --- bands --------------------------------------------------------------------------------- */
 
-/* Kinds of rows that were left out. Those of a new machine have the kinds of machines behind. */
+/* Kinds of rows that were left out. Behind them are the places of rows of new machines: calls and
+ * messages tell of each other, for few machines have both. */
 enum { LEFT_MORE_NODES = 0, LEFT_NEW = 2 };
 
 /* Gives rows on more nodes, and those of new machines, the bands that other machines tell, and
@@ -181,7 +188,7 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
             double scatter = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
             if ((is_new || row->call.run.nodes > set->fitted_nodes_max) &&
                 row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
-                uint32_t new_kind = LEFT_NEW + (uint32_t)ar_measured_kind(row);
+                uint32_t new_kind = LEFT_NEW + (uint32_t)(kind_of(set, k) % AR_MACHINE_PLACES);
                 left[left_count++] = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
                     .kind = is_new ? new_kind : LEFT_MORE_NODES + !row->is_call,
@@ -193,7 +200,8 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
     }
     ar_conformal_bands(left, left_count);
     for (uint32_t k = 0; k < AR_MACHINE_KINDS; k++) {
-        accuracies->kinds[k].reach = ar_conformal_reach(left, left_count, LEFT_NEW + k, NULL);
+        accuracies->kinds[k].reach =
+            ar_conformal_reach(left, left_count, LEFT_NEW + k % AR_MACHINE_PLACES, NULL);
     }
     for (size_t i = 0; i < left_count; i++) {
         lacking += isnan(left[i].reach) ? 1 : 0;

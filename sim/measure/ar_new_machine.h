@@ -3,10 +3,11 @@
  *
  * The parameters of a machine differ by factors from the constants of the library's release and the
  * machine's specification. The factors are a linear mixed model (ar_hierarchy.h): a mean, a
- * deviation of the generation of the GPUs or, for what crosses the network, of the kind of HCAs,
- * and one of the machine. Calls have the parameters of ar_library_fit.h: rows of all machines
- * are linearised at the present factors, five times (Gauss-Newton), with Huber's weights. Messages
- * (all-to-all) have the numbers of ar_link_fit.h, as the fit of each set found them.
+ * deviation of the generation of the GPUs, for what crosses the network of the kind of HCAs, for
+ * the ramps of a kernel of the release, and one of the machine. Calls have the parameters of
+ * ar_library_fit.h: rows of all machines are linearised at its present factors, ten times
+ * (Gauss-Newton), with Huber's weights. Messages (all-to-all) have the numbers of ar_link_fit.h, as
+ * the fit of each set found them.
  *
  * Factors of the network are held close to 1: most kinds of HCAs were measured on one or two
  * machines, and machines that are left out are predicted better by the constants themselves.
@@ -31,12 +32,9 @@ struct ar_learnt_set {
 };
 
 struct ar_learnt {
-    struct ar_learnt_set *sets;
+    struct ar_learnt_set *sets; /**< with room for all */
     size_t sets_count;
 };
-
-/** Begins with room for so many sets. */
-struct ar_learnt ar_learnt_begin(size_t sets_count, struct ar_arena *arena);
 
 /** Adds a set, with nothing fitted and fitted to all of its rows; one without a machine's name adds
  * nothing. */
@@ -56,7 +54,7 @@ enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
 struct ar_learnt_factor {
     ar_cell_string part;               /**< `calls` or `messages` */
     ar_cell_string parameter;          /**< of ar_library_fit.h, or a key of cluster files */
-    ar_cell_string class;              /**< generation of GPUs, or kind of HCAs */
+    ar_cell_string class;              /**< generation of GPUs, kind of HCAs, or releases */
     ar_cell_number factor, error_frac; /**< its standard error is that of its logarithm */
     ar_cell_count sets;                /**< measured ones of this class */
 };
@@ -68,9 +66,12 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
                                         const struct ar_learnt_factors *factors,
                                         struct ar_arena *arena, size_t *count);
 
-/** The factors of a machine of these GPUs and HCAs; of its kinds of rows nothing is known. */
-struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
-                                                    const struct ar_cluster_facts *facts);
+/** The factors that a list has for a machine of these GPUs and HCAs with this release of the
+ * library; of its kinds of rows nothing is known. */
+struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factor *rows,
+                                                    size_t count,
+                                                    const struct ar_cluster_facts *facts,
+                                                    const struct ar_release *release);
 
 /** How well rows of one kind (AR_MACHINE_KINDS) are predicted on machines that are left out, as it
  * is written. */
@@ -87,6 +88,7 @@ extern const struct ar_columns ar_learnt_kind_columns;
 extern const char *const ar_learnt_kind_names[AR_MACHINE_KINDS];
 
 /** Reads factors.csv and kinds.csv of `folder` (empty, or with the slash at its end) for a machine
- * of these GPUs and HCAs. */
+ * of these GPUs and HCAs, and a release of the library. */
 enum ar_status ar_machine_factors_read(const char *folder, const struct ar_cluster_facts *facts,
+                                       const struct ar_release *release,
                                        struct ar_machine_factors *factors, struct ar_error *err);

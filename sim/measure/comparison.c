@@ -173,11 +173,18 @@ static struct ar_library *told_library(const struct ar_measured_request *request
                                        struct ar_arena *arena)
 {
     struct ar_library *told = ar_arena_alloc(arena, 1, sizeof *told);
-    *told = *request->scenario->constants;
-    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
-        told->values[k] *= exp(request->factors->calls.logs[k]);
-    }
+    struct ar_tuning tuning = request->scenario->constants->tuning;
+    tuning.factor_logs = request->factors->calls;
+    ar_library_start(&tuning, told);
     return told;
+}
+
+/* What other machines tell of rows of this kind. */
+static const struct ar_machine_kind *find_kind(const struct ar_measured_request *request,
+                                               const struct ar_measured_row *row)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
+    return &request->factors->kinds[ar_measured_kind(row, facts->hca_kind)];
 }
 
 /* Gives a prediction the band of machines that were left out. */
@@ -195,8 +202,7 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
                                    struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
-    const struct ar_machine_kind *kind =
-        told != NULL ? &request->factors->kinds[ar_measured_kind(row)] : NULL;
+    const struct ar_machine_kind *kind = told != NULL ? find_kind(request, row) : NULL;
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
     bool is_call = ar_engine_times_calls(scenario->engine) &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
@@ -281,8 +287,7 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
         .collective = row->messages.collective, .calls = &call, .calls_count = 1, .times = &time};
     const struct ar_engine *engine = /* operations that a library has no model of are messages */
         ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
-    const struct ar_machine_kind *kind =
-        request->factors != NULL ? &request->factors->kinds[ar_measured_kind(row)] : NULL;
+    const struct ar_machine_kind *kind = request->factors != NULL ? find_kind(request, row) : NULL;
     struct ar_cluster *told = NULL;
     double costs[AR_LINK_COSTS_COUNT];
     for (size_t i = 0; kind != NULL && kind->has_factors && i < measured->machines_count; i++) {

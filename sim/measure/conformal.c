@@ -1,29 +1,55 @@
 #include "ar_conformal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "ar_numbers.h"
+#define COVERED  0.95
+#define ROUNDING 1e-9 /* of sums of shares */
 
-#define COVERED 0.95
+/* A row's score, and its share of the rows of its machine. */
+struct score {
+    double score, share;
+};
+
+static int compare_scores(const void *a, const void *b)
+{
+    double one = ((const struct score *)a)->score, other = ((const struct score *)b)->score;
+    return (one > other) - (one < other);
+}
 
 double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
                           const char *without)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    double *scores = ar_arena_alloc(&arena, count + 1, sizeof *scores);
-    size_t others = 0;
+    struct score *scores = ar_arena_alloc(&arena, count + 1, sizeof *scores);
+    size_t others = 0, first = 0; /* of its machine: rows of one follow each other */
+    const char *machine = "";
+    double machines = 0, share = 0;
     for (size_t i = 0; i < count; i++) {
         const struct ar_left_out *row = &rows[i];
         double score = fabs(log(row->prediction->time_s / row->measured_s)) / row->scatter;
         if (row->kind == kind && isfinite(score) &&
             (without == NULL || strcmp(row->machine, without) != 0)) {
-            scores[others++] = score;
+            if (strcmp(row->machine, machine) != 0) {
+                machine = row->machine;
+                first = others;
+                machines++;
+            }
+            scores[others++].score = score;
+            for (size_t k = first; k < others; k++) {
+                scores[k].share = 1 / (double)(others - first);
+            }
         }
     }
-    ar_sort(scores, others);
-    size_t place = (size_t)ceil(COVERED * (double)(others + 1));
-    return place <= others ? scores[place - 1] : NAN;
+    qsort(scores, others, sizeof *scores, compare_scores);
+    for (size_t i = 0; i < others; i++) {
+        share += scores[i].share / machines;
+        if (share >= COVERED - ROUNDING && (double)(i + 1) >= COVERED * (double)(others + 1)) {
+            return scores[i].score;
+        }
+    }
+    return NAN;
 }
 
 void ar_conformal_bands(struct ar_left_out *rows, size_t count)

@@ -36,7 +36,7 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
                             has_node ? "24GB/s" : "132GB/s");
     }
     AR_TRY(ar_library_engine_tuning(cluster, request->scenario->release, NULL, &tuning, err));
-    tuning.factors = request->factors != NULL ? &request->factors->calls : NULL;
+    tuning.factor_logs = request->factors != NULL ? request->factors->calls : NULL;
     for (size_t i = 0; is_fitted != NULL && i < measured->rows_count; i++) {
         if (measured->rows[i].is_call && is_fitted[i]) {
             rows[fitted++] = ar_library_engine_row(cluster, &measured->rows[i].call);

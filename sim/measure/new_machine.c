@@ -10,11 +10,24 @@
 _Static_assert((int)AR_LIBRARY_PARAMETERS_COUNT <= (int)AR_HIERARCHY_PARAMETERS_MAX &&
                    (int)AR_LINK_COSTS_COUNT <= (int)AR_HIERARCHY_PARAMETERS_MAX,
                "a hierarchy has room for the parameters");
+
+/* Classes that a parameter has in common: those of GPUs, HCAs or releases. */
+enum class_sort { OF_GPUS, OF_HCAS, OF_RELEASES };
+
+static const char *const release_names[] = {"nccl below 2.19", "nccl from 2.19", "rccl"};
+
+static const struct {
+    const char *const *names;
+    uint32_t count;
+} sorts[] = {[OF_GPUS] = {ar_gpu_generation_names, AR_GPU_GENERATIONS_COUNT},
+             [OF_HCAS] = {ar_hca_kind_names, AR_HCA_KINDS_COUNT},
+             [OF_RELEASES] = {release_names, sizeof release_names / sizeof release_names[0]}};
+
 _Static_assert((int)AR_GPU_GENERATIONS_COUNT <= (int)AR_HIERARCHY_CLASSES &&
                    (int)AR_HCA_KINDS_COUNT <= (int)AR_HIERARCHY_CLASSES,
                "a hierarchy has room for the classes");
 
-enum { ROUNDS = 5, BYTES_MIN = 1024 };
+enum { ROUNDS = 10, BYTES_MIN = 1024 };
 
 /* Chosen by the errors of machines that were left out (README.md). */
 #define ROWS_MAX     100.0 /* a set counts as at most so many */
@@ -24,10 +37,10 @@ enum { ROUNDS = 5, BYTES_MIN = 1024 };
 #define NET_HELD     0.05  /* of the network: of the spread of a prior, */
 #define NET_CLASS    0.02
 #define NET_OWN      0.3
-#define LINK_SPREAD  0.3  /* of numbers of messages: between classes and between machines */
-#define SPREAD_WHOLE 0.3  /* priors narrower than this narrow all spreads */
+#define LINK_SPREAD  0.3 /* of numbers of messages: between classes and between machines */
+#define FREEDOM      4   /* of Student's t of machines' own deviations of calls (2 to 5: as good) */
+#define SPREAD_WHOLE 0.3 /* priors narrower than this narrow all spreads */
 #define STEP         1e-4 /* of a logarithm, for slopes */
-#define STEP_MAX     1.5  /* of a round */
 
 static size_t parameters_of(enum ar_learnt_part part)
 {
@@ -49,15 +62,36 @@ static bool is_of_net(enum ar_learnt_part part, size_t parameter)
                : !is_in_node;
 }
 
-static uint32_t class_of(enum ar_learnt_part part, size_t parameter,
-                         const struct ar_cluster_facts *facts)
+/* How a kernel of the library fills its slots and threads changed with its releases, not with GPUs:
+ * an A100 has three times the ramp by 2.8 that it has by 2.27. */
+static enum class_sort sort_of(enum ar_learnt_part part, size_t parameter)
 {
-    return is_of_net(part, parameter) ? (uint32_t)facts->hca_kind : (uint32_t)facts->gpu_generation;
+    bool is_of_kernel = parameter == AR_RAMP || parameter == AR_HALF || parameter == AR_FILL ||
+                        parameter == AR_FILL_HALF;
+    return is_of_net(part, parameter)                ? OF_HCAS
+           : part == AR_LEARNT_CALLS && is_of_kernel ? OF_RELEASES
+                                                     : OF_GPUS;
+}
+
+static uint32_t class_of(enum ar_learnt_part part, size_t parameter,
+                         const struct ar_cluster_facts *facts, const struct ar_release *release)
+{
+    switch (sort_of(part, parameter)) {
+    case OF_HCAS:
+        return (uint32_t)facts->hca_kind;
+    case OF_RELEASES: /* a set without calls has none */
+        return release == NULL                          ? 0
+               : strncmp(release->name, "rccl", 4) == 0 ? 2
+                                                        : release->has_tuner;
+    default:
+        return (uint32_t)facts->gpu_generation;
+    }
 }
 
 static struct ar_hierarchy hierarchy_begin(enum ar_learnt_part part)
 {
-    struct ar_hierarchy hierarchy = {.parameters_count = parameters_of(part)};
+    struct ar_hierarchy hierarchy = {.parameters_count = parameters_of(part),
+                                     .freedom = part == AR_LEARNT_CALLS ? FREEDOM : 1e9};
     for (size_t k = 0; k < hierarchy.parameters_count; k++) {
         bool is_call = part == AR_LEARNT_CALLS, is_held = is_call && is_of_net(part, k);
         double prior = is_call ? ar_library_parameters[k].spread : AR_LINK_PRIOR_SPREAD;
@@ -71,17 +105,13 @@ static struct ar_hierarchy hierarchy_begin(enum ar_learnt_part part)
     return hierarchy;
 }
 
-struct ar_learnt ar_learnt_begin(size_t sets_count, struct ar_arena *arena)
-{
-    return (struct ar_learnt){
-        .sets = ar_arena_alloc(arena, sets_count + 1, sizeof(struct ar_learnt_set))};
-}
-
 /* --- what sets say ------------------------------------------------------------------------- */
 
-static const struct ar_cluster_facts *facts_of(const struct ar_learnt_set *set)
+static uint32_t set_class(const struct ar_learnt_set *set, enum ar_learnt_part part,
+                          size_t parameter)
 {
-    return ar_cluster_facts(set->rows->scenario.cluster);
+    return class_of(part, parameter, ar_cluster_facts(set->rows->scenario.cluster),
+                    set->tuning.release);
 }
 
 static bool is_used(const struct ar_measured_row *row)
@@ -107,7 +137,7 @@ enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows 
         set->calls_count += is_used(&rows->measured->rows[i]);
     }
     for (size_t k = 0; k < LINKS; k++) {
-        set->groups[AR_LEARNT_MESSAGES].classes[k] = class_of(AR_LEARNT_MESSAGES, k, facts_of(set));
+        set->groups[AR_LEARNT_MESSAGES].classes[k] = set_class(set, AR_LEARNT_MESSAGES, k);
         spreads[k] = AR_LINK_PRIOR_SPREAD;
         is_fitted[k] = fitted->has_links && links->numbers[k].state >= AR_LINK_UNIDENTIFIED;
         if (is_fitted[k]) {
@@ -129,17 +159,18 @@ static double log_time(const struct ar_tuning *tuning, enum ar_choice choice,
     return log(ar_library_time(tuning, values, choice, run));
 }
 
-/* Makes the equations of the calls of a set, linearised at the present factors. */
+/* Makes the equations of the calls of a set, linearised at its present factors. */
 static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt_set *set)
 {
     enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
     const struct ar_measured *measured = set->rows->measured;
     struct ar_hierarchy_group *group = &set->groups[AR_LEARNT_CALLS];
     double logs[COUNT], slopes[COUNT];
-    *group = (struct ar_hierarchy_group){.classes = {0}};
+    memset(group->precision, 0, sizeof group->precision);
+    memset(group->pull, 0, sizeof group->pull);
     for (size_t k = 0; k < COUNT; k++) {
-        group->classes[k] = class_of(AR_LEARNT_CALLS, k, facts_of(set));
-        logs[k] = factors->factors[k][group->classes[k]];
+        group->classes[k] = set_class(set, AR_LEARNT_CALLS, k);
+        logs[k] = factors->factors[k][group->classes[k]] + group->own[k];
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         if (!is_used(&measured->rows[i])) {
@@ -169,28 +200,12 @@ static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt
 
 /* --- factors ------------------------------------------------------------------------------- */
 
-/* Solves with steps that are not too long, for a problem that is not linear. */
-static enum ar_status step(const struct ar_hierarchy_group *const *groups, size_t count,
-                           struct ar_hierarchy *factors, struct ar_error *err)
-{
-    struct ar_hierarchy old = *factors;
-    AR_TRY(ar_hierarchy_solve(groups, count, factors, err));
-    for (size_t k = 0; k < factors->parameters_count; k++) {
-        for (uint32_t c = 0; c < AR_HIERARCHY_CLASSES; c++) {
-            double *factor = &factors->factors[k][c];
-            double change = *factor - old.factors[k][c];
-            *factor = old.factors[k][c] + fmax(-STEP_MAX, fmin(STEP_MAX, change));
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
                                struct ar_learnt_factors *factors, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    const struct ar_hierarchy_group **groups =
-        ar_arena_alloc(&arena, learnt->sets_count + 1, sizeof(const struct ar_hierarchy_group *));
+    struct ar_hierarchy_group **groups =
+        ar_arena_alloc(&arena, learnt->sets_count + 1, sizeof(struct ar_hierarchy_group *));
     for (int part = 0; part < AR_LEARNT_PARTS; part++) {
         bool is_calls = part == AR_LEARNT_CALLS;
         struct ar_hierarchy *found = &factors->parts[part];
@@ -201,33 +216,19 @@ enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
                 struct ar_learnt_set *set = &learnt->sets[i];
                 bool has = is_calls ? set->calls_count > 0 : set->has_messages;
                 if (has && (without == NULL || strcmp(set->rows->set->machine, without) != 0)) {
+                    if (round == 0) {
+                        memset(set->groups[part].own, 0, sizeof set->groups[part].own);
+                    }
                     if (is_calls) {
                         linearise_calls(found, set);
                     }
                     groups[count++] = &set->groups[part];
                 }
             }
-            AR_TRY(step(groups, count, found, err));
+            AR_TRY(ar_hierarchy_solve(groups, count, found, err));
         }
     }
     return AR_OK;
-}
-
-struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
-                                                    const struct ar_cluster_facts *facts)
-{
-    struct ar_machine_factors found = {.sets_count = 0};
-    const struct ar_hierarchy *calls = &factors->parts[AR_LEARNT_CALLS];
-    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
-        uint32_t class = class_of(AR_LEARNT_CALLS, k, facts);
-        found.calls.logs[k] = calls->factors[k][class];
-        found.calls.spreads[k] = ar_library_parameters[k].spread;
-    }
-    for (size_t k = 0; k < AR_LINK_COSTS_COUNT; k++) {
-        found.messages[k] =
-            factors->parts[AR_LEARNT_MESSAGES].factors[k][class_of(AR_LEARNT_MESSAGES, k, facts)];
-    }
-    return found;
 }
 
 /* --- as records ---------------------------------------------------------------------------- */
@@ -251,23 +252,21 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
         enum ar_learnt_part part = (enum ar_learnt_part)i;
         bool is_calls = part == AR_LEARNT_CALLS;
         for (size_t k = 0; k < parameters_of(part); k++) {
-            bool is_net = is_of_net(part, k);
-            uint32_t classes =
-                is_net ? (uint32_t)AR_HCA_KINDS_COUNT : (uint32_t)AR_GPU_GENERATIONS_COUNT;
+            enum class_sort sort = sort_of(part, k);
             uint64_t sets[AR_HIERARCHY_CLASSES] = {0};
             for (size_t m = 0; m < learnt->sets_count; m++) {
                 const struct ar_learnt_set *set = &learnt->sets[m];
-                sets[class_of(part, k, facts_of(set))] +=
+                sets[set_class(set, part, k)] +=
                     is_calls ? set->calls_count > 0 : set->has_messages;
             }
-            for (uint32_t c = 0; c < classes; c++) {
-                list[(*count)++] = (struct ar_learnt_factor){
-                    .part = part_names[i],
-                    .parameter = parameter_name(part, k),
-                    .class = (is_net ? ar_hca_kind_names : ar_gpu_generation_names)[c],
-                    .factor = exp(factors->parts[i].factors[k][c]),
-                    .error_frac = factors->parts[i].errors[k][c],
-                    .sets = sets[c]};
+            for (uint32_t c = 0; c < sorts[sort].count; c++) {
+                list[(*count)++] =
+                    (struct ar_learnt_factor){.part = part_names[i],
+                                              .parameter = parameter_name(part, k),
+                                              .class = sorts[sort].names[c],
+                                              .factor = exp(factors->parts[i].factors[k][c]),
+                                              .error_frac = factors->parts[i].errors[k][c],
+                                              .sets = sets[c]};
             }
         }
     }
@@ -280,7 +279,7 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
 static const struct ar_column factor_columns[] = {
     FACTOR(string, part, "part", "calls of the library, or messages (all-to-all)"),
     FACTOR(string, parameter, "parameter", "what it multiplies"),
-    FACTOR(string, class, "class", "GPUs or HCAs of the machines"),
+    FACTOR(string, class, "class", "GPUs or HCAs of the machines, or releases of the library"),
     FACTOR(number, factor, "factor", "a number above zero", .min = DBL_MIN, .max = 1e6),
     FACTOR(number, error_frac, "relative_standard_error", "of it"),
     FACTOR(count, sets, "sets", "measured ones of the class"),
@@ -288,11 +287,15 @@ static const struct ar_column factor_columns[] = {
 
 const struct ar_columns ar_learnt_factor_columns = AR_COLUMNS(factor_columns);
 
+#define PLACE(rows, place) rows " " place " below 1 MiB", rows " " place " from 1 MiB on"
+
 const char *const ar_learnt_kind_names[AR_MACHINE_KINDS] = {
-    "calls in a node below 1 MiB",       "calls in a node from 1 MiB on",
-    "calls across nodes below 1 MiB",    "calls across nodes from 1 MiB on",
-    "messages in a node below 1 MiB",    "messages in a node from 1 MiB on",
-    "messages across nodes below 1 MiB", "messages across nodes from 1 MiB on"};
+    PLACE("calls", "in a node"),
+    PLACE("calls", "across InfiniBand"),
+    PLACE("calls", "across other networks"),
+    PLACE("messages", "in a node"),
+    PLACE("messages", "across InfiniBand"),
+    PLACE("messages", "across other networks")};
 
 #define KIND(kind_, field, name, ...)                                                              \
     AR_COLUMN(kind_, struct ar_learnt_kind, field, name, __VA_ARGS__)
@@ -306,7 +309,9 @@ static const struct ar_column kind_columns[] = {
     KIND(number, factors_frac, "factors_median_frac", "the same by the factors of other machines",
          .may_be_empty = true),
     KIND(flag, has_factors, "has_factors", "yes: the factors are better, and predict; or no"),
-    KIND(number, reach, "reach", "half of the 95 % band, a logarithm; empty: fewer than 19 rows",
+    KIND(number, reach, "reach",
+         "half of the 95 % band, a logarithm, of calls and messages together; empty: fewer than "
+         "19 rows",
          .may_be_empty = true),
 };
 
@@ -328,11 +333,11 @@ static enum ar_status read_rows(const char *folder, const char *name, struct ar_
 
 /* The logarithm of the factor of a parameter on a machine; 0: the file has none. */
 static double find_log(const struct ar_learnt_factor *rows, size_t count, enum ar_learnt_part part,
-                       size_t parameter, const struct ar_cluster_facts *facts)
+                       size_t parameter, const struct ar_cluster_facts *facts,
+                       const struct ar_release *release)
 {
-    uint32_t class = class_of(part, parameter, facts);
     const char *name =
-        (is_of_net(part, parameter) ? ar_hca_kind_names : ar_gpu_generation_names)[class];
+        sorts[sort_of(part, parameter)].names[class_of(part, parameter, facts, release)];
     for (size_t i = 0; i < count; i++) {
         if (strcmp(rows[i].part, part_names[part]) == 0 &&
             strcmp(rows[i].parameter, parameter_name(part, parameter)) == 0 &&
@@ -343,27 +348,35 @@ static double find_log(const struct ar_learnt_factor *rows, size_t count, enum a
     return 0;
 }
 
+struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factor *rows,
+                                                    size_t count,
+                                                    const struct ar_cluster_facts *facts,
+                                                    const struct ar_release *release)
+{
+    struct ar_machine_factors found = {.sets_count = 0};
+    for (size_t i = 0; i < count; i++) { /* those of all classes */
+        bool is_first = strcmp(rows[i].parameter, ar_library_parameters[0].name) == 0;
+        found.sets_count += is_first ? rows[i].sets : 0;
+    }
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        found.calls[k] = find_log(rows, count, AR_LEARNT_CALLS, k, facts, release);
+    }
+    for (size_t k = 0; k < AR_LINK_COSTS_COUNT; k++) {
+        found.messages[k] = find_log(rows, count, AR_LEARNT_MESSAGES, k, facts, release);
+    }
+    return found;
+}
+
 enum ar_status ar_machine_factors_read(const char *folder, const struct ar_cluster_facts *facts,
+                                       const struct ar_release *release,
                                        struct ar_machine_factors *factors, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_machine_factors found = {.sets_count = 0};
     void *rows;
     size_t count;
     AR_TRY(read_rows(folder, "factors.csv", ar_learnt_factor_columns,
                      sizeof(struct ar_learnt_factor), &arena, &rows, &count, err));
-    for (size_t i = 0; i < count; i++) { /* those of all classes */
-        const struct ar_learnt_factor *row = (const struct ar_learnt_factor *)rows + i;
-        bool is_first = strcmp(row->parameter, ar_library_parameters[0].name) == 0;
-        found.sets_count += is_first ? row->sets : 0;
-    }
-    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
-        found.calls.logs[k] = find_log(rows, count, AR_LEARNT_CALLS, k, facts);
-        found.calls.spreads[k] = ar_library_parameters[k].spread;
-    }
-    for (size_t k = 0; k < AR_LINK_COSTS_COUNT; k++) {
-        found.messages[k] = find_log(rows, count, AR_LEARNT_MESSAGES, k, facts);
-    }
+    struct ar_machine_factors found = ar_learnt_machine_factors(rows, count, facts, release);
     AR_TRY(read_rows(folder, "kinds.csv", ar_learnt_kind_columns, sizeof(struct ar_learnt_kind),
                      &arena, &rows, &count, err));
     for (size_t k = 0; k < AR_MACHINE_KINDS; k++) {

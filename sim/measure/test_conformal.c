@@ -53,3 +53,20 @@ Test(conformal, kinds_do_not_mix_and_scatter_scales)
     ar_conformal_bands(rows, OTHERS + 1);
     cr_expect(isnan(predictions[OTHERS].high_s));
 }
+
+/* The far rows are 2.5 % of all, but half of the machines. */
+Test(conformal, a_machine_with_many_rows_does_not_decide_alone)
+{
+    enum { ROWS = 400, FEW = 10 };
+    struct ar_left_out rows[ROWS];
+    struct ar_library_prediction predictions[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        predictions[i] = (struct ar_library_prediction){.time_s = 1};
+        rows[i] = (struct ar_left_out){.machine = i < FEW ? "few" : "many",
+                                       .measured_s = i < FEW ? exp(0.5) : exp(0.1),
+                                       .scatter = 1,
+                                       .prediction = &predictions[i]};
+    }
+    cr_expect_float_eq(ar_conformal_reach(rows, ROWS, 0, NULL), 0.5, 1e-9);
+    cr_expect_float_eq(ar_conformal_reach(rows, ROWS, 0, "few"), 0.1, 1e-9);
+}

@@ -29,13 +29,17 @@ Test(new_machine, shipped_factors_are_those_of_the_gpus)
                  "%s", err.text);
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         bool is_of_net = ar_library_parameter_is_of_net((enum ar_library_parameter)i);
-        const char *class = is_of_net ? "infiniband" : "hopper";
+        bool is_of_kernel = i == AR_RAMP || i == AR_HALF || i == AR_FILL || i == AR_FILL_HALF;
+        const char *class = is_of_kernel ? "nccl from 2.19" : is_of_net ? "infiniband" : "hopper";
         (void)find_factor(rows, csv->rows_count, ar_library_parameters[i].name, class);
     }
     const char *rings = ar_library_parameters[AR_NODE_BANDWIDTH].name;
     double hopper = find_factor(rows, csv->rows_count, rings, "hopper")->factor;
     cr_expect_float_eq(hopper, 1, 0.1, "NCCL's rings are reached");
     cr_expect_lt(find_factor(rows, csv->rows_count, rings, "blackwell")->factor, hopper);
+    const char *ramp = ar_library_parameters[AR_RAMP].name;
+    double old = find_factor(rows, csv->rows_count, ramp, "nccl below 2.19")->factor;
+    cr_expect_lt(find_factor(rows, csv->rows_count, ramp, "nccl from 2.19")->factor, old);
 }
 
 Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
@@ -43,18 +47,21 @@ Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
     struct ar_error err = {.text = ""};
     struct ar_machine_factors factors;
     struct ar_cluster_facts facts = {.gpu_generation = AR_GPU_BLACKWELL};
-    cr_assert_eq(
-        ar_machine_factors_read(AR_TEST_SOURCE_DIR "/validate/data/", &facts, &factors, &err),
-        AR_OK, "%s", err.text);
-    cr_expect_lt(factors.calls.logs[AR_NODE_BANDWIDTH], 0);
+    cr_assert_eq(ar_machine_factors_read(AR_TEST_SOURCE_DIR "/validate/data/", &facts,
+                                         ar_release_default, &factors, &err),
+                 AR_OK, "%s", err.text);
+    cr_expect_lt(factors.calls[AR_NODE_BANDWIDTH], 0);
     cr_expect_lt(factors.messages[AR_LINK_NVLINK_BANDWIDTH], 0);
     cr_expect_eq(factors.sets_count, 37);
     for (size_t k = 0; k < AR_MACHINE_KINDS; k++) {
         cr_expect_gt(factors.kinds[k].reach, 0, "%s", ar_learnt_kind_names[k]);
     }
     struct ar_measured_row row = {.is_call = false, .call.run = {.nodes = 1, .bytes = 1 << 20}};
-    cr_expect(factors.kinds[ar_measured_kind(&row)].has_factors, "all-to-all in a node");
+    cr_expect(factors.kinds[ar_measured_kind(&row, AR_HCA_INFINIBAND)].has_factors,
+              "all-to-all in a node");
     row.call.run.bytes /= 2;
-    cr_expect_not(factors.kinds[ar_measured_kind(&row)].has_factors, "small all-to-all in a node");
-    cr_expect_neq(ar_machine_factors_read("nowhere/", &facts, &factors, &err), AR_OK);
+    cr_expect_not(factors.kinds[ar_measured_kind(&row, AR_HCA_INFINIBAND)].has_factors,
+                  "small all-to-all in a node");
+    cr_expect_neq(ar_machine_factors_read("nowhere/", &facts, ar_release_default, &factors, &err),
+                  AR_OK);
 }
