@@ -11,7 +11,7 @@
 #include "ar_text.h"
 #include "page.h"
 
-enum { TEMPLATE_MAX = 1 << 20, COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
+enum { TEMPLATE_MAX = 1 << 22, COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
 
 const struct page_source page_sources[PAGE_FILES] = {PAGE_FILE_LIST(AR_LIST_REST)};
 
@@ -284,6 +284,22 @@ static enum ar_status read_page_file(const struct page_parts *parts, const char 
                         "a part of reports", parts->arena, text, &bytes, err);
 }
 
+/* The program as WebAssembly, where one was made (.ci/wasm), on pages of steps. */
+static void write_program(FILE *file, struct page_parts *parts)
+{
+    static const char *const names[] = {"allreckon.wasm.js", "what_if.js"};
+    bool has_steps = parts->files[PAGE_STEP] != NULL || parts->files[PAGE_SWEEP] != NULL ||
+                     parts->files[PAGE_LAYOUTS] != NULL;
+    struct ar_error ignored;
+    for (size_t i = 0; has_steps && i < sizeof names / sizeof names[0]; i++) {
+        char *text;
+        if (read_page_file(parts, names[i], &text, &ignored) != AR_OK) {
+            return;
+        }
+        fprintf(file, "<script>%s</script>\n", text);
+    }
+}
+
 static const struct part {
     const char *name;
     void (*write)(FILE *file, struct page_parts *parts);
@@ -293,7 +309,7 @@ static const struct part {
     {"timeline", page_write_timeline, NULL}, {"pictures", write_pictures, NULL},
     {"tables", page_write_tables, NULL},     {"parameters", page_write_parameters, NULL},
     {"command", write_command_line, NULL},   {"style", NULL, "report.css"},
-    {"script", NULL, "report.js"},
+    {"program", write_program, NULL},        {"script", NULL, "report.js"},
 };
 
 static enum ar_status write_part(FILE *file, struct page_parts *parts, const char *name,
