@@ -2,10 +2,8 @@
  * format.
  *
  * Format: "Paje trace file", https://github.com/schnorr/pajeng/wiki. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "exports.h"
 
@@ -64,53 +62,33 @@ void usage_choose(const struct ar_timing *timing, struct usage_shown *shown)
 
 /* --- Paje ------------------------------------------------------------------------------------- */
 
-enum { CONTAINER_TYPE, VARIABLE_TYPE, CONTAINER, VALUE, END };
-
 /* Each event is defined by its number and the names and types of its fields. */
-static void write_definition(FILE *file, const char *name, int number, const char *fields)
-{
-    fprintf(file, "%%EventDef %s %d\n%s%%EndEventDef\n", name, number, fields);
-}
+static const char paje_head[] =
+    "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n"
+    "%EndEventDef\n%EventDef PajeDefineVariableType 1\n% Alias string\n% Type string\n"
+    "% Name string\n% Color color\n%EndEventDef\n%EventDef PajeCreateContainer 2\n% Time date\n"
+    "% Alias string\n% Type string\n% Container string\n% Name string\n%EndEventDef\n"
+    "%EventDef PajeSetVariable 3\n% Time date\n% Type string\n% Container string\n"
+    "% Value double\n%EndEventDef\n0 LINK 0 link\n0 GPU 0 gpu\n"
+    "1 LINKBUSY LINK busy \"0 0 1\"\n1 GPUBUSY GPU busy \"0 1 0\"\n";
 
 void usage_write_paje(FILE *file, const struct ar_timing *timing, const char *made_by)
 {
-    const struct ar_usage *usage = timing->job->usage;
     struct usage_shown shown;
-    double end_s = 0;
     usage_choose(timing, &shown);
-    fprintf(file, "# %s; %" PRIu32 " of %" PRIu32 " links\n", made_by, shown.links_count,
-            shown.links_used);
-    write_definition(file, "PajeDefineContainerType", CONTAINER_TYPE,
-                     "% Alias string\n% Type string\n% Name string\n");
-    write_definition(file, "PajeDefineVariableType", VARIABLE_TYPE,
-                     "% Alias string\n% Type string\n% Name string\n% Color color\n");
-    write_definition(file, "PajeCreateContainer", CONTAINER,
-                     "% Time date\n% Alias string\n% Type string\n% Container string\n% Name "
-                     "string\n");
-    write_definition(file, "PajeSetVariable", VALUE,
-                     "% Time date\n% Type string\n% Container string\n% Value double\n");
-    write_definition(file, "PajeDestroyContainer", END,
-                     "% Time date\n% Type string\n% Name string\n");
-    fprintf(file, "%d LINK 0 link\n%d GPU 0 gpu\n", CONTAINER_TYPE, CONTAINER_TYPE);
-    fprintf(file, "%d LINKBUSY LINK busy \"0 0 1\"\n%d GPUBUSY GPU busy \"0 1 0\"\n", VARIABLE_TYPE,
-            VARIABLE_TYPE);
+    fprintf(file, "# %s; %u of %u links\n%s", made_by, shown.links_count, shown.links_used,
+            paje_head);
     for (uint32_t i = 0; i < shown.count; i++) {
-        const char *type = i < shown.links_count ? "LINK" : "GPU";
-        fprintf(file, "%d 0 I%" PRIu32 " %s 0 \"%s\"\n", CONTAINER, i, type, shown.items[i].name);
+        fprintf(file, "2 0 I%u %s 0 \"%s\"\n", i, i < shown.links_count ? "LINK" : "GPU",
+                shown.items[i].name);
     }
     for (uint32_t bin = 0; bin < AR_USAGE_BINS; bin++) {
         for (uint32_t i = 0; i < shown.count; i++) {
-            const struct usage_item *item = &shown.items[i];
-            double share = usage_share(timing, item, bin);
-            if (bin == 0 || share != usage_share(timing, item, bin - 1)) {
-                fprintf(file, "%d %.9f %sBUSY I%" PRIu32 " %.4f\n", VALUE, bin * usage->bin_s,
+            double share = usage_share(timing, &shown.items[i], bin);
+            if (bin == 0 || share != usage_share(timing, &shown.items[i], bin - 1)) {
+                fprintf(file, "3 %.9f %sBUSY I%u %.4f\n", bin * timing->job->usage->bin_s,
                         i < shown.links_count ? "LINK" : "GPU", i, share);
-                end_s = bin * usage->bin_s;
             }
         }
-    }
-    for (uint32_t i = 0; i < shown.count; i++) {
-        fprintf(file, "%d %.9f %s I%" PRIu32 "\n", END, end_s,
-                i < shown.links_count ? "LINK" : "GPU", i);
     }
 }
