@@ -3,10 +3,9 @@
  *
  * The score of a row is |log(predicted / measured)| over what its prediction knows of its scatter.
  * The band of a row of one machine reaches as far as the finite-sample quantile of the scores of
- * all other machines' rows of the same kind: of n scores the one at place ceil(0.95 (n + 1)). Where
- * 95 % of rows are fewer in the mean of those machines, it reaches further, to the score that has
- * 95 % in that mean: a machine with many rows does not decide alone. It holds for a new machine as
- * long as machines are exchangeable, whatever the model.
+ * all other machines' rows of the same kind: of n scores the one at place ceil(0.95 (n + 1)); or
+ * further, to the score that 95 % of rows have in the mean of those machines, so that none decides
+ * alone. It holds for a new machine as long as machines are exchangeable, whatever the model.
  *
  * Sources: V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World (2005), 2.2;
  * R. Dunn, L. Wasserman, A. Ramdas, Distribution-Free Prediction Sets for Two-Layer Hierarchical

@@ -14,14 +14,13 @@ _Static_assert((int)AR_LIBRARY_PARAMETERS_COUNT <= (int)AR_HIERARCHY_PARAMETERS_
 /* Classes that a parameter has in common: those of GPUs, HCAs or releases. */
 enum class_sort { OF_GPUS, OF_HCAS, OF_RELEASES };
 
-static const char *const release_names[] = {"nccl below 2.19", "nccl from 2.19", "rccl"};
-
 static const struct {
     const char *const *names;
     uint32_t count;
-} sorts[] = {[OF_GPUS] = {ar_gpu_generation_names, AR_GPU_GENERATIONS_COUNT},
-             [OF_HCAS] = {ar_hca_kind_names, AR_HCA_KINDS_COUNT},
-             [OF_RELEASES] = {release_names, sizeof release_names / sizeof release_names[0]}};
+} sorts[] = {
+    [OF_GPUS] = {ar_gpu_generation_names, AR_GPU_GENERATIONS_COUNT},
+    [OF_HCAS] = {ar_hca_kind_names, AR_HCA_KINDS_COUNT},
+    [OF_RELEASES] = {(const char *const[]){"nccl below 2.19", "nccl from 2.19", "rccl"}, 3}};
 
 _Static_assert((int)AR_GPU_GENERATIONS_COUNT <= (int)AR_HIERARCHY_CLASSES &&
                    (int)AR_HCA_KINDS_COUNT <= (int)AR_HIERARCHY_CLASSES,
@@ -62,8 +61,7 @@ static bool is_of_net(enum ar_learnt_part part, size_t parameter)
                : !is_in_node;
 }
 
-/* How a kernel of the library fills its slots and threads changed with its releases, not with GPUs:
- * an A100 has three times the ramp by 2.8 that it has by 2.27. */
+/* Kernels changed with releases: an A100 has three times the ramp by 2.8 that it has by 2.27. */
 static enum class_sort sort_of(enum ar_learnt_part part, size_t parameter)
 {
     bool is_of_kernel = parameter == AR_RAMP || parameter == AR_HALF || parameter == AR_FILL ||
