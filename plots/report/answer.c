@@ -94,7 +94,7 @@ void answer_train(struct page_parts *parts, enum page_file file, const struct pa
         if (is_end) {
             fputs(". ", text);
             answer_write_runs(bullets->sure, parts, NULL, ar_csv_text(csv, row, "cluster"),
-                              ar_csv_text(csv, row, "run"), "");
+                              ar_csv_text(csv, row, "run"), page_read_number(csv, row, "gpus"), "");
         }
     }
     if (csv->rows_count > 0) { /* the sum of a run is an estimate if a phase of it is */

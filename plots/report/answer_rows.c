@@ -343,14 +343,14 @@ static void write_run_beside(FILE *text, const struct ar_page_run *run, const st
 }
 
 void answer_write_runs(FILE *text, const struct page_parts *parts, const struct rows *rows,
-                       const char *cluster, const char *work, const char *operation)
+                       const char *cluster, const char *work, double gpus, const char *operation)
 {
     static const struct rows no_rows;
-    size_t count = 0;
-    for (size_t i = 0; i < parts->request->runs_count; i++) {
-        const struct ar_page_run *run = &parts->request->runs[i];
+    size_t count = 0, runs_count = parts->request->runs_count;
+    for (size_t i = 0; i < 2 * runs_count; i++) { /* first those on as many GPUs */
+        const struct ar_page_run *run = &parts->request->runs[i % runs_count];
         if (strcmp(run->cluster, cluster) == 0 && strcmp(run->work, work) == 0 &&
-            count++ < RUNS_SHOWN) {
+            (run->gpus == gpus) == (i < runs_count) && count++ < RUNS_SHOWN) {
             fputs(count == 1 ? "Measured by others: " : "; ", text);
             write_run_beside(text, run, rows != NULL ? rows : &no_rows, operation);
         }
@@ -371,7 +371,7 @@ static void write_trust(FILE *text, const struct page_parts *parts, const struct
         fprintf(text, "95 %% of such times are from %s to %s. ", ar_format_seconds(row->low_s, low),
                 ar_format_seconds(row->high_s, high));
     }
-    answer_write_runs(text, parts, rows, row->cluster, row->trace, row->operation);
+    answer_write_runs(text, parts, rows, row->cluster, row->trace, row->gpus, row->operation);
     fprintf(text, "'allreckon %s' shows how far predictions are from machines. ",
             rows->is_step ? "reproduce" : "accuracy");
     answer_write_trust(text, rows->csv, best);

@@ -109,10 +109,10 @@ bool answer_is_parameter(const char *column);
 /** Writes that a row is an estimate of its engine, if it is one. */
 void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row);
 
-/** Writes published results of a work on a cluster, each beside the fastest of some rows on so many
- * GPUs (NULL: none). Nothing if there are none. */
+/** Writes published results of a work on a cluster, those on `gpus` GPUs first, each beside the
+ * fastest of some rows on as many as it had (NULL: none). Nothing if there are none. */
 void answer_write_runs(FILE *text, const struct page_parts *parts, const struct rows *rows,
-                       const char *cluster, const char *work, const char *operation);
+                       const char *cluster, const char *work, double gpus, const char *operation);
 
 /** Writes a fraction in percent between two texts; nothing for NAN. */
 void answer_write_percent(FILE *text, const char *before, double frac, const char *after);

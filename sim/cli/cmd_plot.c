@@ -82,15 +82,16 @@ static enum ar_status find_runs(const struct options *options, struct ar_page_re
     for (size_t i = 0; i < rows.count; i++) {
         const struct published *row = &rows.rows[i];
         const char *trace = row->keys[AR_KEY_TRACE], *workload = row->keys[AR_KEY_WORKLOAD];
+        bool has_mesh = row->scenario.mesh.axes_count > 0;
         const char *work = row->run != NULL ? row->run : trace != NULL ? trace : workload;
         if (!published_is_context(row) && work != NULL && row->keys[AR_KEY_LAYERS] == NULL) {
-            runs[request->runs_count++] =
-                (struct ar_page_run){.title = row->title,
-                                     .cluster = row->keys[AR_KEY_CLUSTER],
-                                     .work = work,
-                                     .quantity = published_quantities[row->quantity],
-                                     .measured = row->measured,
-                                     .gpus = (double)row->gpus};
+            runs[request->runs_count++] = (struct ar_page_run){
+                .title = row->title,
+                .cluster = row->keys[AR_KEY_CLUSTER],
+                .work = work,
+                .quantity = published_quantities[row->quantity],
+                .measured = row->measured,
+                .gpus = (double)(has_mesh ? ar_mesh_ranks(&row->scenario.mesh) : row->gpus)};
         }
     }
     return AR_OK;
