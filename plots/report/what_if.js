@@ -9,7 +9,8 @@
   const rows = [...table.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.textContent.trim()));
   const options = rows.filter(([name]) => name.startsWith("--")).map(([name, value]) => [name.slice(2), value]);
   const given = new Map(options), more = options.filter(([key], i) => options.findLastIndex(([other]) => other === key) > i); // repeated ones
-  if (!given.has("trace") && !given.has("workload")) return;
+  const work = given.get("trace") ?? given.get("workload");
+  if (!work || work.includes("/")) return; // the page has no file of the user's
 
   // --- the program ------------------------------------------------------------------------------
   const program = await Allreckon();
