@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #if defined(__CUDACC__)
-#define SHARE_FUNCTION __host__ __device__ static inline
+#define SHARE_FUNCTION __device__ static inline
 #else
 #define SHARE_FUNCTION static inline
 #endif
