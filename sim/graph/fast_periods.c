@@ -53,6 +53,9 @@ static uint32_t period_batches(const struct ar_pipeline *pipeline)
 struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct ar_part_times *times,
                                   bool is_simulated, struct ar_arena *arena)
 {
+    if (layout->model == NULL) {
+        return NULL;
+    }
     struct ar_layout fewer = *layout;
     struct ar_pipeline pipeline = ar_layout_pipeline(layout);
     const uint32_t batches = pipeline.batches, period = period_batches(&pipeline);
@@ -68,7 +71,7 @@ struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct a
     }
     bool is_small =
         !is_simulated && (uint64_t)batches * pipeline.stages * pipeline.chunks < ACTIONS_MIN;
-    if (layout->model == NULL || is_small || 4 * left_out * period <= batches) {
+    if (is_small || 4 * left_out * period <= batches) {
         return NULL;
     }
     fewer.global_batch -= left_out * period * (layout->global_batch / batches);
