@@ -193,6 +193,7 @@ static void expect_error(struct tested *step, enum ar_status status, const char 
     struct ar_error err = {.text = ""};
     cr_expect_eq(tested_try(step, &err), status);
     cr_expect_not_null(strstr(err.text, expected), "%s", err.text);
+    tested_end(step);
 }
 
 Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)

@@ -239,6 +239,7 @@ Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_l
     step.job.collective.channels = 4 * ar_algorithm_channels(step.job.collective.algorithm);
     cr_expect_eq(tested_try(&step, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "4 channels take 80 of the 80"), "%s", err.text);
+    tested_end(&step);
 }
 
 /* Many buckets that overlap with contention: what the times of the last round say is consistent. */
