@@ -195,7 +195,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
     rows[found] = NULL;
     *algorithms = rows;
     *count = found + has_auto;
-    return AR_OK;
+    return *count > 0 ? AR_OK : ar_algorithm_find(where, operation, text, rows, err);
 }
 
 /* --- grids of --shapes ----------------------------------------------------------------------- */

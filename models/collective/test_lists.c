@@ -128,6 +128,19 @@ Test(lists, algorithms_come_in_the_order_they_are_named)
     cr_expect_null(algorithms[count - 1]);
 }
 
+Test(lists, a_list_that_has_no_algorithm_of_the_operation_is_refused)
+{
+    struct ar_error err;
+    cr_assert_eq(list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl", false,
+                                 &algorithms, &count, &err),
+                 AR_USAGE);
+    cr_expect_str_eq(err.text,
+                     "--algorithms: unknown algorithm \"nccl\"; expected one of linear binomial");
+    cr_expect_eq(list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl,auto", true,
+                                 &algorithms, &count, &err),
+                 AR_OK);
+}
+
 static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_node,
                           const char *expected)
 {
