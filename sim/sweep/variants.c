@@ -252,18 +252,18 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant,
     *scenario = variants->request->base;
     scenario->arena = &slot->arena;
     apply_settings(variants, variant, scenario);
-    for (size_t i = 0; i < variants->axes_count; i++) {
+    enum ar_status status = AR_OK;
+    for (size_t i = 0; i < variants->axes_count && status == AR_OK; i++) {
         const struct axis *axis = &variants->axes[i];
         const char *value = variants_value(variants, i, variant);
         if (axis->key != AR_KEY_SET) {
-            AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
+            status = ar_scenario_set(scenario, axis->key, NULL, value, err);
         }
         if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
-            /* those of values that have jitter */
+            /* iterations are given for the values that have jitter */
             scenario->origins[AR_KEY_ITERATIONS] = (struct ar_origin){.where = NULL};
         }
     }
-    enum ar_status status = AR_OK;
     if (status == AR_OK && cluster == NULL) {
         status = ar_scenario_load_cluster(scenario, variants->request->inputs, err);
     } else if (status == AR_OK) {
