@@ -76,8 +76,6 @@ static enum ar_status time_messages(const struct boxing_request *request, double
                                     struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_operators *operators = NULL;
-    uint32_t *devices = NULL;
     const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     AR_TRY(option_check_messages(request->options, &scenario, err));
@@ -87,34 +85,31 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     /* The messages are operators: one sends each message, one on each GPU needs those to it. */
     uint64_t count = (uint64_t)request->p * request->q;
     struct ar_arena *arena = request->options->arena;
-    struct ar_operators *made;
-    AR_TRY(ar_operators_create("--to-gpus", count + request->q, arena, &made, err));
-    uint32_t *placed = ar_arena_alloc(arena, count + request->q, sizeof *placed);
+    struct ar_operators *operators;
+    AR_TRY(ar_operators_create("--to-gpus", count + request->q, arena, &operators, err));
+    uint32_t *devices = ar_arena_alloc(arena, count + request->q, sizeof *devices);
     uint32_t *targets = ar_arena_alloc(arena, count, sizeof *targets);
     for (uint64_t k = 0; k < count; k++) { /* first each to its own place, then to the next */
         uint32_t i = (uint32_t)(k % request->p), j = (uint32_t)((k / request->p + i) % request->q);
         double bytes =
             ar_boxing_message_bytes(&request->from.axes[0], request->p, &request->to.axes[0],
                                     request->q, request->tensor_bytes, i, j);
-        placed[k] = i;
+        devices[k] = i;
         targets[k] = bytes > 0 ? j : request->q;
-        ar_operators_add(made, &(struct ar_operator){.output_bytes = (uint64_t)bytes});
+        ar_operators_add(operators, &(struct ar_operator){.output_bytes = (uint64_t)bytes});
     }
     for (uint32_t j = 0; j < request->q; j++) {
-        placed[made->count] = request->p + j;
-        ar_operators_add(made, &(struct ar_operator){.time_s = 0});
+        devices[operators->count] = request->p + j;
+        ar_operators_add(operators, &(struct ar_operator){.time_s = 0});
         for (uint64_t k = 0; k < count; k++) {
             if (targets[k] == j) {
-                ar_operators_need(made, (uint32_t)k);
+                ar_operators_need(operators, (uint32_t)k);
             }
         }
     }
-    operators = made;
-    devices = placed;
-    AR_TRY(ar_operators_settle(made, arena, err));
+    AR_TRY(ar_operators_settle(operators, arena, err));
     const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
-    struct ar_graph *graph =
-        ar_operators_graph(operators, devices, scenario.gpus, &hops, request->options->arena);
+    struct ar_graph *graph = ar_operators_graph(operators, devices, scenario.gpus, &hops, arena);
     AR_TRY(ar_graph_schedule(graph, err));
     *time_s = ar_graph_end_s(graph);
     return AR_OK;

@@ -51,6 +51,25 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
     }
 }
 
+/* Returns the rows that the last round has of points of the next one, by point; NULL: none. Points
+ * of both are in the order of their variants. */
+static const char **rows_carry(const struct sweep *last, const uint32_t *variants,
+                               const struct space *next, struct ar_arena *arena)
+{
+    const char **known = ar_arena_alloc(arena, next->points_count, sizeof *known);
+    size_t at = 0;
+    for (size_t i = 0; i < next->points_count; i++) {
+        while (at < last->journal.points_count && variants[at] < next->points[i].variant) {
+            at++;
+        }
+        bool is_there = at < last->journal.points_count &&
+                        variants[at] == next->points[i].variant &&
+                        last->journal.statuses[at] == AR_OK;
+        known[i] = is_there ? ar_arena_text(arena, last->journal.rows[at]) : NULL;
+    }
+    return known;
+}
+
 enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
                           struct space *space, struct ar_arena *arena, struct ar_error *err)
 {
@@ -74,20 +93,7 @@ enum ar_status sweep_plan(struct sweep_request *request, struct space_request *p
             status = space_create(points, space, err);
         }
         if (status == AR_OK) {
-            /* Returns the rows that the last round has of points of the next one, by point; NULL:
-             * none. Points of both are in the order of their variants. */
-            const char **known = ar_arena_alloc(arena, space->points_count, sizeof *known);
-            size_t at = 0;
-            for (size_t i = 0; i < space->points_count; i++) {
-                while (at < last->journal.points_count && variants[at] < space->points[i].variant) {
-                    at++;
-                }
-                bool is_there = at < last->journal.points_count &&
-                                variants[at] == space->points[i].variant &&
-                                last->journal.statuses[at] == AR_OK;
-                known[i] = is_there ? ar_arena_text(arena, last->journal.rows[at]) : NULL;
-            }
-            request->known = known;
+            request->known = rows_carry(last, variants, space, arena);
         }
         ar_flows_destroy(last->kept);
         sweep_close(last, true);
