@@ -132,6 +132,7 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     struct ar_output *json, *paje;
     struct usage_shown shown;
     const char *mark = made_by(options);
+    char bin[AR_UNIT_TEXT];
     struct ar_job job = ar_scenario_job(scenario);
     AR_TRY(ar_usage_create(scenario->cluster, ar_job_ranks(&job), options->arena, &job.usage, err));
     AR_TRY(options_run_timeline(options, scenario, &job, &timing, row, err));
@@ -146,9 +147,9 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     usage_choose(&timing, &shown);
     ar_note(option_notes(options),
             "%s/trace.json (for ui.perfetto.dev) and trace.paje show %u of %u links that are used, "
-            "the busiest ones, and %u of %u GPUs, in intervals of %.3g us",
+            "the busiest ones, and %u of %u GPUs, in intervals of %s",
             options->out, shown.links_count, shown.links_used, shown.count - shown.links_count,
-            job.usage->ranks_count, job.usage->bin_s * 1e6);
+            job.usage->ranks_count, ar_format_seconds(job.usage->bin_s, bin));
     return AR_OK;
 }
 
