@@ -317,18 +317,6 @@ const struct ar_columns ar_learnt_kind_columns = AR_COLUMNS(kind_columns);
 
 /* --- as they are shipped ------------------------------------------------------------------- */
 
-/* Reads the rows of a file of the folder. */
-static enum ar_status read_rows(const char *folder, const char *name, struct ar_columns columns,
-                                size_t size, struct ar_arena *arena, void **rows, size_t *count,
-                                struct ar_error *err)
-{
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(ar_arena_format(arena, "%s%s", folder, name), arena, &csv, err));
-    *rows = ar_arena_alloc(arena, csv->rows_count + 1, size);
-    *count = csv->rows_count;
-    return ar_csv_read_rows(csv, columns, *rows, size, err);
-}
-
 /* The logarithm of the factor of a parameter on a machine; 0: the file has none. */
 static double find_log(const struct ar_learnt_factor *rows, size_t count, enum ar_learnt_part part,
                        size_t parameter, const struct ar_cluster_facts *facts,
@@ -370,17 +358,17 @@ enum ar_status ar_machine_factors_read(const char *folder, const struct ar_clust
                                        struct ar_machine_factors *factors, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    void *rows;
-    size_t count;
-    AR_TRY(read_rows(folder, "factors.csv", ar_learnt_factor_columns,
-                     sizeof(struct ar_learnt_factor), &arena, &rows, &count, err));
-    struct ar_machine_factors found = ar_learnt_machine_factors(rows, count, facts, release);
-    AR_TRY(read_rows(folder, "kinds.csv", ar_learnt_kind_columns, sizeof(struct ar_learnt_kind),
-                     &arena, &rows, &count, err));
+    struct ar_csv_list *read, *kinds;
+    AR_TRY(ar_csv_load_list(ar_arena_format(&arena, "%sfactors.csv", folder), &arena,
+                            ar_learnt_factor_columns, sizeof(struct ar_learnt_factor), &read, err));
+    AR_TRY(ar_csv_load_list(ar_arena_format(&arena, "%skinds.csv", folder), &arena,
+                            ar_learnt_kind_columns, sizeof(struct ar_learnt_kind), &kinds, err));
+    struct ar_machine_factors found =
+        ar_learnt_machine_factors(read->rows, read->count, facts, release);
     for (size_t k = 0; k < AR_MACHINE_KINDS; k++) {
         found.kinds[k] = (struct ar_machine_kind){.has_factors = false, .reach = NAN};
-        for (size_t i = 0; i < count; i++) {
-            const struct ar_learnt_kind *row = (const struct ar_learnt_kind *)rows + i;
+        for (size_t i = 0; i < kinds->count; i++) {
+            const struct ar_learnt_kind *row = (const struct ar_learnt_kind *)kinds->rows + i;
             if (strcmp(row->kind, ar_learnt_kind_names[k]) == 0) {
                 found.kinds[k].has_factors = row->has_factors == 1;
                 found.kinds[k].reach = row->reach > 0 ? row->reach : NAN;

@@ -399,13 +399,11 @@ enum ar_status published_read(const struct published_request *request, struct pu
                             pattern, all);
     }
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", peers_name, path, err));
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, request->given.arena, &csv, err));
-    struct published_peer *peers =
-        ar_arena_alloc(request->given.arena, csv->rows_count + 1, sizeof *peers);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(peer_columns), peers, sizeof *peers, err));
-    rows->peers = peers;
-    rows->peers_count = csv->rows_count;
+    struct ar_csv_list *peers;
+    AR_TRY(ar_csv_load_list(path, request->given.arena, AR_COLUMNS(peer_columns),
+                            sizeof *rows->peers, &peers, err));
+    rows->peers = peers->rows;
+    rows->peers_count = peers->count;
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", ranges_name, path, err));
     return add_ranges(path, request->given.arena, rows, err);
 }
