@@ -175,32 +175,12 @@ extern "C" cudaError_t kernels_execute(const struct kernel_lane *lanes, uint32_t
                               lanes, blocks, first, iterations, (uint64_t)(1e9 * timeout_s));
 }
 
-/* Enough blocks for `turns` iterations of threads. */
-static cudaLaunchConfig_t configure(uint64_t turns, cudaStream_t stream)
-{
-    unsigned threads = threads_of_block();
-    uint64_t blocks = (turns + threads - 1) / threads;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX));
-    config.blockDim = dim3(threads);
-    config.stream = stream;
-    return config;
-}
-
-__device__ static uint64_t thread_number(void)
-{
-    return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-__device__ static uint64_t threads_count(void)
-{
-    return (uint64_t)gridDim.x * blockDim.x;
-}
-
 template <typename Element, typename Vector>
 __global__ static void reduce(unsigned char *sum, const unsigned char *addend, uint64_t count)
 {
-    share_run<Element, Vector, true>(sum, addend, count, thread_number(), threads_count());
+    share_run<Element, Vector, true>(sum, addend, count,
+                                     (uint64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                                     (uint64_t)gridDim.x * blockDim.x);
 }
 
 extern "C" cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum,
@@ -210,7 +190,12 @@ extern "C" cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum
     if (count == 0) {
         return cudaSuccess;
     }
-    cudaLaunchConfig_t config = configure(1 + count * element_bytes / SHARE_VECTOR_BYTES, stream);
+    const unsigned threads = threads_of_block();
+    const uint64_t blocks = (count * element_bytes / SHARE_VECTOR_BYTES + threads) / threads;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX));
+    config.blockDim = dim3(threads);
+    config.stream = stream;
     return cudaLaunchKernelEx(&config,
                               element_bytes == sizeof(float) ? reduce<float, float4>
                                                              : reduce<__half, struct share_halves>,

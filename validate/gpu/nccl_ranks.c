@@ -36,22 +36,25 @@ enum nccl_call {
     CALL_GATHER_ROW
 };
 
-/* NCCL's functions, for error lines. */
-static const char *const call_names[] = {"ncclAllReduce",
-                                         "ncclReduceScatter",
-                                         "ncclAllGather",
-                                         "ncclBroadcast",
-                                         "ncclReduce",
-                                         "ncclSend and ncclRecv",
-                                         "ncclSend and ncclRecv",
-                                         "ncclSend and ncclRecv",
-                                         "ncclSend and ncclRecv",
-                                         "ncclAllReduce",
-                                         "ncclCommSplit",
-                                         "ncclCommSplit",
-                                         "ncclReduceScatter",
-                                         "ncclAllReduce",
-                                         "ncclAllGather"};
+/* The functions of NCCL, for error lines, and the operations that are one call. */
+static const struct {
+    const char *name;
+    const struct ar_operation *operation;
+} call_facts[] = {[CALL_ALL_REDUCE] = {"ncclAllReduce", &ar_operation_all_reduce},
+                  [CALL_REDUCE_SCATTER] = {"ncclReduceScatter", &ar_operation_reduce_scatter},
+                  [CALL_ALL_GATHER] = {"ncclAllGather", &ar_operation_all_gather},
+                  [CALL_BROADCAST] = {"ncclBroadcast", &ar_operation_broadcast},
+                  [CALL_REDUCE] = {"ncclReduce", &ar_operation_reduce},
+                  [CALL_GATHER] = {"ncclSend and ncclRecv", &ar_operation_gather},
+                  [CALL_SCATTER] = {"ncclSend and ncclRecv", &ar_operation_scatter},
+                  [CALL_ALL_TO_ALL] = {"ncclSend and ncclRecv", &ar_operation_all_to_all},
+                  [CALL_SEND] = {"ncclSend and ncclRecv", &ar_operation_send},
+                  [CALL_MEET] = {"ncclAllReduce", NULL},
+                  [CALL_SPLIT_ROWS] = {"ncclCommSplit", NULL},
+                  [CALL_SPLIT_COLUMNS] = {"ncclCommSplit", NULL},
+                  [CALL_SCATTER_ROW] = {"ncclReduceScatter", NULL},
+                  [CALL_REDUCE_COLUMN] = {"ncclAllReduce", NULL},
+                  [CALL_GATHER_ROW] = {"ncclAllGather", NULL}};
 
 struct nccl_rank {
     uint32_t rank;
@@ -231,26 +234,16 @@ static enum ar_status call_all(struct nccl_ranks *ranks, enum nccl_call call, st
     AR_TRY(nccl_check(library, library->group_start(), "ncclGroupStart", err));
     for (uint32_t i = 0; i < ranks->crew.count; i++) {
         CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
-        AR_TRY(nccl_check(library, make_nccl_call(ranks, &ranks->ranks[i], call), call_names[call],
-                          err));
+        AR_TRY(nccl_check(library, make_nccl_call(ranks, &ranks->ranks[i], call),
+                          call_facts[call].name, err));
     }
-    return nccl_check(library, library->group_end(), call_names[call], err);
+    return nccl_check(library, library->group_end(), call_facts[call].name, err);
 }
 
 static enum nccl_call find_call(const struct ar_operation *operation)
 {
-    static const struct ar_operation *const operations[] = {
-        [CALL_ALL_REDUCE] = &ar_operation_all_reduce,
-        [CALL_REDUCE_SCATTER] = &ar_operation_reduce_scatter,
-        [CALL_ALL_GATHER] = &ar_operation_all_gather,
-        [CALL_BROADCAST] = &ar_operation_broadcast,
-        [CALL_REDUCE] = &ar_operation_reduce,
-        [CALL_GATHER] = &ar_operation_gather,
-        [CALL_SCATTER] = &ar_operation_scatter,
-        [CALL_ALL_TO_ALL] = &ar_operation_all_to_all,
-        [CALL_SEND] = &ar_operation_send};
     unsigned call = CALL_ALL_REDUCE;
-    while (call < CALL_SEND && operations[call] != operation) {
+    while (call < CALL_SEND && call_facts[call].operation != operation) {
         call++;
     }
     return (enum nccl_call)call;
