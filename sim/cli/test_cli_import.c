@@ -62,7 +62,8 @@ Test(cli_trace, an_imported_trace_goes_into_a_prediction)
 Test(cli_trace, a_profile_with_a_fake_process_group_is_a_step_of_a_mesh)
 {
     static const struct cli_case rows[] = {
-        {"--gpus 8", 64, "found allreduce along tp, which has one GPU; expected more, by --mesh"},
+        {"--gpus 8", 64,
+         "rank0.json.gz: found allreduce along tp, which has one GPU; expected more"},
     };
     struct cli_run run =
         cli_good("gzip -c " PROFILES "fake-group.json > rank0.json.gz; $AR predict "

@@ -84,11 +84,15 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
             ranks *= (axes >> axis & 1) != 0 ? sizes[axis] : 1;
         }
         if (task->operation != NULL && ranks == 1) {
+            const char *axis = axes == 1u << AR_AXIS_TP   ? "tp"
+                               : axes == 1u << AR_AXIS_EP ? "ep"
+                                                          : "dp";
+            const char *line = ar_arena_format(scenario->arena, ":%" PRIu64, task->line);
             return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                      "%.100s:%" PRIu64 ": found %s along %s, which has one GPU; "
-                                      "expected more, by --mesh dp=N,tp=M",
-                                      recorded->path, task->line, task->operation,
-                                      axes == 1u << AR_AXIS_TP ? "tp" : "dp");
+                                      "%.100s%s: found %s along %s, which has one GPU; expected "
+                                      "more, by --mesh dp=N,%s=M",
+                                      recorded->path, task->line > 0 ? line : "", task->operation,
+                                      axis, axis[0] == 'd' ? "tp" : axis);
         }
     }
     return ar_scenario_check_gpus(scenario, err);
