@@ -378,7 +378,9 @@ static enum ar_status find_type(struct config_reader *reader, const json_t *root
         }
     }
     return refuse_value(reader, "model_type", value,
-                        ar_list_choices(names, expected, sizeof expected));
+                        json_object_get(root, "traceEvents") != NULL
+                            ? "a model; a profile of PyTorch is named *trace.json or *.json.gz"
+                            : ar_list_choices(names, expected, sizeof expected));
 }
 
 static enum ar_status read_config(struct config_reader *reader, const json_t *root)

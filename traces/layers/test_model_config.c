@@ -177,6 +177,7 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
     static const struct {
         const char *text, *found;
     } wrong[] = {
+        {"{\"traceEvents\": []}", "expected a model; a profile of PyTorch is named *trace.json or"},
         {"{\"model_type\": \"mamba\"}", "key \"model_type\": found \"mamba\"; expected llama"},
         {"{\"model_type\": \"llama\", \"hidden_size\": 64}",
          "key \"num_hidden_layers (n_layer, n_layers)\": found none; expected a count above 0"},
