@@ -653,6 +653,8 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--mesh: found layers 96; expected at least 97, stages times chunks"},
         {GPT3 "--mesh dp=1,cp=3,tp=8 --global-batch 8",
          "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh"},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 16777217",
+         "expected a whole number from 1 to 16777216"},
         {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --lora 0", "--lora: found \"0\""},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --lora 12289",

@@ -346,7 +346,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_imbalance,
                           FIELD(model.imbalance), 1, 1e6},
     [AR_KEY_GLOBAL_BATCH] = {"--global-batch", "B", NULL, "sequences of a step, all GPUs",
-                             LAYOUT | PUBLISHED, COUNT, FIELD(layout.global_batch), 1, UINT32_MAX},
+                             LAYOUT | PUBLISHED, COUNT, FIELD(layout.global_batch), 1, 1 << 24},
     [AR_KEY_MICRO_BATCH] = {"--micro-batch", "B", "1",
                             "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
                             COUNT, FIELD(layout.micro_batch), 1, UINT32_MAX},
