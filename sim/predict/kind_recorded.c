@@ -84,9 +84,8 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
             ranks *= (axes >> axis & 1) != 0 ? sizes[axis] : 1;
         }
         if (task->operation != NULL && ranks == 1) {
-            const char *axis = axes == 1u << AR_AXIS_TP   ? "tp"
-                               : axes == 1u << AR_AXIS_EP ? "ep"
-                                                          : "dp";
+            const char *axis =
+                ar_axis_names[__builtin_ctz(axes | 1u << AR_AXIS_TP)]; /* the first */
             const char *line = ar_arena_format(scenario->arena, ":%" PRIu64, task->line);
             return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
                                       "%.100s%s: found %s along %s, which has one GPU; expected "
