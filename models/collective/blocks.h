@@ -151,7 +151,7 @@ uint32_t stage_block_step(const struct stage_step *at);
 struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,
                           struct ar_span span, uint32_t position);
 
-/** What ar_algorithm_find_step() finds in a tree, or chain (algorithm_tree.c). */
+/** A step as ar_algorithm_find_step() finds it in a tree, or chain (algorithm_tree.c). */
 uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, uint32_t position,
                    uint32_t place, bool sends);
 

@@ -155,7 +155,7 @@ struct ar_library_row {
 struct ar_library {
     struct ar_tuning tuning;
     double values[AR_LIBRARY_PARAMETERS_COUNT];
-    /** Of the logarithms of the values. */
+    /** Covariance of the logarithms of the values. */
     double covariance[AR_LIBRARY_PARAMETERS_COUNT][AR_LIBRARY_PARAMETERS_COUNT];
     bool is_identified[AR_LIBRARY_PARAMETERS_COUNT]; /**< the data say more than the prior */
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */

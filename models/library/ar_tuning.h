@@ -45,7 +45,7 @@ enum tuning_nvls {
 struct ar_release {
     const char *release; /**< `2.8.4`, used for all of 2.8, or `rccl-2.22.3` */
     const char *name;    /**< `nccl-2.8.4`, `rccl-2.22.3` */
-    /** What it has in place of this on GPUs of a generation; NULL: this. */
+    /** The release that stands for it on GPUs of a generation; NULL: it does. */
     const struct ar_release *of_generation[AR_GPU_GENERATIONS_COUNT];
     const char *source;
     bool has_tuner; /**< it loads plug-ins that choose: NCCL from 2.19.1 on */
@@ -125,7 +125,7 @@ struct ar_tuning {
                              and a GPU takes no other HCA */
     bool has_collnet;   /**< the network sums, by a plug-in */
     double net_latency_s; /**< of the network, as its plug-in states it; 0: as InfiniBand's */
-    /** What other machines tell of the parameters of ar_library_fit.h, [parameter]: logarithms of
+    /** Findings on other machines for parameters of ar_library_fit.h, [parameter]: logarithms of
      * factors on the priors of the release; NULL: nothing. */
     const double *factor_logs;
 };

@@ -41,7 +41,7 @@ enum ar_plot_file {
     AR_PLOT_FILES
 };
 
-/** What is known of each file, in the order of reading. */
+/** Facts on each file, in the order of reading. */
 extern const struct ar_plot_source {
     const char *name; /**< without directory */
     enum ar_plot_set set;

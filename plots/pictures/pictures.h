@@ -30,7 +30,7 @@ struct ar_plot_kind {
     const char *empty_reason;  /**< why it is left out when there are no rows; NULL: just that */
     const char *columns;       /**< copied into the data file */
     const char *above_0;       /**< only rows in which these are above zero; NULL: all */
-    /** Of the rows with equal `keys` the one with the least `least` is shown, in order of the keys;
+    /** The one with the least `least` of rows with equal `keys` is shown, in order of the keys;
      * without keys (NULL) all rows are shown, in the order of the file. */
     const char *keys, *least;
     /** Leaves fewer rows, none if the picture makes no sense; NULL: all stay. */

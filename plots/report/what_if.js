@@ -1,5 +1,5 @@
-// What if: the program itself, compiled to WebAssembly (.ci/wasm), predicts the step of this page again when a control moves.
-// What it begins with are the options and the cluster in the table of parameters. The command shown gives the same values.
+// Section "What if": the program itself, compiled to WebAssembly (.ci/wasm), predicts the step of this page again when a control moves.
+// It begins with the options and the cluster in the table of parameters. The command shown gives the same values.
 "use strict";
 
 (async () => {

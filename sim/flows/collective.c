@@ -132,7 +132,7 @@ static enum ar_status collective_check_lines(const struct ar_collective *collect
             enum ar_sums line_sums;
             AR_TRY(ar_cluster_find_sums(collective->cluster, head->source,
                                         head->destination & ~AR_SWITCH, &line_sums, err));
-            /* What the member sends and gets, and the switch to the next one. */
+            /* The member sends and gets this, and its switch sends to the next one. */
             const struct ar_flow *flow = &flows.flows[2 * i];
             uint32_t next = flow->destination & ~AR_SWITCH;
             enum ar_sums sums;

@@ -43,13 +43,6 @@ static uint32_t count_slots(const struct ar_schedule *schedule, const struct ar_
     return end > *first ? (end + 1 - *first) / 2 : 0;
 }
 
-/* Micro-batches of a period. With chunks a stage takes as many as there are stages through one
- * after the other; else one, but what is sent beside computations may differ in turn. */
-static uint32_t period_batches(const struct ar_pipeline *pipeline)
-{
-    return pipeline->chunks > 1 ? pipeline->stages : 2;
-}
-
 struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct ar_part_times *times,
                                   bool is_simulated, struct ar_arena *arena)
 {
@@ -58,7 +51,9 @@ struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct a
     }
     struct ar_layout fewer = *layout;
     struct ar_pipeline pipeline = ar_layout_pipeline(layout);
-    const uint32_t batches = pipeline.batches, period = period_batches(&pipeline);
+    /* With chunks a stage takes as many micro-batches as there are stages through one after the
+     * other; else one, but what is sent beside computations may differ in turn. */
+    const uint32_t batches = pipeline.batches, period = pipeline.chunks > 1 ? pipeline.stages : 2;
     const uint32_t slots = period * pipeline.chunks;
     uint32_t first, left_out = 0;
     for (uint32_t kept = batches % period; kept < batches; kept += period) {

@@ -45,7 +45,7 @@ struct ar_link_number {
 
 struct ar_link_fit {
     struct ar_link_number numbers[AR_LINK_COSTS_COUNT];
-    /** Of the logarithms of the values; 0 of those that are not fitted. */
+    /** Covariance of the logarithms of the values; 0 of those that are not fitted. */
     double covariance[AR_LINK_COSTS_COUNT][AR_LINK_COSTS_COUNT];
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
     size_t rows_count;

@@ -24,7 +24,7 @@ enum { AR_MEASURED_LARGE_BYTES = 1 << 20 };
  * that differ in calls or messages alone have one place. */
 enum { AR_MACHINE_PLACES = 6, AR_MACHINE_KINDS = 2 * AR_MACHINE_PLACES };
 
-/** What other machines tell of a machine with these GPUs and HCAs: of calls, and of the numbers of
+/** Findings on other machines for one with these GPUs and HCAs: of calls, and of the numbers of
  * messages (logarithms of factors on what the file, or ar_link_fit_open(), has). */
 struct ar_machine_factors {
     double calls[AR_LIBRARY_PARAMETERS_COUNT];

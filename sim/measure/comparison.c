@@ -179,7 +179,7 @@ static struct ar_library *told_library(const struct ar_measured_request *request
     return told;
 }
 
-/* What other machines tell of rows of this kind. */
+/* The findings on other machines for rows of this kind. */
 static const struct ar_machine_kind *find_kind(const struct ar_measured_request *request,
                                                const struct ar_measured_row *row)
 {

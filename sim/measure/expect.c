@@ -651,10 +651,10 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
     enum { SHOWN = 3 };
     bool is_table = view->format == AR_FORMAT_TABLE, is_json = view->format == AR_FORMAT_JSON;
     if (is_table) {
-        fprintf(file, "%s\n%s\n%s%s\n", expectation->answer, expectation->basis,
-                expectation->unseen[0] != '\0' ? "these rows cannot show: " : "",
-                expectation->unseen);
-        fputs(expectation->unseen[0] != '\0' ? "\n" : "", file);
+        bool has_unseen = expectation->unseen[0] != '\0';
+        fprintf(file, "%s\n%s\n%s%s%s\n", expectation->answer, expectation->basis,
+                has_unseen ? "these rows cannot show: " : "", expectation->unseen,
+                has_unseen ? "\n" : "");
     }
     if (is_json) {
         fputs("{\"answer\": ", file);

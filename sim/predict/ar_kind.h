@@ -107,8 +107,8 @@ void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 /** Terms of the framework that change nothing; the scenario has a trace. */
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
 
-/** What the kernels of a workload leave out, as the middle of "what ... is left out"; NULL: nothing
- * that is known. */
+/** The middle of "what ... is left out": things that the kernels of a workload leave out; NULL:
+ * nothing that is known. */
 const char *ar_note_left_out(const struct ar_scenario *scenario);
 
 /** Notes what can hardly be meant in a trace: times in another unit, a batch beyond the GPU's

@@ -92,9 +92,7 @@ enum ar_status sweep_plan(struct sweep_request *request, struct space_request *p
             space_destroy(space);
             status = space_create(points, space, err);
         }
-        if (status == AR_OK) {
-            request->known = rows_carry(last, variants, space, arena);
-        }
+        request->known = status == AR_OK ? rows_carry(last, variants, space, arena) : NULL;
         ar_flows_destroy(last->kept);
         sweep_close(last, true);
         AR_TRY(status);

@@ -18,7 +18,7 @@ struct rank_memory {
     uint32_t *flags;       /**< [channel][rank][KERNEL_BLOCKS_MAX] */
 };
 
-/** What a lane does; the operations are the arena's. */
+/** The operations of a lane, which are the arena's. */
 struct program {
     struct kernel_op *ops;
     uint32_t ops_count;

@@ -93,12 +93,12 @@ static enum ar_status run_on_gpus(struct crew *crew, uint32_t calls, double *tim
 
 /* --- making lanes ------------------------------------------------------------------------- */
 
-/* Memory for messages and flags: that of the host where GPUs do not read each other's. */
 static void free_host(void *memory)
 {
     cudaFreeHost(memory);
 }
 
+/* Makes memory for messages and flags: that of the host where GPUs do not read each other's. */
 static enum ar_status make_memory(const struct measurement *measurement, struct ar_arena *arena,
                                   struct rank_memory *memory, struct ar_error *err)
 {

@@ -73,7 +73,7 @@ SHARE_FUNCTION void share_items(Item *to, const Item *from, uint64_t count, uint
     }
 }
 
-/** What one thread does of a run of `count` elements. */
+/** The part of one thread in a run of `count` elements. */
 template <typename Element, typename Vector, bool SUMS>
 SHARE_FUNCTION void share_run(unsigned char *to_bytes, const unsigned char *from_bytes,
                               uint64_t count, uint64_t first, uint64_t stride)

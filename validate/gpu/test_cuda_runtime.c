@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096, ALIGNMENT = 256, ALLOCATIONS_MAX = 4096, NEVER = -1, HOST = -1 };
 
-/* What a stream does next: `run` is called with `context`. */
+/* The next work of a stream: `run` is called with `context`. */
 struct work {
     void (*run)(struct CUstream_st *stream, void *context);
     void *context;

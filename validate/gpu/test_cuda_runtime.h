@@ -49,7 +49,7 @@ extern __thread dim3 blockDim, gridDim;
 cudaError_t standin_launch(const cudaLaunchConfig_t *config, void (*call)(void *),
                            void (*end)(void *), void *arguments);
 
-/** What __syncthreads_or(value) is. */
+/** Stands for __syncthreads_or(value). */
 int standin_meet(int value);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ struct mailbox {
     unsigned char bytes[CHUNK_BYTES];
 };
 
-/* What the ranks of a communicator share. */
+/* State that the ranks of a communicator share. */
 struct shared {
     _Atomic int joined;
     _Atomic int error; /* ncclResult_t */
@@ -218,7 +218,7 @@ struct transfer {
     size_t left;
 };
 
-/* What a stream does for a communicator: calls, their messages, and what others sent to be summed.
+/* The work of a stream for a communicator: calls, their messages, and those of others to be summed.
  */
 struct batch {
     ncclComm_t comm;
