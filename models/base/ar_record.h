@@ -109,8 +109,8 @@ struct ar_columns {
 /** The columns of an array. */
 #define AR_COLUMNS(array) ((struct ar_columns){(array), sizeof(array) / sizeof((array)[0])})
 
-/** How records are written. Markdown is a table for a document, with the columns of a table. */
-enum ar_format { AR_FORMAT_TABLE, AR_FORMAT_CSV, AR_FORMAT_JSON, AR_FORMAT_MARKDOWN };
+/** How records are written. */
+enum ar_format { AR_FORMAT_TABLE, AR_FORMAT_CSV, AR_FORMAT_JSON };
 
 /** How records are to be shown. */
 struct ar_view {

@@ -57,10 +57,9 @@ struct table {
     FILE *file;
     struct ar_columns columns;
     struct shown_column *shown; /* of each column */
-    bool is_markdown;
-    size_t width;  /* at most; 0: any */
-    size_t last;   /* column shown */
-    size_t blanks; /* not written yet */
+    size_t width;               /* at most; 0: any */
+    size_t last;                /* column shown */
+    size_t blanks;              /* not written yet */
 };
 
 /* Widest line of a heading. */
@@ -146,27 +145,20 @@ static void fit_width(struct table *table)
 }
 
 /* Blanks are written with what follows them, so that no line ends with some. */
-static void put_text(struct table *table, size_t blanks, const char *text, size_t bytes)
+static void write_cell(struct table *table, size_t column, const char *text, size_t bytes)
 {
-    table->blanks += blanks;
+    size_t pad = table->shown[column].width - width_of(text, bytes);
+    bool right = is_right(&table->columns.list[column]);
+    table->blanks += right ? pad : 0;
     if (bytes > 0) {
         fprintf(table->file, "%*s", (int)table->blanks, "");
         fwrite(text, 1, bytes, table->file);
         table->blanks = 0;
     }
-}
-
-static void write_cell(struct table *table, size_t column, const char *text, size_t bytes)
-{
-    size_t pad = table->shown[column].width - width_of(text, bytes);
-    bool right = is_right(&table->columns.list[column]);
-    put_text(table, right ? pad : 0, text, bytes);
-    put_text(table, right ? 0 : pad, " |", table->is_markdown ? 2 : 0);
+    table->blanks += right ? 2 : pad + 2;
     if (column == table->last) {
         fputc('\n', table->file);
         table->blanks = 0;
-    } else {
-        table->blanks += table->is_markdown ? 1 : 2;
     }
 }
 
@@ -185,7 +177,6 @@ static void write_table(struct table *table, const char *cells, size_t records)
     }
     for (size_t line = 0; line < lines; line++) {
         /* Short headings stand in the last line. */
-        fputs(table->is_markdown ? "| " : "", table->file);
         for (size_t i = 0; i < table->columns.count; i++) {
             const char *heading = table->columns.list[i].heading;
             if (!table->shown[i].is_shown) {
@@ -197,15 +188,7 @@ static void write_table(struct table *table, const char *cells, size_t records)
             write_cell(table, i, text, strcspn(text, "\n"));
         }
     }
-    fputs(table->is_markdown ? "|" : "", table->file);
-    for (size_t i = 0; i < table->columns.count && table->is_markdown; i++) {
-        if (table->shown[i].is_shown) {
-            fputs(is_right(&table->columns.list[i]) ? "--:|" : "---|", table->file);
-        }
-    }
-    fputs(table->is_markdown ? "\n" : "", table->file);
     for (size_t i = 0; i < records; i++) {
-        fputs(table->is_markdown ? "| " : "", table->file);
         for (size_t j = 0; j < table->columns.count; j++) {
             size_t bytes = strlen(cells);
             if (table->shown[j].is_shown) {
@@ -232,7 +215,6 @@ void record_end_table(struct ar_records *records)
     struct table table = {
         .file = records->file,
         .columns = records->columns,
-        .is_markdown = records->format == AR_FORMAT_MARKDOWN,
         .width = records->width,
         .shown = ar_arena_alloc(&records->memory, records->columns.count + 1, sizeof *table.shown)};
     write_table(&table, records->text, records->count);

@@ -132,15 +132,6 @@ Test(record, rare_columns_are_shown_where_one_record_has_them)
            "Titanic      -       -  -     hit an iceberg       -\n");
 }
 
-Test(record, markdown_is_a_table_of_a_document)
-{
-    struct ship ship = ship_named("Fram");
-    ship.masts = 3;
-    struct ar_columns two = {ship_list, 2};
-    expect_written(AR_VIEW(AR_FORMAT_MARKDOWN), two, &ship, 1, sizeof ship,
-                   "| ship | masts |\n|---|--:|\n| Fram |     3 |\n");
-}
-
 Test(record, counts_of_32_bits_always_apply_and_strings_may_be_missing)
 {
     struct pair {

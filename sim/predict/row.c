@@ -144,7 +144,7 @@ void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *
 {
     struct ar_row_table table;
     struct ar_columns columns = ar_row_columns;
-    if (view->format == AR_FORMAT_TABLE || view->format == AR_FORMAT_MARKDOWN) {
+    if (view->format == AR_FORMAT_TABLE) {
         ar_row_table_make(count > 0 ? ar_row_kind_of(&rows[0]) : AR_ROW_STEP, &table);
         columns = (struct ar_columns){table.list, table.count};
     }
