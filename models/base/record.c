@@ -3,7 +3,6 @@
 #include <csv.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"

@@ -1,7 +1,6 @@
 /* Choices, calls and hops of a communication library. */
 #include "ar_library.h"
 
-#include <math.h>
 
 #include "ar_gpu_generation.h"
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_plot_text.h"
 #include "ar_text.h"
 
 enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4 };

@@ -1,7 +1,5 @@
 /* Files as tables: columns that vary have cells, the others stand once above them. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_plot_text.h"

@@ -1,5 +1,4 @@
 /* diagnose: a measured step beside the predicted one, its MFU, and where the difference may lie. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_cluster.h"
@@ -12,7 +11,6 @@
 #include "ar_text.h"
 #include "commands.h"
 #include "exports.h"
-#include "lists.h"
 #include "made_by.h"
 
 /* --- platforms of SimGrid --------------------------------------------------------------------- */

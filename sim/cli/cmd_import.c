@@ -4,7 +4,6 @@
 
 #include "ar_csv.h"
 #include "ar_discover.h"
-#include "ar_inputs.h"
 #include "ar_kineto.h"
 #include "ar_note.h"
 #include "ar_text.h"

@@ -10,7 +10,6 @@
 #include "ar_file.h"
 #include "ar_measured_set.h"
 #include "ar_row.h"
-#include "ar_units.h"
 #include "ar_verify.h"
 #include "commands.h"
 #include "lists.h"

@@ -4,7 +4,6 @@
 
 #include "ar_note.h"
 #include "ar_pool.h"
-#include "ar_units.h"
 #include "commands.h"
 #include "made_by.h"
 #include "reproduce.h"

@@ -7,7 +7,6 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_operators.h"
-#include "ar_units.h"
 #include "commands.h"
 #include "exports.h"
 #include "lists.h"

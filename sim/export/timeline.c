@@ -20,7 +20,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "ar_units.h"
 

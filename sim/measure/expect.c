@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_file.h"
 #include "ar_note.h"
 #include "ar_numbers.h"
 #include "ar_units.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ar_csv.h"
-#include "ar_note.h"
 #include "ar_text.h"
 
 /* --- the index ----------------------------------------------------------------------------- */

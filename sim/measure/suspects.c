@@ -11,7 +11,6 @@
 #define BIT(choice)  (1u << (choice))
 #define RINGS        (BIT(AR_RING_LL) | BIT(AR_RING_LL128) | BIT(AR_RING_SIMPLE))
 #define TREES        (BIT(AR_TREE_LL) | BIT(AR_TREE_LL128) | BIT(AR_TREE_SIMPLE))
-#define COLLNETS     (BIT(AR_COLLNET_DIRECT) | BIT(AR_COLLNET_CHAIN))
 #define NVLS         (BIT(AR_NVLS) | BIT(AR_NVLS_TREE))
 #define EVERY_CHOICE (BIT(AR_CHOICES_COUNT) - 1)
 #define OFF(choices) (EVERY_CHOICE & ~(choices))

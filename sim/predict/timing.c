@@ -1,6 +1,5 @@
 /* From a job to its timing: the graph of its kind, what it sends timed by the engine, scheduled
  * step by step. Read from the end: job_time(). */
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "ar_work_units.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* The unit that a worker is at. */
 struct copy {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ar_kind.h"
-#include "ar_note.h"
 #include "ar_numbers.h"
 #include "ar_pool.h"
 #include "ar_units.h"

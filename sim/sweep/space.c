@@ -6,8 +6,6 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_numbers.h"
-#include "ar_pool.h"
-#include "ar_units.h"
 #include "lists.h"
 
 enum { POINTS_MAX = 1 << 26 };

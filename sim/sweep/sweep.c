@@ -1,7 +1,6 @@
 #include "sweep.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "ar_kind.h"

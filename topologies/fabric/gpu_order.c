@@ -1,6 +1,4 @@
 /* Orders of the GPUs of a node: zigzags where all pairs are alike, else searched along NVLinks. */
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_numbers.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ar_text.h"
 #include "ar_units.h"
 #include "machine.h"
 

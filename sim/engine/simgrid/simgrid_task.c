@@ -13,7 +13,6 @@
 
 #include "ar_file.h"
 #include "ar_simgrid_xml.h"
-#include "ar_text.h"
 
 enum { PATH_SIZE = 4096, CAUSE_SIZE = 240 };
 
