@@ -1,7 +1,6 @@
 /* Choices, calls and hops of a communication library. */
 #include "ar_library.h"
 
-
 #include "ar_gpu_generation.h"
 
 const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {

@@ -14,7 +14,7 @@
  *
  * All that is under way shares the links of its paths.
  *
- * Of a graph that leaves out periods (ar_periods.h) the engine also says how long one takes, or
+ * Where a graph leaves out periods (ar_periods.h), the engine also says how long one takes, or
  * that it is not steady: where some task of some rank, in the slots that are compared, is not a
  * period later than the same one a period before.
  */

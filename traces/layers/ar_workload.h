@@ -92,10 +92,10 @@ struct ar_workload {
     double backward_end_s; /**< all gradients exist */
     double stretch_s;      /**< part of that which the slowdown is guilty of */
     double optimizer_s;
-    const double *parts_end_s; /**< [part]: end of each part of the step's computations. Part 0 is
-                                    the overhead and the forward pass; each further part is the
-                                    backward pass of a layer with gradients, together with the
-                                    layers without any that come before it */
+    const double *parts_end_s;  /**< [part]: end of each part of the step's computations. Part 0 is
+                                     the overhead and the forward pass; each further part is the
+                                     backward pass of a layer with gradients, together with the
+                                     layers without any that come before it */
     uint32_t buckets_count;     /**< at least 1 */
     struct ar_bucket buckets[]; /**< in the order they are sent */
 };

@@ -1,5 +1,5 @@
 /** \file test_nccl_standin.h
- * What tests ask of the NCCL of test_nccl_standin.c besides NCCL's own functions.
+ * Functions that the NCCL of test_nccl_standin.c offers to tests, besides NCCL's own functions.
  */
 #pragma once
 
