@@ -35,7 +35,8 @@
 
   // --- the scenario of the page -------------------------------------------------------------------
   // A cluster of the user's own is written down again from its parameters; other files are not in the page.
-  if (given.get("cluster")?.includes("/")) {
+  const shownCluster = given.get("cluster");
+  if (shownCluster?.includes("/")) {
     const lines = rows.filter(([name]) => /^[a-z_.]+$/.test(name)).map(([name, value]) => `${name} = ${value}\n`);
     program.FS.writeFile("/page.topo", lines.join(""));
     given.set("cluster", "/page.topo");
@@ -181,7 +182,7 @@
     const mine = ++turn, now = counts.map(() => ({}));
     const order = [state.count, ...counts.keys()].filter((at, i, list) => list.indexOf(at) === i);
     const isSame = Object.keys(start).every(key => key === "count" || start[key] === state[key]);
-    command.textContent = "allreckon predict " + optionsOf(state, counts[state.count]).map(([key, value]) => `--${key} ${word(value)}`).join(" ");
+    command.textContent = "allreckon predict " + optionsOf(state, counts[state.count]).map(([key, value]) => `--${key} ${word(key === "cluster" ? shownCluster : value)}`).join(" ");
     for (const at of order) {
       if (at >= limit && at !== state.count) continue;
       await new Promise(resolve => setTimeout(resolve));
