@@ -122,6 +122,28 @@ static enum ar_status device_reduce(const struct element_type *type, unsigned ch
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err);
 }
 
+static enum ar_status enter_gpu(const unsigned char *at, struct ar_error *err)
+{
+    struct cudaPointerAttributes attributes;
+    CUDA_TRY(cudaPointerGetAttributes, &attributes, at);
+    CUDA_TRY(cudaSetDevice, attributes.device);
+    return AR_OK;
+}
+
+/* All are memory of the current GPU. */
+static enum ar_status device_compare(const struct element_type *type, const unsigned char *found,
+                                     const unsigned char *expected, uint64_t count,
+                                     unsigned char *verdict, bool *is_equal, struct ar_error *err)
+{
+    uint32_t differs = 0;
+    CUDA_TRY(cudaMemsetAsync, verdict, 0, sizeof differs, cudaStreamPerThread);
+    CUDA_TRY(kernels_compare, type->bytes, found, expected, count, (uint32_t *)(void *)verdict,
+             cudaStreamPerThread);
+    AR_TRY(device_copy((unsigned char *)&differs, verdict, sizeof differs, err));
+    *is_equal = differs == 0;
+    return AR_OK;
+}
+
 /* Ranks of a node take its GPUs in turn. */
 static enum ar_status select_gpu(uint32_t local_rank, struct ar_error *err)
 {
@@ -137,4 +159,6 @@ const struct memory memory_device = {
     .allocate = cuda_allocate,
     .copy = device_copy,
     .reduce = device_reduce,
+    .enter = enter_gpu,
+    .compare = device_compare,
 };

@@ -183,6 +183,31 @@ __global__ static void reduce(unsigned char *sum, const unsigned char *addend, u
                                      (uint64_t)gridDim.x * blockDim.x);
 }
 
+template <typename Bits>
+__global__ static void compare(const unsigned char *found, const unsigned char *expected,
+                               uint64_t count, uint32_t *differs)
+{
+    const Bits *is = (const Bits *)found, *should_be = (const Bits *)expected;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        if (should_be[i] != (Bits)~0u && is[i] != should_be[i]) {
+            *differs = 1;
+        }
+    }
+}
+
+/* Enough threads for so many items. */
+static cudaLaunchConfig_t launch_for(uint64_t items, cudaStream_t stream)
+{
+    const unsigned threads = threads_of_block();
+    const uint64_t blocks = (items + threads) / threads;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX));
+    config.blockDim = dim3(threads);
+    config.stream = stream;
+    return config;
+}
+
 extern "C" cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum,
                                       const unsigned char *addend, uint64_t count,
                                       cudaStream_t stream)
@@ -190,14 +215,19 @@ extern "C" cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum
     if (count == 0) {
         return cudaSuccess;
     }
-    const unsigned threads = threads_of_block();
-    const uint64_t blocks = (count * element_bytes / SHARE_VECTOR_BYTES + threads) / threads;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX));
-    config.blockDim = dim3(threads);
-    config.stream = stream;
+    cudaLaunchConfig_t config = launch_for(count * element_bytes / SHARE_VECTOR_BYTES, stream);
     return cudaLaunchKernelEx(&config,
                               element_bytes == sizeof(float) ? reduce<float, float4>
                                                              : reduce<__half, struct share_halves>,
                               sum, addend, count);
+}
+
+extern "C" cudaError_t kernels_compare(uint32_t element_bytes, const unsigned char *found,
+                                       const unsigned char *expected, uint64_t count,
+                                       uint32_t *differs, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = launch_for(count, stream);
+    return cudaLaunchKernelEx(
+        &config, element_bytes == sizeof(float) ? compare<uint32_t> : compare<uint16_t>, found,
+        expected, count, differs);
 }

@@ -63,6 +63,12 @@ cudaError_t kernels_execute(const struct kernel_lane *lanes, uint32_t lanes_coun
 cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum, const unsigned char *addend,
                            uint64_t count, cudaStream_t stream);
 
+/** Writes 1 to `differs` if an element of 4 or 2 bytes differs from the expected one, bit by bit;
+ * expected ones of all ones are not looked at. */
+cudaError_t kernels_compare(uint32_t element_bytes, const unsigned char *found,
+                            const unsigned char *expected, uint64_t count, uint32_t *differs,
+                            cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

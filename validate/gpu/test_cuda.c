@@ -1,5 +1,6 @@
 /* Ranks on GPUs, with the runtime of test_cuda_runtime.h. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "backend.h"
 #include "cuda_device.h"
@@ -178,4 +179,30 @@ Test(kernels, each_element_is_added_once_wherever_the_runs_begin)
     }
     cr_expect(cudaFree(sum) == cudaSuccess && cudaFree(addend) == cudaSuccess);
     cr_expect_eq(standin_alive(), 0);
+}
+
+/* Each place in turn, also the last ones, differs by one bit; what is not checked may differ. */
+Test(kernels, a_bit_that_differs_is_found_unless_nothing_is_expected_there)
+{
+    enum { COUNT = 37 };
+    static const struct element_type *const types[] = {&element_fp32, &element_fp16};
+    unsigned char *memory;
+    struct ar_arena arena = {NULL};
+    struct ar_error err;
+    standin_start(1, true);
+    cr_assert_eq(memory_device.allocate(&arena, 2 * 4 * COUNT + 4, &memory, &err), AR_OK);
+    unsigned char *expected = memory + 4 * COUNT, *verdict = memory + 2 * 4 * COUNT;
+    for (uint32_t i = 0; i < 2 * 2 * COUNT; i++) {
+        const struct element_type *type = types[i % 2];
+        bool is_checked = i / 2 % 2, is_equal;
+        uint32_t at = i / 4 * type->bytes;
+        memset(memory, 0x3c, 2 * 4 * COUNT);
+        memory[at] ^= 1;
+        memset(expected + at, is_checked ? 0x3c : 0xff, type->bytes);
+        cr_assert_eq(memory_device.enter(memory, &err), AR_OK);
+        cr_assert_eq(memory_device.compare(type, memory, expected, COUNT, verdict, &is_equal, &err),
+                     AR_OK);
+        cr_expect_eq(is_equal, !is_checked, "%s, element %u", type->name, i / 4);
+    }
+    ar_arena_end(&arena);
 }

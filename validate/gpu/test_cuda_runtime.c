@@ -527,6 +527,17 @@ cudaError_t cudaFree(void *memory)
     return result(is_there ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *at)
+{
+    begin();
+    lock();
+    const struct allocation *allocation = find_allocation(at);
+    memset(attributes, 0, sizeof *attributes);
+    attributes->device = allocation != NULL ? allocation->device : HOST;
+    unlock();
+    return cudaSuccess;
+}
+
 cudaError_t cudaFreeHost(void *memory)
 {
     return cudaFree(memory);

@@ -27,6 +27,16 @@ struct memory {
                            struct ar_error *err);
     enum ar_status (*reduce)(const struct element_type *type, unsigned char *sum,
                              const unsigned char *addend, uint64_t count, struct ar_error *err);
+
+    /** Only where the processor cannot read it, as compare. Makes the GPU whose memory `at` is the
+     * current one. */
+    enum ar_status (*enter)(const unsigned char *at, struct ar_error *err);
+
+    /** Whether elements in this memory are as expected; those of all ones are not looked at. The
+     * GPU writes to `verdict`, 4 bytes of this memory. */
+    enum ar_status (*compare)(const struct element_type *type, const unsigned char *found,
+                              const unsigned char *expected, uint64_t count, unsigned char *verdict,
+                              bool *is_equal, struct ar_error *err);
 };
 
 extern const struct memory memory_host;

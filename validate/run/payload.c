@@ -213,6 +213,30 @@ static void expect_some(const struct payload *payload, const struct payload_stre
     }
 }
 
+static void expect_elements(const struct payload_view *view, const struct payload_stretch *stretch,
+                            uint64_t first, uint64_t count, unsigned char *expected)
+{
+    if (stretch->wanted_of == NULL) {
+        expect_sum(view->payload, first, count, expected);
+    } else {
+        expect_some(view->payload, stretch, first, count, expected);
+    }
+}
+
+void payload_expect(const struct payload_view *view, unsigned char *buffer)
+{
+    uint32_t bytes = view->payload->measurement->type->bytes;
+    for (size_t i = 0; i < view->stretches_count; i++) {
+        const struct payload_stretch *stretch = &view->stretches[i];
+        unsigned char *expected = buffer + stretch->span.first * bytes;
+        if (stretch->wants > 0) {
+            expect_elements(view, stretch, stretch->span.first, stretch->span.count, expected);
+        } else {
+            memset(expected, 0xff, stretch->span.count * bytes);
+        }
+    }
+}
+
 static void check_stretch(const struct payload_view *view, const struct payload_stretch *stretch,
                           const unsigned char *buffer, struct mismatch *mismatch)
 {
@@ -224,11 +248,7 @@ static void check_stretch(const struct payload_view *view, const struct payload_
         uint64_t count = left < CHUNK ? left : CHUNK;
         uint64_t first = stretch->span.first + done;
         const unsigned char *found = buffer + first * bytes;
-        if (stretch->wanted_of == NULL) {
-            expect_sum(view->payload, first, count, expected);
-        } else {
-            expect_some(view->payload, stretch, first, count, expected);
-        }
+        expect_elements(view, stretch, first, count, expected);
         if (memcmp(found, expected, count * bytes) == 0) {
             continue;
         }

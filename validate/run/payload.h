@@ -54,6 +54,9 @@ struct payload_view payload_see(const struct payload *payload, uint32_t rank,
 /** Writes all elements of a rank. */
 void payload_fill(const struct payload_view *view, unsigned char *buffer);
 
+/** Writes what each element should be at the end; all ones where it is not checked. */
+void payload_expect(const struct payload_view *view, unsigned char *buffer);
+
 /** Compares every element of a buffer with its expected value and adds the wrong ones to
  * `mismatch`, which describes the first. */
 void payload_check(const struct payload_view *view, const unsigned char *buffer,
