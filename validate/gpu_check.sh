@@ -79,8 +79,8 @@ step check-all 60 "${cuda[@]}" --check-only --operation all --ranks "$few" --roo
 pair=$((gpus > 2 ? gpus : 2))
 step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload "1MiB:$large:x4" $rounds --out "$out/probes.csv"
 step times 60 "${cuda[@]}" --ranks 4,8 --payload "4KiB:$medium:x16" $rounds --out "$out/times.csv"
-for operation in allgather reducescatter alltoall; do
-  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload "64KiB:$medium:x32" $rounds --out "$out/times-$operation.csv"
+for operation in allgather reducescatter alltoall; do # all-to-all: a link both ways, then all pairs at once
+  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 2,4,8 --payload "64KiB:$medium:x32" $rounds --out "$out/times-$operation.csv"
 done
 step nccl 60 "$program" --backend nccl --payload "4KiB:$large:x16" $rounds --out "$out/nccl.csv"
 step nccl-all 60 "$program" --backend nccl --operation all --payload "4KiB:$medium:x16" $rounds --out "$out/nccl-all.csv"

@@ -20,7 +20,12 @@
 
 enum { NAP_NS = 200000 };
 
-static struct mpi_world the_world; /* MPI has one per process */
+/* MPI has one per process. Without MPI it is this process alone. */
+static struct mpi_world the_world = {.ranks = 1, .ranks_per_node = 1};
+static bool is_started;
+
+/* What mpirun and srun tell their processes: Open MPI, PMIx, and the PMI of MPICH and Slurm. */
+static const char *const launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
 
 static void find_nodes(struct mpi_world *world)
 {
@@ -48,15 +53,18 @@ static void find_nodes(struct mpi_world *world)
     world->ranks_per_node = world->is_by_node ? world->ranks_per_node : 1;
 }
 
-const struct mpi_world *mpi_world_start(void)
+const struct mpi_world *mpi_world_start(bool is_needed)
 {
-    int is_started;
     int rank;
     int ranks;
-    MPI_Initialized(&is_started);
-    if (!is_started) {
-        MPI_Init(NULL, NULL);
+    for (size_t i = 0; i < sizeof launcher_variables / sizeof launcher_variables[0]; i++) {
+        is_needed = is_needed || getenv(launcher_variables[i]) != NULL;
     }
+    if (is_started || !is_needed) {
+        return &the_world;
+    }
+    MPI_Init(NULL, NULL);
+    is_started = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     the_world = (struct mpi_world){.rank = (uint32_t)rank, .ranks = (uint32_t)ranks};
@@ -66,6 +74,9 @@ const struct mpi_world *mpi_world_start(void)
 
 void mpi_world_stop(int code)
 {
+    if (!is_started) {
+        return;
+    }
     free(the_world.first_on_node);
     the_world.first_on_node = NULL;
     if (code != 0 && the_world.ranks > 1) { /* what MPI says of it would hide the error */
@@ -76,8 +87,8 @@ void mpi_world_stop(int code)
 
 uint32_t mpi_world_nodes(const struct mpi_world *world, uint32_t ranks)
 {
-    uint32_t nodes = 0;
-    for (uint32_t rank = 0; rank < ranks; rank++) {
+    uint32_t nodes = is_started ? 0 : 1;
+    for (uint32_t rank = 0; is_started && rank < ranks; rank++) {
         nodes += world->first_on_node[rank] == rank;
     }
     return nodes;
@@ -97,6 +108,9 @@ void mpi_world_describe(const struct mpi_world *world, FILE *file)
     int length;
     int version;
     int minor;
+    if (!is_started) {
+        return;
+    }
     MPI_Get_version(&version, &minor);
     MPI_Get_library_version(library, &length);
     library[strcspn(library, "\n,")] = '\0';
@@ -107,9 +121,18 @@ void mpi_world_describe(const struct mpi_world *world, FILE *file)
                               : "ranks not placed node by node: channels share one rank order");
 }
 
-void mpi_world_broadcast(unsigned char *data, uint32_t bytes)
+void mpi_world_broadcast(void *data, uint32_t bytes)
 {
-    MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (is_started) {
+        MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+}
+
+void mpi_world_gather(const void *own, uint32_t bytes, void *all)
+{
+    if (is_started) {
+        MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    }
 }
 
 /* Waits for all processes of a communicator; with naps, others may compute meanwhile. False: it
@@ -139,6 +162,9 @@ void mpi_world_collect(uint32_t ranks, struct measurement *measurement)
     bool is_member = world->rank < ranks;
     int first = is_member && mismatch->wrong > 0 ? (int)world->rank : INT_MAX;
     uint64_t wrong = mismatch->wrong;
+    if (!is_started) {
+        return;
+    }
     await_processes(MPI_COMM_WORLD, INFINITY, true);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -346,7 +372,7 @@ static enum ar_status mpi_start(const struct run_config *config, struct machine 
                                 struct ar_error *err)
 {
     const struct memory *memory = config->memory;
-    const struct mpi_world *world = mpi_world_start();
+    const struct mpi_world *world = mpi_world_start(true);
     *machine = mpi_world_machine(world);
     if (!memory->is_host && !is_cuda_aware()) {
         return ar_error_set(

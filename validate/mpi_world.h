@@ -16,8 +16,10 @@ struct mpi_world {
     uint32_t *first_on_node; /**< [rank]: the lowest rank of its node */
 };
 
-/** Starts MPI, if it has not been started; the result stays until mpi_world_stop(). */
-const struct mpi_world *mpi_world_start(void);
+#ifdef VALIDATE_HAS_MPI
+/** Starts MPI if `is_needed`, or if a launcher of MPI has started this process; else it is alone,
+ * and none of the functions below has anything to do. The result stays until mpi_world_stop(). */
+const struct mpi_world *mpi_world_start(bool is_needed);
 
 /** Ends MPI, or with a code all processes of the run. */
 void mpi_world_stop(int code);
@@ -32,8 +34,62 @@ struct machine mpi_world_machine(const struct mpi_world *world);
 void mpi_world_describe(const struct mpi_world *world, FILE *file);
 
 /** Process 0 gives `bytes` bytes to all. */
-void mpi_world_broadcast(unsigned char *data, uint32_t bytes);
+void mpi_world_broadcast(void *data, uint32_t bytes);
+
+/** Every process gives `bytes` bytes to all, who get them in the order of ranks. */
+void mpi_world_gather(const void *own, uint32_t bytes, void *all);
 
 /** Combines what the first `ranks` processes found; those beyond come here as well. On process 0
  * times are the slowest rank's; the mismatches are combined on all. */
 void mpi_world_collect(uint32_t ranks, struct measurement *measurement);
+#else /* a process is always alone */
+static inline const struct mpi_world *mpi_world_start(bool is_needed)
+{
+    static const struct mpi_world alone = {.ranks = 1, .ranks_per_node = 1};
+    (void)is_needed;
+    return &alone;
+}
+
+static inline void mpi_world_stop(int code)
+{
+    (void)code;
+}
+
+static inline uint32_t mpi_world_nodes(const struct mpi_world *world, uint32_t ranks)
+{
+    (void)world;
+    (void)ranks;
+    return 1;
+}
+
+static inline struct machine mpi_world_machine(const struct mpi_world *world)
+{
+    (void)world;
+    return (struct machine){.is_first = true};
+}
+
+static inline void mpi_world_describe(const struct mpi_world *world, FILE *file)
+{
+    (void)world;
+    (void)file;
+}
+
+static inline void mpi_world_broadcast(void *data, uint32_t bytes)
+{
+    (void)data;
+    (void)bytes;
+}
+
+static inline void mpi_world_gather(const void *own, uint32_t bytes, void *all)
+{
+    (void)own;
+    (void)bytes;
+    (void)all;
+}
+
+static inline void mpi_world_collect(uint32_t ranks, struct measurement *measurement)
+{
+    (void)ranks;
+    (void)measurement;
+}
+#endif

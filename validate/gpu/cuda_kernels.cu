@@ -79,8 +79,24 @@ __device__ static void tell_rank(const struct kernel_lane *lane, uint32_t rank, 
     write_flag(lane->flags[rank] + lane->rank * KERNEL_BLOCKS_MAX + block, value);
 }
 
+/* Waits until all blocks of all lanes have come here; false for all threads of a block if one of
+ * them waited in vain. */
+__device__ static bool meet_lanes(const struct kernel_lane *lane, uint32_t block, uint32_t blocks,
+                                  uint32_t value, uint64_t timeout_ns, uint64_t *result)
+{
+    bool is_stuck = false;
+    for (uint32_t rank = threadIdx.x; rank < lane->ranks; rank += blockDim.x) {
+        tell_rank(lane, rank, block, value);
+    }
+    for (uint32_t k = threadIdx.x; k < lane->ranks * blocks && !is_stuck; k += blockDim.x) {
+        is_stuck = !await_flag(lane, k / blocks, k % blocks, value, timeout_ns, result);
+    }
+    return !__syncthreads_or(is_stuck);
+}
+
 /* A group of `blocks` blocks for each lane. The flags of an iteration count from its base: 1 when a
- * block has begun it, 1 more for each operation. */
+ * block has begun it, 1 more for each operation. A kernel ends when all lanes have done all, for
+ * then its process may change memory that lanes of other processes read. */
 template <typename Element, typename Vector>
 __global__ static void execute(const struct kernel_lane *lanes, uint32_t blocks, uint32_t first,
                                uint32_t iterations, uint64_t timeout_ns)
@@ -91,13 +107,7 @@ __global__ static void execute(const struct kernel_lane *lanes, uint32_t blocks,
     for (uint32_t i = 0; i < iterations; i++) {
         const uint32_t base = (first + i) * lane->stride + 1;
         bool is_stuck = false;
-        for (uint32_t rank = thread; rank < lane->ranks; rank += threads) {
-            tell_rank(lane, rank, block, base);
-        }
-        for (uint32_t k = thread; k < lane->ranks * blocks && !is_stuck; k += threads) {
-            is_stuck = !await_flag(lane, k / blocks, k % blocks, base, timeout_ns, result);
-        }
-        if (__syncthreads_or(is_stuck)) {
+        if (!meet_lanes(lane, block, blocks, base, timeout_ns, result)) {
             return;
         }
         uint64_t begin_ns = read_clock_ns();
@@ -128,7 +138,8 @@ __global__ static void execute(const struct kernel_lane *lanes, uint32_t blocks,
         __syncthreads();
         spent_ns += read_clock_ns() - begin_ns;
     }
-    if (thread == 0) {
+    const uint32_t end = (first + iterations) * lane->stride;
+    if (meet_lanes(lane, block, blocks, end, timeout_ns, result) && thread == 0) {
         *result = spent_ns;
     }
 }

@@ -42,7 +42,8 @@ struct kernel_lane {
     uint64_t listeners; /**< a bit for each rank that waits for this one */
     uint32_t *flags[KERNEL_RANKS_MAX]; /**< where each rank looks: [who tells][KERNEL_BLOCKS_MAX] */
     uint32_t ops_count, rank, ranks;
-    uint32_t stride; /**< more than the operations of any lane: what flags count in an iteration */
+    uint32_t
+        stride; /**< 2 more than the operations of any lane: what flags count in an iteration */
 };
 
 /** A result: the lane waited in vain for rank `result - KERNEL_STUCK`. */

@@ -6,6 +6,7 @@
 #include "cuda_device.h"
 #include "cuda_program.h"
 #include "host.h"
+#include "mpi_world.h"
 #include "runner.h"
 
 enum {
@@ -13,10 +14,25 @@ enum {
     CALLS = 20,          /* timed at once; as many as nccl-tests */
     BLOCK_BYTES = 16384, /* of the longest message for a block; chosen: below, one more block costs
                             more flags than it copies */
+    SHARED_BYTES =
+        2 << 20, /* CUDA's units of memory: what is shared with a process is all of one */
 };
 
-static uint32_t gpus;  /* that the backend has found */
+static const struct mpi_world *world;
+static uint32_t devices; /* that this process sees */
+static uint32_t gpus;  /* which run ranks: the devices, or one of each process if there are more */
 static bool are_peers; /* each reads the memory of each */
+
+static bool is_single_process(void)
+{
+    return world->ranks == 1;
+}
+
+/* Ranks of a node take its devices in turn. */
+static int device_of(uint32_t gpu)
+{
+    return (int)((is_single_process() ? gpu : world->local_rank) % devices);
+}
 
 /* The lanes of a GPU. */
 struct gpu {
@@ -30,10 +46,10 @@ struct gpu {
 struct cuda_ranks {
     struct crew crew;
     const struct measurement *measurement;
-    struct gpu *gpus; /* that have ranks */
-    uint32_t gpus_count;
-    uint64_t *results; /* of a GPU, where the host reads them */
-    uint32_t blocks;   /* of a lane */
+    struct gpu *gpus;              /* that have ranks; filled in for */
+    uint32_t gpus_first, gpus_end; /* those of this process */
+    uint64_t *results;             /* of a GPU, where the host reads them */
+    uint32_t blocks;               /* of a lane */
     uint32_t iterations;
     double timeout_s;
 };
@@ -76,15 +92,15 @@ static enum ar_status run_on_gpus(struct crew *crew, uint32_t calls, double *tim
 {
     struct cuda_ranks *ranks = (struct cuda_ranks *)(void *)crew; /* its first member */
     const struct measurement *measurement = ranks->measurement;
-    for (uint32_t i = 0; i < ranks->gpus_count; i++) {
+    for (uint32_t i = ranks->gpus_first; i < ranks->gpus_end; i++) {
         const struct gpu *gpu = &ranks->gpus[i];
-        CUDA_TRY(cudaSetDevice, (int)i);
+        CUDA_TRY(cudaSetDevice, device_of(i));
         CUDA_TRY(kernels_execute, gpu->lanes, gpu->lanes_count, ranks->blocks,
                  measurement->type->bytes, ranks->iterations, calls, ranks->timeout_s, gpu->stream);
         CUDA_TRY(cudaEventRecord, gpu->end, gpu->stream);
     }
     ranks->iterations += calls;
-    for (uint32_t i = 0; i < ranks->gpus_count; i++) {
+    for (uint32_t i = ranks->gpus_first; i < ranks->gpus_end; i++) {
         AR_TRY(await_gpu(ranks, i, time_s, err));
     }
     *time_s /= calls * (measurement->probe == PROBE_LATENCY ? (double)PROGRAM_MESSAGES : 1);
@@ -98,24 +114,78 @@ static void free_host(void *memory)
     cudaFreeHost(memory);
 }
 
-/* Makes memory for messages and flags: that of the host where GPUs do not read each other's. */
-static enum ar_status make_memory(const struct measurement *measurement, struct ar_arena *arena,
+/* Where the parts of a rank's memory begin, in bytes. */
+struct memory_sizes {
+    size_t window, flags, all;
+};
+
+static struct memory_sizes measure_memory(const struct measurement *measurement)
+{
+    size_t bytes = (measurement_bytes(measurement) + 255) / 256 * 256; /* flags begin aligned */
+    size_t flags_count = (size_t)measurement->channels * measurement->ranks * KERNEL_BLOCKS_MAX;
+    return (struct memory_sizes){
+        .window = bytes, .flags = 2 * bytes, .all = 2 * bytes + flags_count * sizeof(uint32_t)};
+}
+
+static struct rank_memory place_memory(const struct memory_sizes *sizes, unsigned char *begin)
+{
+    return (struct rank_memory){.buffer = begin,
+                                .window = begin + sizes->window,
+                                .flags = (uint32_t *)(void *)(begin + sizes->flags)};
+}
+
+/* Makes memory for elements, messages and flags on the current GPU: of one piece, so that other
+ * processes open it with one handle. Where GPUs do not read each other's, messages and flags are in
+ * memory of the host. */
+static enum ar_status make_memory(const struct memory_sizes *sizes, struct ar_arena *arena,
                                   struct rank_memory *memory, struct ar_error *err)
 {
-    size_t flags_bytes =
-        (size_t)measurement->channels * measurement->ranks * KERNEL_BLOCKS_MAX * sizeof(uint32_t);
-    size_t bytes = (measurement_bytes(measurement) + 255) / 256 * 256; /* flags begin aligned */
-    AR_TRY(cuda_allocate(arena, bytes, &memory->buffer, err));
-    if (are_peers) {
-        AR_TRY(cuda_allocate(arena, bytes + flags_bytes, &memory->window, err));
-    } else {
+    size_t flags_bytes = sizes->all - sizes->flags;
+    size_t shared = (sizes->all + SHARED_BYTES - 1) / SHARED_BYTES * SHARED_BYTES;
+    AR_TRY(cuda_allocate(arena, is_single_process() ? sizes->all : shared, &memory->buffer, err));
+    *memory = place_memory(sizes, memory->buffer);
+    if (!are_peers) {
         void *allocated = NULL;
-        CUDA_TRY(cudaHostAlloc, &allocated, bytes + flags_bytes, cudaHostAllocPortable);
+        CUDA_TRY(cudaHostAlloc, &allocated, sizes->all - sizes->window, cudaHostAllocPortable);
         memory->window = ar_arena_own(arena, allocated, free_host);
+        memory->flags = (uint32_t *)(void *)(memory->window + sizes->flags - sizes->window);
     }
-    memory->flags = (uint32_t *)(void *)(memory->window + bytes);
     CUDA_TRY(cudaMemset, memory->flags, 0, flags_bytes);
     return cuda_check(cudaDeviceSynchronize(), "cudaMemset", err); /* streams here do not wait */
+}
+
+/* Opens the memory of ranks of other processes; all of them come here. */
+static enum ar_status open_memory(const struct cuda_ranks *ranks, const struct memory_sizes *sizes,
+                                  struct ar_arena *arena, struct rank_memory *memory,
+                                  struct ar_error *err)
+{
+    cudaIpcMemHandle_t own, *all = ar_arena_alloc(arena, world->ranks, sizeof *all);
+    bool is_member = ranks->gpus_first < ranks->gpus_end;
+    memset(&own, 0, sizeof own);
+    if (is_member) {
+        CUDA_TRY(cudaIpcGetMemHandle, &own, memory[world->rank].buffer);
+    }
+    mpi_world_gather(&own, sizeof own, all);
+    for (uint32_t rank = 0; is_member && rank < ranks->measurement->ranks; rank++) {
+        void *opened = NULL;
+        if (rank != world->rank) {
+            CUDA_TRY(cudaIpcOpenMemHandle, &opened, all[rank], cudaIpcMemLazyEnablePeerAccess);
+            memory[rank] = place_memory(sizes, opened);
+        }
+    }
+    return AR_OK;
+}
+
+/* Closes it, before its owner may free it. */
+static enum ar_status close_memory(const struct cuda_ranks *ranks, struct rank_memory *memory,
+                                   struct ar_error *err)
+{
+    for (uint32_t rank = 0; rank < ranks->measurement->ranks; rank++) {
+        if (ranks->gpus_first < ranks->gpus_end && rank != world->rank) {
+            CUDA_TRY(cudaIpcCloseMemHandle, memory[rank].buffer);
+        }
+    }
+    return AR_OK;
 }
 
 /* Copies an array to the current GPU. */
@@ -137,12 +207,12 @@ static enum ar_status make_gpu(const struct cuda_ranks *ranks, const struct prog
     struct kernel_lane *lanes = ar_arena_alloc(arena, count * channels, sizeof *lanes);
     size_t results_bytes = count * channels * KERNEL_BLOCKS_MAX * sizeof *ranks->results;
     unsigned char *uploaded;
-    CUDA_TRY(cudaSetDevice, (int)index);
+    CUDA_TRY(cudaSetDevice, device_of(index));
     AR_TRY(cuda_make_stream(arena, &gpu->stream, err));
     AR_TRY(cuda_make_event(arena, &gpu->end, err));
     AR_TRY(upload(ranks->results, results_bytes, arena, &gpu->results, err));
     for (uint32_t i = 0; i < count * channels; i++) {
-        stride = programs[i].ops_count + 1 > stride ? programs[i].ops_count + 1 : stride;
+        stride = programs[i].ops_count + 2 > stride ? programs[i].ops_count + 2 : stride;
     }
     for (uint32_t i = index * channels; i < count * channels; i++) {
         uint32_t rank = i / channels, channel = i % channels;
@@ -215,11 +285,24 @@ static enum ar_status cuda_start(const struct run_config *config, struct machine
                                  struct ar_error *err)
 {
     (void)config;
-    *machine = (struct machine){
-        .is_first = true, .ranks_max = KERNEL_RANKS_MAX, .ranks_standard = RANKS_STANDARD};
-    AR_TRY(cuda_count(&gpus, err));
+    world = mpi_world_start(false);
+    *machine = mpi_world_machine(world);
+    AR_TRY(cuda_count(&devices, err));
+    gpus = is_single_process() ? devices : world->ranks;
     are_peers = true;
-    for (uint32_t i = 0; i < gpus * gpus; i++) {
+    uint32_t nodes = mpi_world_nodes(world, world->ranks);
+    if (nodes > 1 || world->ranks > KERNEL_RANKS_MAX) {
+        return ar_error_set(err, AR_USAGE,
+                            "--backend cuda: found %" PRIu32 " processes on %" PRIu32
+                            " nodes; expected at most %d on one, or --backend nccl",
+                            world->ranks, nodes, KERNEL_RANKS_MAX);
+    }
+    if (is_single_process()) {
+        machine->ranks_max = KERNEL_RANKS_MAX;
+        machine->ranks_standard = RANKS_STANDARD;
+        machine->ranks_per_node = 0;
+    }
+    for (uint32_t i = 0; is_single_process() && i < gpus * gpus; i++) {
         AR_TRY(enable_peer_access((int)(i / gpus), (int)(i % gpus), err));
     }
     return AR_OK;
@@ -227,15 +310,19 @@ static enum ar_status cuda_start(const struct run_config *config, struct machine
 
 static void cuda_describe_run(FILE *file)
 {
-    cuda_describe(file, gpus);
+    cuda_describe(file, devices);
     fprintf(file, "# ranks: one per GPU; of more than %u, several VIRTUAL RANKS share a GPU\n",
-            gpus);
+            devices);
+    mpi_world_describe(world, file);
 }
 
 static const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to)
 {
     (void)ranks;
-    int from_gpu = (int)(from % gpus), to_gpu = (int)(to % gpus), has_atomics = 0;
+    int from_gpu = (int)(from % devices), to_gpu = (int)(to % devices), has_atomics = 0;
+    if (devices < gpus) { /* processes that see each its own */
+        return "node";
+    }
     if (from_gpu == to_gpu) {
         return "device";
     }
@@ -243,51 +330,75 @@ static const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to)
     return !are_peers ? "staged" : has_atomics ? "nvlink" : "pcie";
 }
 
-/* Copies, sums and starts are those of a thread per rank. */
-static enum ar_status cuda_run(const struct run_config *config, struct ar_arena *arena,
-                               struct measurement *measurement, struct ar_error *err)
+static enum ar_status run_ranks(const struct run_config *config, struct ar_arena *arena,
+                                struct measurement *measurement, struct ar_error *err)
 {
-    bool is_probe = measurement->probe != PROBE_NONE;
-    if (is_probe && !probe_is_of_link(measurement->probe)) {
-        return host_run(config, arena, measurement, err);
-    }
     uint32_t count = measurement->ranks;
+    uint32_t used = count < gpus ? count : gpus;
     struct rank_memory *memory = ar_arena_alloc(arena, count, sizeof *memory);
     unsigned char **buffers = ar_arena_alloc(arena, count, sizeof *buffers);
+    struct memory_sizes sizes = measure_memory(measurement);
+    struct payload payload;
     struct cuda_ranks ranks = {
         .crew = {.memory = &memory_device,
-                 .count = is_probe ? 0 : count,
+                 .first = is_single_process() ? 0 : world->rank,
+                 .count = measurement->probe != PROBE_NONE ? 0
+                          : is_single_process()            ? count
+                                                           : 1,
                  .buffers = buffers,
                  .calls = measurement->probe == PROBE_LATENCY ? 1 : CALLS,
                  .run = run_on_gpus},
         .measurement = measurement,
         .gpus = ar_arena_alloc(arena, gpus, sizeof *ranks.gpus),
-        .gpus_count = count < gpus ? count : gpus,
+        .gpus_first = is_single_process() ? 0 : world->rank,
+        .gpus_end = is_single_process() || world->rank >= used ? used : world->rank + 1,
         .results = ar_arena_alloc(arena, (size_t)count * measurement->channels * KERNEL_BLOCKS_MAX,
                                   sizeof *ranks.results),
         .timeout_s = config->timeout_s};
-    struct payload payload;
-    AR_TRY(is_probe ? AR_OK : payload_create(measurement, arena, &payload, err));
+    AR_TRY(ranks.crew.count == 0 ? AR_OK : payload_create(measurement, arena, &payload, err));
+    CUDA_TRY(cudaSetDevice, device_of(ranks.gpus_first));
     AR_TRY(choose_blocks(measurement, &ranks.blocks, err));
-    for (uint32_t rank = 0; rank < count; rank++) {
-        CUDA_TRY(cudaSetDevice, (int)(rank % gpus));
-        AR_TRY(make_memory(measurement, arena, &memory[rank], err));
-        buffers[rank] = memory[rank].buffer;
+    for (uint32_t rank = 0, own = 0; rank < count; rank++) {
+        uint32_t gpu = rank % gpus;
+        if (gpu >= ranks.gpus_first && gpu < ranks.gpus_end) {
+            CUDA_TRY(cudaSetDevice, device_of(gpu));
+            AR_TRY(make_memory(&sizes, arena, &memory[rank], err));
+            buffers[own++] = memory[rank].buffer;
+        }
+    }
+    AR_TRY(is_single_process() ? AR_OK : open_memory(&ranks, &sizes, arena, memory, err));
+    if (ranks.gpus_first >= ranks.gpus_end) {
+        return AR_OK; /* this process has no rank */
     }
     const struct program *programs =
         programs_create(measurement, memory, !are_peers, ranks.blocks, arena);
-    for (uint32_t i = 0; i < ranks.gpus_count; i++) {
+    for (uint32_t i = ranks.gpus_first; i < ranks.gpus_end; i++) {
         AR_TRY(make_gpu(&ranks, programs, memory, i, arena, err));
     }
+    AR_TRY(crew_repeat(&ranks.crew, config, &payload, arena, measurement, err));
+    return is_single_process() ? AR_OK : close_memory(&ranks, memory, err);
+}
+
+/* Copies, sums and starts are those of a thread per rank, all in the first process. */
+static enum ar_status cuda_run(const struct run_config *config, struct ar_arena *arena,
+                               struct measurement *measurement, struct ar_error *err)
+{
+    if (measurement->probe == PROBE_NONE || probe_is_of_link(measurement->probe)) {
+        AR_TRY(run_ranks(config, arena, measurement, err));
+    } else if (world->rank == 0) {
+        AR_TRY(host_run(config, arena, measurement, err));
+    }
     measurement->nodes = 1;
-    return crew_repeat(&ranks.crew, config, &payload, arena, measurement, err);
+    mpi_world_collect(measurement->ranks, measurement);
+    return AR_OK;
 }
 
 const struct backend backend_cuda = {
     .name = "cuda",
-    .summary = "GPUs of this machine, several virtual ranks on one if asked for more",
+    .summary = "GPUs of this machine, several virtual ranks on one, or one per process of MPI",
     .memories = {&memory_device},
     .start = cuda_start,
+    .stop = mpi_world_stop,
     .describe = cuda_describe_run,
     .tier = cuda_tier,
     .run = cuda_run,

@@ -10,9 +10,7 @@
 #include "ar_numbers.h"
 #include "backend.h"
 #include "cuda_device.h"
-#ifdef VALIDATE_HAS_MPI
 #include "mpi_world.h"
-#endif
 
 enum { CALLS = 20 };                /* timed at once; as many as nccl-tests */
 static const double AWAIT_S = 0.05; /* after which NCCL is asked for errors */
@@ -467,29 +465,19 @@ static struct nccl_communicators *communicators;
 static struct ar_arena communicators_arena;
 static uint32_t gpus;
 
-#ifdef VALIDATE_HAS_MPI
 static const struct mpi_world *world;
 
 static bool is_single_process(void)
 {
     return world->ranks == 1;
 }
-#else
-static bool is_single_process(void)
-{
-    return true;
-}
-#endif
 
 static enum ar_status nccl_start(const struct run_config *config, struct machine *machine,
                                  struct ar_error *err)
 {
     (void)config;
-    *machine = (struct machine){.is_first = true};
-#ifdef VALIDATE_HAS_MPI
-    world = mpi_world_start();
+    world = mpi_world_start(false);
     *machine = mpi_world_machine(world);
-#endif
     AR_TRY(cuda_count(&gpus, err));
     if (is_single_process()) {
         machine->ranks_max = gpus;
@@ -504,9 +492,7 @@ static void nccl_stop(int code)
     if (code == 0) { /* else NCCL might wait for the others */
         ar_arena_end(&communicators_arena);
     }
-#ifdef VALIDATE_HAS_MPI
     mpi_world_stop(code);
-#endif
 }
 
 static void nccl_describe(FILE *file)
@@ -515,9 +501,7 @@ static void nccl_describe(FILE *file)
     library.get_version(&version);
     fprintf(file, "# nccl: %d.%d.%d\n", version / 10000, version % 10000 / 100, version % 100);
     cuda_describe(file, gpus);
-#ifdef VALIDATE_HAS_MPI
     mpi_world_describe(world, file);
-#endif
 }
 
 static bool nccl_can_run(const struct ar_algorithm *algorithm)
@@ -530,18 +514,15 @@ static enum ar_status find_place(const struct measurement *measurement, struct n
                                  struct ar_error *err)
 {
     *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_single_process()};
-#ifdef VALIDATE_HAS_MPI
     if (!is_single_process()) {
         if (world->rank == 0 && !nccl_has_communicators(communicators, measurement->ranks)) {
             AR_TRY(nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err));
         }
-        mpi_world_broadcast((unsigned char *)&place->id, sizeof place->id);
+        mpi_world_broadcast(&place->id, sizeof place->id);
         place->first = world->rank;
         place->count = world->rank < measurement->ranks;
         place->device = (int)(world->local_rank % gpus);
     }
-#endif
-    (void)err;
     return AR_OK;
 }
 
@@ -558,11 +539,8 @@ static enum ar_status nccl_run(const struct run_config *config, struct ar_arena 
                                  &communicators_arena, &communicators, arena, &crew, err));
         AR_TRY(crew_repeat(crew, config, &payload, arena, measurement, err));
     }
-    measurement->nodes = 1;
-#ifdef VALIDATE_HAS_MPI
     measurement->nodes = mpi_world_nodes(world, is_single_process() ? 1 : measurement->ranks);
     mpi_world_collect(measurement->ranks, measurement);
-#endif
     return AR_OK;
 }
 
