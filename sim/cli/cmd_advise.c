@@ -1,4 +1,5 @@
-/* advise: the fastest layout of a model, what a training with it takes, and what changes that. */
+/* advise: the fastest layout of a model, what a training with it takes, and what changes that.
+ * train of a model (--workload): what a training takes alone. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +50,8 @@ struct adviser {
     const struct options *options;
     struct ar_arena *arena;
     double tokens, price, power_W, mtbf_s, checkpoint_s;
+    bool plans_only;    /* no losses and no changes */
+    bool is_mesh_fixed; /* --mesh is one layout */
     uint64_t gpus_max;  /* the largest number of GPUs, whose plan is changed */
     uint64_t gpus_half; /* half of it, if it was added to the numbers that were asked for; else 0 */
     struct advice half; /* the plan of half the GPUs as a change; its kind is NULL: there is none */
@@ -239,7 +242,7 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
         adviser->half.text =
             say_change(adviser, "half the GPUs, with their own layout", plan, &adviser->half);
         add_advice(adviser, &adviser->half);
-    } else if (adviser->gpus_max % 2 == 0) {
+    } else if (adviser->gpus_max % 2 == 0 && !adviser->is_mesh_fixed) {
         ar_note(option_notes(adviser->options), "half the GPUs is left out: no layout fits there");
     }
     return AR_OK;
@@ -255,6 +258,9 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
                                   "found a step whose operations are not known; expected a "
                                   "transformer");
     }
+    if (adviser->is_mesh_fixed) {
+        adviser->gpus_max = row->gpus;
+    }
     if (row->gpus * 2 == adviser->gpus_max) {
         adviser->half = find_training(adviser, "change", "half-gpus", row);
     }
@@ -264,7 +270,7 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
     struct advice plan = find_training(adviser, "plan", "", row);
     plan.text = say_plan(adviser, &plan, row, &scenario->layout);
     add_advice(adviser, &plan);
-    if (row->gpus < adviser->gpus_max) {
+    if (row->gpus < adviser->gpus_max || adviser->plans_only) {
         return AR_OK;
     }
     add_losses(adviser, row, &scenario->layout);
@@ -308,9 +314,9 @@ static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err
     AR_TRY(read_number("--checkpoint", options->checkpoint, &adviser->checkpoint_s, err));
     adviser->mtbf_s *= HOUR_S;
     if (isnan(adviser->mtbf_s) != isnan(adviser->checkpoint_s)) {
-        return ar_error_set(err, AR_USAGE,
-                            "advise: found %s alone; expected --mtbf and --checkpoint together",
-                            isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
+        return ar_error_set(
+            err, AR_USAGE, "%s: found %s alone; expected --mtbf and --checkpoint together",
+            options->command->name, isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
     }
     if (adviser->checkpoint_s >= adviser->mtbf_s) {
         return ar_error_set(err, AR_USAGE,
@@ -320,12 +326,14 @@ static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err
     }
     return isnan(adviser->tokens) && (options->price != NULL || options->power != NULL)
                ? ar_error_set(err, AR_USAGE,
-                              "advise: found --price or --power without --tokens; expected the "
-                              "tokens of the training")
+                              "%s: found --price or --power without --tokens; expected the "
+                              "tokens of the training",
+                              options->command->name)
                : AR_OK;
 }
 
-/* Reads the numbers of GPUs, and adds half of the largest one to those that are planned. */
+/* Reads the numbers of GPUs, and adds half of the largest one to those that are planned; one layout
+ * (--mesh) has as many as its places. */
 static enum ar_status read_gpus(struct adviser *adviser, struct options *options,
                                 struct ar_error *err)
 {
@@ -333,8 +341,10 @@ static enum ar_status read_gpus(struct adviser *adviser, struct options *options
     uint64_t *gpus;
     size_t count;
     bool has_half = false;
-    if (list == NULL && option_key(options, AR_KEY_MESH) != NULL) {
-        return option_required(options, "gpus", NULL, err);
+    const char *mesh = option_key(options, AR_KEY_MESH);
+    adviser->is_mesh_fixed = mesh != NULL && strncmp(mesh, "all", 3) != 0;
+    if (adviser->is_mesh_fixed) {
+        return AR_OK;
     }
     if (list == NULL) {
         struct ar_scenario scenario = ar_scenario_begin(options->arena);
@@ -352,7 +362,7 @@ static enum ar_status read_gpus(struct adviser *adviser, struct options *options
     for (size_t i = 0; i < count; i++) {
         has_half = has_half || gpus[i] * 2 == adviser->gpus_max;
     }
-    if (!has_half && adviser->gpus_max % 2 == 0) {
+    if (!has_half && adviser->gpus_max % 2 == 0 && !adviser->plans_only) {
         adviser->gpus_half = adviser->gpus_max / 2;
         list = ar_arena_format(options->arena, "%s,%" PRIu64, list, adviser->gpus_half);
     }
@@ -360,10 +370,10 @@ static enum ar_status read_gpus(struct adviser *adviser, struct options *options
     return AR_OK;
 }
 
-enum ar_status command_advise(const struct options *options, struct ar_error *err)
+static enum ar_status run_adviser(struct adviser adviser, struct ar_error *err)
 {
     static const char *const all[] = {"all"};
-    struct adviser adviser = {.options = options, .arena = options->arena};
+    const struct options *options = adviser.options;
     struct options sweep = *options;
     struct ar_view view;
     AR_TRY(option_view(options, AR_COLUMNS(advice_columns), &view, err));
@@ -373,9 +383,9 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
         const char *text = option_key(options, *key);
         if (text != NULL && key_is_list(*key, text)) {
             return ar_error_set(err, AR_USAGE,
-                                "advise: found --%s %.60s; expected one value: a plan is for one "
+                                "%s: found --%s %.60s; expected one value: a plan is for one "
                                 "training, several are for 'allreckon sweep --best'",
-                                ar_key_name(*key), text);
+                                options->command->name, ar_key_name(*key), text);
         }
     }
     AR_TRY(read_numbers(&adviser, err));
@@ -397,4 +407,19 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
         printf("%s%s\n", i == 0 ? "\n" : "", adviser.list[i].text);
     }
     return AR_OK;
+}
+
+enum ar_status command_advise(const struct options *options, struct ar_error *err)
+{
+    return run_adviser((struct adviser){.options = options, .arena = options->arena}, err);
+}
+
+enum ar_status command_train_model(const struct options *options, struct ar_error *err)
+{
+    key_set allowed = (key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT)) &
+                      ~(KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE));
+    AR_TRY(option_refuse_others(options, allowed, "--workload", err));
+    AR_TRY(option_required(options, "tokens", options->tokens, err));
+    return run_adviser(
+        (struct adviser){.options = options, .arena = options->arena, .plans_only = true}, err);
 }

@@ -137,6 +137,26 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
 {
     struct runs runs = {.options = options};
     size_t estimates = 0, rows = 0;
+    if (options->arguments_count == 0 && option_key(options, AR_KEY_WORKLOAD) != NULL) {
+        return command_train_model(options, err);
+    }
+    if (options->arguments_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "train: found no run; expected RUN.csv, or a model: --workload W, "
+                            "--cluster C and --tokens T, see 'allreckon train --help'");
+    }
+    AR_TRY(option_refuse_others(options, key_bits(AR_KEY_IN_RUN), "a run file", err));
+    const char *of_model = options->tokens != NULL       ? "tokens"
+                           : options->price != NULL      ? "price"
+                           : options->power != NULL      ? "power"
+                           : options->mtbf != NULL       ? "mtbf"
+                           : options->checkpoint != NULL ? "checkpoint"
+                                                         : NULL;
+    if (of_model != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "train: found --%s with a run file; expected it with --workload",
+                            of_model);
+    }
     AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
     AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));
     AR_TRY(options_scenario(options, 0, &runs.given, err));

@@ -53,15 +53,19 @@ static const struct command commands[] = {
          "examples:\n"
          "  allreckon boxing P S0 --gpus 8 --payload 64MiB --cluster dgx-a100\n"
          "  allreckon boxing S0,P B,S1 --mesh dp=4,tp=8 --payload 64MiB"},
-    {COMMAND(train), .key_uses = AR_KEY_IN_RUN, .keys_less = KEY_BIT(AR_KEY_GPUS),
-     .summary = "time to train of a whole run", .arguments = "RUN.csv...", .arguments_min = 1,
-     .arguments_max = ARGUMENTS_MAX,
+    {COMMAND(train), .key_uses = AR_KEY_IN_RUN | AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
+     .keys_less = KEY_BIT(AR_KEY_GPUS), .summary = "time to train of a whole run",
+     .arguments = "[RUN.csv...]", .arguments_max = ARGUMENTS_MAX,
      .text = "Predicts how long a training run takes, from a run file (traces/README.md has the "
              "form): a phase is one predicted step times its number of steps, and evaluations. "
              "Options win over the file; --gpus takes a list, with the batch per GPU of the file. "
              "Start-up and checkpoints are left out.\n\n"
-             "example:\n"
-             "  allreckon train example --gpus 64:1024:x2 --format csv"},
+             "With --workload and no file: days and cost of --tokens of a transformer, by the "
+             "fastest layout or --mesh, as 'allreckon advise' plans it.\n\n"
+             "examples:\n"
+             "  allreckon train example --gpus 64:1024:x2 --format csv\n"
+             "  allreckon train --cluster dgx-h100 --workload llama3-70b --gpus 512 "
+             "--global-batch 1024 --precision bf16 --tokens 1T --price 2.5"},
     {COMMAND(sweep), .key_uses = ANY_WORK,
      .keys_less = KEY_BIT(AR_KEY_OPERATION) | KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) |
                   KEY_BIT(AR_KEY_SHAPE),
@@ -377,7 +381,8 @@ static void write_command_help(FILE *file, const struct command *command)
     for (size_t i = 0; i < count; i++) {
         char left[40];
         char text[400];
-        bool is_of_run_file = rows[i].is_key && command->key_uses == AR_KEY_IN_RUN;
+        bool is_of_run_file = rows[i].is_key && ar_key_is(rows[i].key, AR_KEY_IN_RUN) &&
+                              (command->key_uses & AR_KEY_IN_RUN) != 0;
         snprintf(left, sizeof left, "--%s%s%s", rows[i].name,
                  rows[i].placeholder != NULL ? " " : "",
                  rows[i].placeholder != NULL ? rows[i].placeholder : "");

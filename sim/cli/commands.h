@@ -47,6 +47,8 @@ typedef enum ar_status (*sweep_taker)(void *taker, const struct ar_row *row,
                                       const struct ar_scenario *scenario, struct ar_error *err);
 enum ar_status command_sweep_for(const struct options *options, const struct options *given,
                                  sweep_taker take, void *taker, struct ar_error *err);
+/** train without a run file: days and cost of --tokens of a model, by its fastest layout. */
+enum ar_status command_train_model(const struct options *options, struct ar_error *err);
 /** Whether the only argument of compare is a trace of measured times; compares its layers. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);

@@ -42,6 +42,24 @@ Test(cli_advise, the_plan_is_the_best_of_the_sweep_and_costs_what_its_options_sa
                        "half the GPUs fail half as often");
 }
 
+/* A model is trained on numbers of GPUs, or on one layout, as advise plans it. */
+Test(cli_advise, train_of_a_model_has_the_plans_alone)
+{
+    static const char run[] = "--gpus 32,64 --tokens 2B --price 3";
+    struct cli_table *plans = cli_rows("train " JOB "%s", run);
+    struct cli_table *advice = cli_rows("advise " JOB "%s", run);
+    cr_assert_eq(plans->rows_count, 3);
+    for (size_t i = 1; i < plans->rows_count; i++) {
+        cli_expect_same_row(plans, i, advice, i);
+    }
+    struct cli_table *one = cli_rows("train " JOB "--mesh dp=32 --strategy zero3 --tokens 2B");
+    CLI_CELL(one, 1, "gpus", "32");
+    CLI_CELL(one, 1, "mesh", "dp=32");
+    CLI_CELL(cli_rows("advise " JOB "--mesh dp=32 --strategy zero3"), 1, "gpus", "32");
+    cli_fails(64, "expected 64, the number of --gpus",
+              "$AR advise " JOB "--mesh dp=32 --strategy zero3 --gpus 64");
+}
+
 /* Each change is the prediction of the same layout with that one thing changed. */
 Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
 {
@@ -129,7 +147,6 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
          "found --workload llama3-8b,mpt-7b; expected one value"},
         {"--workload llama3-8b --gpus 16 --global-batch 16:64:x2", 64,
          "found --global-batch 16:64:x2; expected one value"},
-        {"--workload llama3-8b --mesh tp=8 --global-batch 16", 64, "option --gpus is missing"},
         {"--workload llama3-8b --gpus 7 --global-batch 64", 64,
          "found global-batch 64; expected a multiple of 7"},
         {"--workload llama3-8b --gpus 1 --global-batch 64", 64, "the smallest (one GPU, zero3"},
