@@ -13,26 +13,6 @@
 
 enum { LINE_SIZE = 256 };
 
-/* The processor's name where Linux says it, else the architecture. */
-static void write_processor(FILE *file, const struct utsname *system)
-{
-    char line[LINE_SIZE];
-    const char *name = system->machine;
-    FILE *info = fopen("/proc/cpuinfo", "re");
-    while (info != NULL && fgets(line, sizeof line, info) != NULL) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ') {
-            line[strcspn(line, "\n")] = '\0';
-            name = colon + 2;
-            break;
-        }
-    }
-    if (info != NULL) {
-        fclose(info);
-    }
-    fprintf(file, "# processor: %s, %ld cores online\n", name, sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 void result_write_head(FILE *file, const struct backend *backend, const struct run_config *config,
                        int argc, char *const *argv)
 {
@@ -53,7 +33,22 @@ void result_write_head(FILE *file, const struct backend *backend, const struct r
     fprintf(file, "\n# date: %s\n", date);
     fprintf(file, "# host: %s\n", system.nodename);
     fprintf(file, "# system: %s %s %s\n", system.sysname, system.release, system.machine);
-    write_processor(file, &system);
+    /* The processor's name where Linux says it, else the architecture. */
+    char line[LINE_SIZE];
+    const char *name = system.machine;
+    FILE *info = fopen("/proc/cpuinfo", "re");
+    while (info != NULL && fgets(line, sizeof line, info) != NULL) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ') {
+            line[strcspn(line, "\n")] = '\0';
+            name = colon + 2;
+            break;
+        }
+    }
+    if (info != NULL) {
+        fclose(info);
+    }
+    fprintf(file, "# processor: %s, %ld cores online\n", name, sysconf(_SC_NPROCESSORS_ONLN));
     fputs("# compiler: " __VERSION__ "\n", file);
     fprintf(file, "# backend: %s, %s memory\n", backend->name, config->memory->name);
     backend->describe(file);

@@ -269,12 +269,6 @@ static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
 
 /* --- what switches sum, and pat ----------------------------------------------------------- */
 
-/* Payload over bus bandwidth of a ring's all-reduce. */
-static double ring_ratio(const struct ar_library_run *run)
-{
-    return run->ranks / (2.0 * (run->ranks - 1));
-}
-
 static double collnet_time(const struct ar_tuning *tuning, enum ar_choice choice,
                            const struct ar_library_run *run)
 {
@@ -351,10 +345,11 @@ static double nvls_time(const struct ar_tuning *tuning, enum ar_choice choice,
                   : is_tree      ? 2 * tree_levels(run)
                   : is_wide(run) ? 1
                                  : 0;
+    /* Payload over bus bandwidth of a ring's all-reduce. */
     double ratio = run->call != AR_ALL_REDUCE ? 1
                    : is_line                  ? 0.7 * run->nodes / (2.0 * (run->nodes - 1))
                    : release->nvls_ratio > 0  ? release->nvls_ratio
-                                              : ring_ratio(run);
+                                              : run->ranks / (2.0 * (run->ranks - 1));
     return in_seconds(of->base + hops * net, run->bytes,
                       nvls_bandwidth(tuning, is_tree, run) * ratio);
 }

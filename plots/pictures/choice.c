@@ -181,24 +181,6 @@ static void append_format(char text[LINE], const char *format, ...)
     va_end(arguments);
 }
 
-/* Adds a column in which rows differ, and a choice as it is given to --where. Settings are keys
- * themselves. */
-static void add_difference(const struct ar_plot_table *table, const char *name, char columns[LINE],
-                           char choice[LINE])
-{
-    const char *cell = ar_csv_text(table->csv, 0, name);
-    bool is_settings = strcmp(name, "settings") == 0 && cell[0] != '\0';
-    char values[LINE] = "";
-    char *blank = choice + strlen(choice);
-    list_values(table, name, values);
-    append_format(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", name, values);
-    append_format(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : name,
-                  is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
-    while (is_settings && (blank = strchr(blank, ' ')) != NULL) {
-        *blank = ',';
-    }
-}
-
 /* Whether rows that have the same point, and agree on other columns, differ in a column. */
 static bool choice_differs(const struct ar_plot_table *table, const char *others,
                            const char *column, struct ar_arena *arena)
@@ -243,7 +225,19 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
     char choice[LINE] = "";
     char column[AR_WORD_SIZE];
     for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
-        add_difference(table, column, columns, choice);
+        /* Adds a column in which rows differ, and a choice as it is given to --where. Settings are
+         * keys themselves. */
+        const char *cell = ar_csv_text(table->csv, 0, column);
+        bool is_settings = strcmp(column, "settings") == 0 && cell[0] != '\0';
+        char values[LINE] = "";
+        char *blank = choice + strlen(choice);
+        list_values(table, column, values);
+        append_format(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", column, values);
+        append_format(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : column,
+                      is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
+        while (is_settings && (blank = strchr(blank, ' ')) != NULL) {
+            *blank = ',';
+        }
     }
     if (columns[0] == '\0') {
         return NULL;
@@ -327,22 +321,6 @@ static void extend_names(const struct ar_plot_table *named, const char *column,
     }
 }
 
-/* Gives equal names one number; returns how many names there are, SERIES_MAX + 1 if too many. */
-static size_t number_names(const struct ar_plot_table *named)
-{
-    size_t columns = named->csv->columns_count;
-    double *numbers = named->values + ar_csv_find_column(named->csv, "algorithm");
-    size_t count = 0;
-    for (size_t row = 0; row < named->csv->rows_count && count <= SERIES_MAX; row++) {
-        size_t first = 0;
-        while (strcmp(*series_name(named, first), *series_name(named, row)) != 0) {
-            first++;
-        }
-        numbers[row * columns] = first < row ? numbers[first * columns] : (double)count++;
-    }
-    return count;
-}
-
 bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
                          struct ar_arena *arena, struct ar_plot_table *named)
 {
@@ -359,5 +337,17 @@ bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot
     for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
         extend_names(named, column, arena);
     }
-    return number_names(named) <= SERIES_MAX;
+    /* Gives equal names one number; returns how many names there are, SERIES_MAX + 1 if too many.
+     */
+    size_t columns = named->csv->columns_count;
+    double *numbers = named->values + ar_csv_find_column(named->csv, "algorithm");
+    size_t count = 0;
+    for (size_t row = 0; row < named->csv->rows_count && count <= SERIES_MAX; row++) {
+        size_t first = 0;
+        while (strcmp(*series_name(named, first), *series_name(named, row)) != 0) {
+            first++;
+        }
+        numbers[row * columns] = first < row ? numbers[first * columns] : (double)count++;
+    }
+    return count <= SERIES_MAX;
 }

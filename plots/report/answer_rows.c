@@ -120,22 +120,6 @@ static size_t find_best_row(const struct rows *rows, double gpus, double payload
     return best;
 }
 
-/* The best of the rows that differ from a row only in their algorithm; SIZE_MAX: there is none. */
-static size_t find_next_row(const struct rows *rows, size_t best)
-{
-    size_t next = SIZE_MAX;
-    for (size_t i = 0; i < rows->count; i++) {
-        if (has_result(rows, i) && rows->list[i].gpus == rows->list[best].gpus &&
-            rows_are_alike(rows, best, i) &&
-            strcmp(rows->list[i].algorithm, rows->list[best].algorithm) != 0 &&
-            (next == SIZE_MAX ||
-             row_cost(rows, i) < row_cost(rows, next) * (1 - AR_PLOT_SAME_FRAC))) {
-            next = i;
-        }
-    }
-    return next;
-}
-
 /* The least or the largest payload among rows of so many GPUs. */
 static double find_payload(const struct rows *rows, double gpus, bool is_least)
 {
@@ -219,7 +203,18 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
     char bytes[AR_UNIT_TEXT];
-    size_t next = find_next_row(rows, best);
+    /* The best of the rows that differ from a row only in their algorithm; SIZE_MAX: there is none.
+     */
+    size_t next = SIZE_MAX;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (has_result(rows, i) && rows->list[i].gpus == rows->list[best].gpus &&
+            rows_are_alike(rows, best, i) &&
+            strcmp(rows->list[i].algorithm, rows->list[best].algorithm) != 0 &&
+            (next == SIZE_MAX ||
+             row_cost(rows, i) < row_cost(rows, next) * (1 - AR_PLOT_SAME_FRAC))) {
+            next = i;
+        }
+    }
     const struct row *row = &rows->list[best];
     fprintf(text, "On %s GPUs of %s ", ar_format_number(row->gpus, bytes),
             known(row->cluster, "?"));

@@ -340,22 +340,6 @@ static enum ar_status write_part(FILE *file, struct page_parts *parts, const cha
                         parts->request->page_dir, (int)size, name);
 }
 
-static enum ar_status write_page(FILE *file, struct page_parts *parts, struct ar_error *err)
-{
-    char *frame;
-    AR_TRY(read_page_file(parts, "report.html", &frame, err));
-    for (char *begin, *end; (begin = strstr(frame, "{{")) != NULL; frame = end + 2) {
-        end = strstr(begin, "}}");
-        if (end == NULL) {
-            break;
-        }
-        fwrite(frame, 1, (size_t)(begin - frame), file);
-        AR_TRY(write_part(file, parts, begin + 2, (size_t)(end - begin) - 2, err));
-    }
-    fputs(frame, file);
-    return AR_OK;
-}
-
 enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_arena *arena,
                              struct ar_page *page, struct ar_error *err)
 {
@@ -367,7 +351,17 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
     page_answer(parts);
     AR_TRY(ar_output_begin(request->out, arena, &output, err));
     AR_TRY(draw_page_pictures(parts, err));
-    AR_TRY(write_page(output->file, parts, err));
+    char *frame;
+    AR_TRY(read_page_file(parts, "report.html", &frame, err));
+    for (char *begin, *end; (begin = strstr(frame, "{{")) != NULL; frame = end + 2) {
+        end = strstr(begin, "}}");
+        if (end == NULL) {
+            break;
+        }
+        fwrite(frame, 1, (size_t)(begin - frame), output->file);
+        AR_TRY(write_part(output->file, parts, begin + 2, (size_t)(end - begin) - 2, err));
+    }
+    fputs(frame, output->file);
     AR_TRY(ar_output_commit(output, err));
     page->answer = parts->answer;
     page->reasons = parts->reasons;

@@ -72,25 +72,6 @@ static void write_hint(FILE *file, const char *name, const char *help)
     ar_plot_write_between(file, "", help, "\">");
 }
 
-/* Writes the columns that are the same in all rows. */
-static void write_constant_columns(FILE *file, const struct ar_csv *csv, const struct shown *shown)
-{
-    fputs("<dl class=\"same\">", file);
-    for (size_t i = 0; i < csv->columns_count; i++) {
-        size_t column = shown[i].column;
-        const char *cell = csv->rows_count > 0 ? ar_csv_cell(csv, 0, column) : "";
-        if (!shown[i].is_shown && cell[0] != '\0') {
-            fputs("<div><dt", file);
-            write_hint(file, csv->cells[column], shown[i].help);
-            ar_plot_write_name(file, csv->cells[column], shown[i].unit);
-            fputs("</dt><dd>", file);
-            ar_plot_write_measure(file, cell, shown[i].unit);
-            fputs("</dd></div>", file);
-        }
-    }
-    fputs("</dl>\n", file);
-}
-
 static void write_table_row(FILE *file, const struct ar_csv *csv, const struct shown *shown,
                             size_t row)
 {
@@ -171,7 +152,21 @@ static void write_file_table(FILE *file, const struct page_parts *parts, enum pa
     fprintf(file, PAGE_FOLDED "\n<p class=\"file\"><code>%s</code>%s</p>\n", source->title,
             source->name, csv->rows_count > 1 && same_count > 0 ? ", the same in all rows:" : "");
     if (same_count > 0) {
-        write_constant_columns(file, csv, shown);
+        /* Writes the columns that are the same in all rows. */
+        fputs("<dl class=\"same\">", file);
+        for (size_t i = 0; i < csv->columns_count; i++) {
+            size_t column = shown[i].column;
+            const char *cell = csv->rows_count > 0 ? ar_csv_cell(csv, 0, column) : "";
+            if (!shown[i].is_shown && cell[0] != '\0') {
+                fputs("<div><dt", file);
+                write_hint(file, csv->cells[column], shown[i].help);
+                ar_plot_write_name(file, csv->cells[column], shown[i].unit);
+                fputs("</dt><dd>", file);
+                ar_plot_write_measure(file, cell, shown[i].unit);
+                fputs("</dd></div>", file);
+            }
+        }
+        fputs("</dl>\n", file);
     }
     if (shown_count > 0) {
         write_table_rows(file, csv, source->title, shown);

@@ -305,30 +305,24 @@ static void write_collective_head(const struct ar_scenario *scenario, const stru
     printf(", busbw %s\n\n", ar_format_rate(row->busbw_Bps, text));
 }
 
-static enum ar_status explain_collective(const struct ar_scenario *scenario,
-                                         const struct ar_timing *timing, const struct ar_row *row,
-                                         struct ar_error *err)
-{
-    uint32_t links = ar_cluster_links_count(scenario->cluster);
-    struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
-    if (!ar_engine_times_calls(scenario->engine)) {
-        AR_TRY(ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
-    }
-    write_collective_head(scenario, row);
-    write_stream(scenario, timing);
-    if (link_table_write_busiest(stdout, scenario->cluster, loads, row)) {
-        puts(" ('allreckon links' has all links)\n");
-    }
-    write_parameters(scenario, timing->trial.options);
-    return AR_OK;
-}
-
 enum ar_status explain_timing(const struct ar_scenario *scenario, const struct ar_timing *timing,
                               const struct ar_row *row, struct ar_error *err)
 {
     const struct ar_kind *kind = timing->job->kind;
     if (kind->is_collective) {
-        return explain_collective(scenario, timing, row, err);
+        uint32_t links = ar_cluster_links_count(scenario->cluster);
+        struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
+        if (!ar_engine_times_calls(scenario->engine)) {
+            AR_TRY(
+                ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
+        }
+        write_collective_head(scenario, row);
+        write_stream(scenario, timing);
+        if (link_table_write_busiest(stdout, scenario->cluster, loads, row)) {
+            puts(" ('allreckon links' has all links)\n");
+        }
+        write_parameters(scenario, timing->trial.options);
+        return AR_OK;
     }
     if (kind->graph == NULL) {
         explain_servers(timing, row);

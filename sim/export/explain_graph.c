@@ -110,18 +110,6 @@ void explain_sent(FILE *file, const struct ar_view *view, const struct ar_timing
     ar_records_end(&records);
 }
 
-static void write_messages(const struct ar_timing *timing)
-{
-    bool has_places = has_placed_operators(timing);
-    printf("\nwhat is sent, timed by %s%s%s\n",
-           has_places ? "the links of its path, alone" : "engine ",
-           has_places ? "" : timing->job->engine->name,
-           has_places                                   ? ""
-           : ar_engine_times_calls(timing->job->engine) ? ", what it has no calls for by recurrence"
-                                                        : ", in all groups at once");
-    explain_sent(stdout, AR_VIEW(AR_FORMAT_TABLE), timing);
-}
-
 void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)
 {
     uint32_t count = timing->graph->roles_count;
@@ -158,7 +146,14 @@ void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)
         printf("  beside communication, or on slower ranks, computations take %s longer\n",
                ar_format_seconds(timing->split.longer_s, longer));
     }
-    write_messages(timing);
+    bool has_places = has_placed_operators(timing);
+    printf("\nwhat is sent, timed by %s%s%s\n",
+           has_places ? "the links of its path, alone" : "engine ",
+           has_places ? "" : timing->job->engine->name,
+           has_places                                   ? ""
+           : ar_engine_times_calls(timing->job->engine) ? ", what it has no calls for by recurrence"
+                                                        : ", in all groups at once");
+    explain_sent(stdout, AR_VIEW(AR_FORMAT_TABLE), timing);
 }
 
 static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_transformer_pass pass,

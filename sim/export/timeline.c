@@ -124,27 +124,6 @@ static double write_pass(struct events *events, const struct ar_timing *timing,
     return pass_end_s;
 }
 
-/* The optimizer of a rank begins when its backward pass and its last all-reduce have ended. */
-static void write_compute_track(struct events *events, const struct ar_timing *timing,
-                                uint32_t rank)
-{
-    static const struct rank_clock own = {0, 1};
-    const struct ar_trial *trial = &timing->trial;
-    const struct ar_trace *trace = timing->job->trace;
-    const struct rank_clock clock = {trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0,
-                                     trial->rank_factor != NULL ? trial->rank_factor[rank] : 1};
-    double overhead_s = trace->step_overhead_s;
-    write_compute(events, &clock, "overhead", 0, overhead_s);
-    double end_s = write_pass(events, timing, &clock, true, overhead_s);
-    end_s = clock.start_s + clock.factor * write_pass(events, timing, &clock, false, end_s);
-    double optimizer_s = fmax(clock.start_s + clock.factor * timing->workload->backward_end_s,
-                              trial->rank_finish_s[rank]) +
-                         timing->statistics_s;
-    write_compute(events, &own, "wait", end_s, optimizer_s);
-    write_compute(events, &own, "optimizer", optimizer_s,
-                  optimizer_s + clock.factor * trace->optimizer_s);
-}
-
 static void write_phases(struct events *events, const struct ar_timing *timing, uint64_t elements,
                          double copy_s, const double *marks_s)
 {
@@ -208,7 +187,22 @@ static void write_rank_process(struct events *events, const struct ar_timing *ti
     events->thread = events->process * TRACKS_MAX;
     write_title(events, "process", name, rank);
     begin_track(events, 0, "compute");
-    write_compute_track(events, timing, rank);
+    /* The optimizer of a rank begins when its backward pass and its last all-reduce have ended. */
+    static const struct rank_clock own = {0, 1};
+    const struct ar_trial *trial = &timing->trial;
+    const struct ar_trace *trace = timing->job->trace;
+    const struct rank_clock clock = {trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0,
+                                     trial->rank_factor != NULL ? trial->rank_factor[rank] : 1};
+    double overhead_s = trace->step_overhead_s;
+    write_compute(events, &clock, "overhead", 0, overhead_s);
+    double end_s = write_pass(events, timing, &clock, true, overhead_s);
+    end_s = clock.start_s + clock.factor * write_pass(events, timing, &clock, false, end_s);
+    double optimizer_s = fmax(clock.start_s + clock.factor * timing->workload->backward_end_s,
+                              trial->rank_finish_s[rank]) +
+                         timing->statistics_s;
+    write_compute(events, &own, "wait", end_s, optimizer_s);
+    write_compute(events, &own, "optimizer", optimizer_s,
+                  optimizer_s + clock.factor * trace->optimizer_s);
     for (uint32_t channel = 0; !is_alone && channel < timing->job->collective.channels; channel++) {
         snprintf(name, sizeof name, "stream channel %" PRIu32, channel);
         begin_track(events, 1 + channel, name);

@@ -141,15 +141,6 @@ static uint32_t distance(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Corners come with the message of the tile between. */
-static bool reaches(const struct tiles *tiles, const struct reach *reach, uint32_t i, uint32_t j)
-{
-    uint32_t down = distance(i / tiles->across, j / tiles->across);
-    uint32_t across = distance(i % tiles->across, j % tiles->across);
-    return reach->is_all || (across == 0 && down <= reach->down) ||
-           (down == 0 && across <= reach->across);
-}
-
 /* The tiles before send `bytes` to those that these reach. `op` is one tile's. */
 static void add_tiles(struct tiles *tiles, struct ar_operator op, const struct reach *reach,
                       uint64_t bytes)
@@ -164,7 +155,11 @@ static void add_tiles(struct tiles *tiles, struct ar_operator op, const struct r
         op.device = i;
         ar_operators_add(operators, &op);
         for (uint32_t j = 0; has_before && j < devices; j++) {
-            if (reaches(tiles, reach, i, j)) {
+            /* Corners come with the message of the tile between. */
+            uint32_t down = distance(i / tiles->across, j / tiles->across);
+            uint32_t across = distance(i % tiles->across, j % tiles->across);
+            if (reach->is_all || (across == 0 && down <= reach->down) ||
+                (down == 0 && across <= reach->across)) {
                 ar_operators_need(operators, tiles->before + j);
             }
         }

@@ -160,22 +160,6 @@ static enum ar_status try_move(struct search *search, uint32_t op, uint32_t devi
     return AR_OK;
 }
 
-static enum ar_status climb_by_moves(struct search *search, struct ar_error *err)
-{
-    bool has_moved = true;
-    while (has_moved && search->tries_left > 0) {
-        has_moved = false;
-        for (uint32_t i = 0; i < search->operators->count; i++) {
-            for (uint32_t device = 0; device < search->request->devices_count; device++) {
-                bool is_moved;
-                AR_TRY(try_move(search, search->operators->order[i], device, 0, &is_moved, err));
-                has_moved = has_moved || is_moved;
-            }
-        }
-    }
-    return AR_OK;
-}
-
 /* A random device, or, every other time, that of something that the operator needs. */
 static uint32_t draw_device(const struct search *search, uint32_t op)
 {
@@ -225,7 +209,17 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
     search.tries_left = tries;
     AR_TRY(place_first(&search, err));
     AR_TRY(construct_placement(&search, arena, err));
-    AR_TRY(climb_by_moves(&search, err));
+    bool has_moved = true;
+    while (has_moved && search.tries_left > 0) {
+        has_moved = false;
+        for (uint32_t i = 0; i < search.operators->count; i++) {
+            for (uint32_t device = 0; device < search.request->devices_count; device++) {
+                bool is_moved;
+                AR_TRY(try_move(&search, search.operators->order[i], device, 0, &is_moved, err));
+                has_moved = has_moved || is_moved;
+            }
+        }
+    }
     search.tries_left = tries < 20000 ? tries : 20000;
     AR_TRY(request->is_annealed ? anneal_by_moves(&search, best, err) : AR_OK);
     *devices = search.devices;

@@ -22,12 +22,6 @@ struct moments {
     double *last_s;          /* scratch: [rank of a role]; NULL: not needed yet */
 };
 
-static const double *find_factors(const struct moments *moments, uint32_t role)
-{
-    const struct ar_graph_request *request = moments->request;
-    return request->factor != NULL ? request->factor + (size_t)role * request->ranks_count : NULL;
-}
-
 /* When a role begins. */
 static struct moment moment_begin(const struct moments *moments, uint32_t role)
 {
@@ -39,7 +33,9 @@ static struct moment moment_begin(const struct moments *moments, uint32_t role)
 static double moment_at(const struct moments *moments, uint32_t role, const struct moment *moment,
                         uint32_t rank)
 {
-    const double *factor = find_factors(moments, role);
+    const struct ar_graph_request *request = moments->request;
+    const double *factor =
+        request->factor != NULL ? request->factor + (size_t)role * request->ranks_count : NULL;
     double base_s = moment->base_s != NULL ? moment->base_s[rank] : 0;
     return base_s + (factor != NULL ? factor[rank] : 1) * moment->elapsed_s;
 }

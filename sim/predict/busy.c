@@ -5,22 +5,6 @@
 #include "ar_periods.h"
 #include "kinds.h"
 
-/* How often a work is done: by the role that does it most, so that stages which differ count as the
- * busiest of them. [work] */
-static double *count_works(const struct ar_graph *graph, struct ar_arena *arena)
-{
-    size_t roles = graph->roles_count;
-    double *most = ar_arena_alloc(arena, graph->works_count + 1, sizeof *most);
-    double *of_role = ar_arena_alloc(arena, graph->works_count * roles + 1, sizeof *of_role);
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        size_t work = task->work;
-        of_role[work * roles + task->role] += task->count * ar_task_times(graph, i);
-        most[work] = fmax(most[work], of_role[work * roles + task->role]);
-    }
-    return most;
-}
-
 double timer_busiest_s(const struct timer *timer)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -30,7 +14,18 @@ double timer_busiest_s(const struct timer *timer)
     bool knows_links = timer->flows_count > 0 && !ar_engine_times_calls(timer->job->engine);
     double busiest_s = knows_links ? 0 : NAN;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
-    const double *count = count_works(graph, &arena);
+    /* How often a work is done: by the role that does it most, so that stages which differ count as
+     * the busiest of them. [work] */
+    size_t roles = graph->roles_count;
+    double *most = ar_arena_alloc(&arena, graph->works_count + 1, sizeof *most);
+    double *of_role = ar_arena_alloc(&arena, graph->works_count * roles + 1, sizeof *of_role);
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        size_t work = task->work;
+        of_role[work * roles + task->role] += task->count * ar_task_times(graph, i);
+        most[work] = fmax(most[work], of_role[work * roles + task->role]);
+    }
+    const double *count = most;
     for (size_t i = 0; i < timer->flows_count; i++) {
         double elements = 0;
         for (uint32_t j = 0; j < graph->works_count; j++) {

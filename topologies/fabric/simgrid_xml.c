@@ -291,17 +291,6 @@ static enum ar_tier tier_of(const struct ar_path *path)
     return path->tier == AR_TIER_SPINE ? AR_TIER_RACK : path->tier;
 }
 
-static void find_flat_links(struct flat *flat)
-{
-    for (size_t i = 0; i < flat->pairs_count; i++) {
-        struct ar_path path;
-        ar_cluster_path(flat->cluster, flat->pairs[i].source, flat->pairs[i].destination, &path);
-        for (uint32_t j = 0; j < path.links_count; j++) {
-            flat->uses[path.links[j]] |= (uint8_t)(IS_USED | (j == 0) << tier_of(&path));
-        }
-    }
-}
-
 /* `node-3.hca-0.out.net`, `node-3.port-1.out.nvlink.net`. */
 static const char *net_name(const struct flat *flat, uint32_t link, enum ar_tier tier, char *name)
 {
@@ -393,7 +382,13 @@ static void write_flat(const struct ar_cluster *cluster, uint32_t nodes_count,
         }
     }
     flat.uses = ar_arena_alloc(&arena, ar_cluster_links_count(cluster), sizeof *flat.uses);
-    find_flat_links(&flat);
+    for (size_t i = 0; i < flat.pairs_count; i++) {
+        struct ar_path path;
+        ar_cluster_path(flat.cluster, flat.pairs[i].source, flat.pairs[i].destination, &path);
+        for (uint32_t j = 0; j < path.links_count; j++) {
+            flat.uses[path.links[j]] |= (uint8_t)(IS_USED | (j == 0) << tier_of(&path));
+        }
+    }
     write_begin(cluster, "Full", file);
     write_flat_links(&flat);
     write_flat_hosts(&flat, ranks, ar_arena_alloc(&arena, ranks, sizeof(bool)));

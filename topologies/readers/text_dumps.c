@@ -45,17 +45,14 @@ static bool word_is_numbered(const char *word, const char *prefix)
            word[length + strspn(word + length, "0123456789")] == '\0';
 }
 
-/* Columns behind those of devices: `CPU Affinity`, `NUMA Affinity`. */
-static bool is_affinity(const char *word)
-{
-    return strcmp(word, "CPU") == 0 || strcmp(word, "NUMA") == 0;
-}
-
 static enum ar_status matrix_read_header(struct matrix *matrix, const struct source *source,
                                          const struct words *words, struct ar_error *err)
 {
     matrix->line = source->line;
-    for (size_t i = 0; i < words->count && !is_affinity(words->list[i]); i++) {
+    /* Columns behind those of devices: `CPU Affinity`, `NUMA Affinity`. */
+    for (size_t i = 0; i < words->count &&
+                       !(strcmp(words->list[i], "CPU") == 0 || strcmp(words->list[i], "NUMA") == 0);
+         i++) {
         bool is_gpu = word_is_numbered(words->list[i], "GPU");
         bool is_order = !is_gpu || matrix->gpus_count == matrix->count;
         if (matrix->count == DEVICES_MAX || (is_gpu && matrix->gpus_count == AR_TOPO_GPUS_MAX) ||

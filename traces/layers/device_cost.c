@@ -425,26 +425,6 @@ double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
                 bytes / cost_value(cost, precision, AR_COST_MEMORY));
 }
 
-/* Time at `batch` from measured points of one shape in ascending batch; see the header. */
-static double measured_s(const struct ar_conv_point *points, size_t points_count,
-                         enum ar_conv_pass pass, double marginal_s, uint32_t batch)
-{
-    const struct ar_conv_point *last = &points[points_count - 1];
-    double samples = batch;
-    if (batch <= points[0].batch) {
-        double min_s = points[0].time_s[pass] * samples / points[0].batch;
-        return fmax(min_s, points[0].time_s[pass] - (points[0].batch - samples) * marginal_s);
-    }
-    for (size_t i = 1; i < points_count; i++) {
-        if (batch <= points[i].batch) {
-            double part = (samples - points[i - 1].batch) / (points[i].batch - points[i - 1].batch);
-            return points[i - 1].time_s[pass] * (1 - part) + points[i].time_s[pass] * part;
-        }
-    }
-    double slope_s = fmin(marginal_s, last->time_s[pass] / last->batch);
-    return last->time_s[pass] + (samples - last->batch) * slope_s;
-}
-
 /* A pass as a product; strides leave no work out of the gradient of the data. */
 static double implicit_product_s(const struct ar_device_cost *cost,
                                  const struct ar_layer_work *work, enum ar_conv_pass pass,
@@ -509,7 +489,22 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
         }
     }
     if (points_count > 0) {
-        return measured_s(points, points_count, pass, marginal_s, batch);
+        /* Time at `batch` from measured points of one shape in ascending batch; see the header. */
+        const struct ar_conv_point *last = &points[points_count - 1];
+        double samples = batch;
+        if (batch <= points[0].batch) {
+            double min_s = points[0].time_s[pass] * samples / points[0].batch;
+            return fmax(min_s, points[0].time_s[pass] - (points[0].batch - samples) * marginal_s);
+        }
+        for (size_t i = 1; i < points_count; i++) {
+            if (batch <= points[i].batch) {
+                double part =
+                    (samples - points[i - 1].batch) / (points[i].batch - points[i - 1].batch);
+                return points[i - 1].time_s[pass] * (1 - part) + points[i].time_s[pass] * part;
+            }
+        }
+        double slope_s = fmin(marginal_s, last->time_s[pass] / last->batch);
+        return last->time_s[pass] + (samples - last->batch) * slope_s;
     }
     return cost_value(cost, precision, fixed[pass]) + batch * marginal_s;
 }

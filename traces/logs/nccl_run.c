@@ -177,24 +177,6 @@ static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error
 
 /* --- ranks --------------------------------------------------------------------------------- */
 
-static enum ar_status refuse_second_rank(const struct ar_log *log, uint64_t number,
-                                         const struct ar_nccl_rank *first,
-                                         const struct ar_nccl_rank *second, struct ar_error *err)
-{
-    if (first->pid == second->pid && strcmp(first->host, second->host) == 0) {
-        return ar_log_refuse(log, second->line, err,
-                             "rank %" PRIu64 " is listed a second time (first on "
-                             "line %" PRIu64 "); expected every rank once",
-                             number, first->line);
-    }
-    return ar_log_refuse(log, second->line, err,
-                         "process %" PRIu64 " on %s says it is rank %" PRIu64
-                         ", as process %" PRIu64 " on %s did (line %" PRIu64
-                         "); expected one: each "
-                         "process ran alone, as nccl-tests does when built without MPI=1",
-                         second->pid, second->host, number, first->pid, first->host, first->line);
-}
-
 enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *run, uint64_t number,
                                 const struct ar_nccl_rank *rank, struct ar_error *err)
 {
@@ -207,7 +189,20 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
         run->ranks[run->ranks_capacity++] = (struct ar_nccl_rank){.line = 0};
     }
     if (run->ranks[number].line != 0) {
-        return refuse_second_rank(log, number, &run->ranks[number], rank, err);
+        if (run->ranks[number].pid == rank->pid &&
+            strcmp(run->ranks[number].host, rank->host) == 0) {
+            return ar_log_refuse(log, rank->line, err,
+                                 "rank %" PRIu64 " is listed a second time (first on "
+                                 "line %" PRIu64 "); expected every rank once",
+                                 number, run->ranks[number].line);
+        }
+        return ar_log_refuse(log, rank->line, err,
+                             "process %" PRIu64 " on %s says it is rank %" PRIu64
+                             ", as process %" PRIu64 " on %s did (line %" PRIu64
+                             "); expected one: each "
+                             "process ran alone, as nccl-tests does when built without MPI=1",
+                             rank->pid, rank->host, number, run->ranks[number].pid,
+                             run->ranks[number].host, run->ranks[number].line);
     }
     run->ranks[number] = *rank;
     run->ranks_count++;

@@ -375,23 +375,6 @@ static enum ar_status read_top_member(struct reader *reader, char **at)
     return AR_OK;
 }
 
-static enum ar_status read_document(struct reader *reader, size_t bytes)
-{
-    static const char expected[] = "JSON of the PyTorch profiler: an object with traceEvents";
-    char *at = skip_blanks(reader->text);
-    if (*at != '{') {
-        return refuse_at(reader, at, bytes == 0 ? "empty" : "no object", expected);
-    }
-    for (at = skip_blanks(at + 1); *at != '}'; at = skip_blanks(at)) {
-        AR_TRY(read_top_member(reader, &at));
-    }
-    at = skip_blanks(at + 1);
-    if (at != reader->text + bytes) {
-        return refuse_at(reader, at, "more behind the object", expected);
-    }
-    return reader->has_events ? AR_OK : refuse_at(reader, at, "no traceEvents", expected);
-}
-
 enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar_arena *arena,
                            struct ar_kineto *kineto, struct ar_error *err)
 {
@@ -399,7 +382,19 @@ enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar
     struct reader reader = {
         .kineto = kineto, .scratch = &scratch, .text = text, .origin_us = -1, .err = err};
     *kineto = (struct ar_kineto){.arena = arena, .path = path, .world_size = -1};
-    AR_TRY(read_document(&reader, bytes));
+    static const char expected[] = "JSON of the PyTorch profiler: an object with traceEvents";
+    char *at = skip_blanks(reader.text);
+    if (*at != '{') {
+        return refuse_at(&reader, at, bytes == 0 ? "empty" : "no object", expected);
+    }
+    for (at = skip_blanks(at + 1); *at != '}'; at = skip_blanks(at)) {
+        AR_TRY(read_top_member(&reader, &at));
+    }
+    at = skip_blanks(at + 1);
+    if (at != reader.text + bytes) {
+        return refuse_at(&reader, at, "more behind the object", expected);
+    }
+    AR_TRY(reader.has_events ? AR_OK : refuse_at(&reader, at, "no traceEvents", expected));
     kineto_nest(kineto);
     kineto->gpu = "a GPU without a name";
     for (size_t i = 0; kineto->kernels_count > 0 && YAJL_IS_ARRAY(reader.devices) &&

@@ -63,26 +63,6 @@ uint32_t kineto_find_around(const struct ar_kineto *kineto, uint32_t op, unsigne
     return op;
 }
 
-/* Gives arrivals of gradients what was recorded inside of them. */
-static void fill_arrivals(struct ar_kineto *kineto)
-{
-    for (size_t i = 0; i < kineto->ops_count; i++) {
-        const struct kineto_op *op = &kineto->ops[i];
-        uint32_t at = kineto_find_around(kineto, op->parent, BIT(KINETO_ACCUMULATE));
-        if (at == KINETO_NONE) {
-            continue;
-        }
-        struct kineto_op *arrival = &kineto->ops[at];
-        if (op->kind == KINETO_SHAPE) {
-            arrival->elements = op->elements;
-            arrival->type = arrival->type != NULL ? arrival->type : op->type;
-        } else if (op->kind == KINETO_COLLECTIVE) {
-            arrival->bucket_elements += op->elements;
-            arrival->type = op->type;
-        }
-    }
-}
-
 /* The op that launches: of the ops around it the last one of the thread that begins no later. */
 static uint32_t find_launching_op(const struct ar_kineto *kineto,
                                   const struct kineto_launch *launch)
@@ -104,8 +84,34 @@ static uint32_t find_launching_op(const struct ar_kineto *kineto,
     return op;
 }
 
-static void link_kernels(struct ar_kineto *kineto)
+void kineto_nest(struct ar_kineto *kineto)
 {
+    if (kineto->ops_count > 0) {
+        qsort(kineto->ops, kineto->ops_count, sizeof *kineto->ops, compare_ops);
+    }
+    if (kineto->launches_count > 0) {
+        qsort(kineto->launches, kineto->launches_count, sizeof *kineto->launches, compare_launches);
+    }
+    if (kineto->kernels_count > 0) {
+        qsort(kineto->kernels, kineto->kernels_count, sizeof *kineto->kernels, compare_kernels);
+    }
+    find_parents(kineto->ops, kineto->ops_count);
+    /* Gives arrivals of gradients what was recorded inside of them. */
+    for (size_t i = 0; i < kineto->ops_count; i++) {
+        const struct kineto_op *op = &kineto->ops[i];
+        uint32_t at = kineto_find_around(kineto, op->parent, BIT(KINETO_ACCUMULATE));
+        if (at == KINETO_NONE) {
+            continue;
+        }
+        struct kineto_op *arrival = &kineto->ops[at];
+        if (op->kind == KINETO_SHAPE) {
+            arrival->elements = op->elements;
+            arrival->type = arrival->type != NULL ? arrival->type : op->type;
+        } else if (op->kind == KINETO_COLLECTIVE) {
+            arrival->bucket_elements += op->elements;
+            arrival->type = op->type;
+        }
+    }
     /* A fake process group copies into the output what a real one would receive. */
     unsigned collectives = BIT(KINETO_COLLECTIVE) | (kineto->is_fake ? BIT(KINETO_CALL) : 0);
     for (size_t i = 0; i < kineto->kernels_count; i++) {
@@ -121,22 +127,6 @@ static void link_kernels(struct ar_kineto *kineto)
         kernel->is_collective = kernel->is_collective ||
                                 kineto_find_around(kineto, kernel->op, collectives) != KINETO_NONE;
     }
-}
-
-void kineto_nest(struct ar_kineto *kineto)
-{
-    if (kineto->ops_count > 0) {
-        qsort(kineto->ops, kineto->ops_count, sizeof *kineto->ops, compare_ops);
-    }
-    if (kineto->launches_count > 0) {
-        qsort(kineto->launches, kineto->launches_count, sizeof *kineto->launches, compare_launches);
-    }
-    if (kineto->kernels_count > 0) {
-        qsort(kineto->kernels, kineto->kernels_count, sizeof *kineto->kernels, compare_kernels);
-    }
-    find_parents(kineto->ops, kineto->ops_count);
-    fill_arrivals(kineto);
-    link_kernels(kineto);
 }
 
 /* --- in order of time ---------------------------------------------------------------------- */
@@ -299,21 +289,6 @@ struct timeline {
     bool is_begun;    /* a step was */
 };
 
-static void join_collectives(struct timeline *timeline, const struct ar_kineto *kineto)
-{
-    for (size_t i = 0; i < kineto->kernels_count; i++) {
-        const struct kineto_kernel *kernel = &kineto->kernels[i];
-        struct interval *last =
-            timeline->busy_count > 0 ? &timeline->busy[timeline->busy_count - 1] : NULL;
-        if (kernel->is_collective && last != NULL && kernel->start_s <= last->end_s) {
-            last->end_s = fmax(last->end_s, kernel->end_s);
-        } else if (kernel->is_collective) {
-            timeline->busy[timeline->busy_count++] =
-                (struct interval){kernel->start_s, kernel->end_s};
-        }
-    }
-}
-
 /* Counts the time of collectives between the end of the kernels so far and `until_s`. */
 static double count_collective_s(struct timeline *timeline, double until_s)
 {
@@ -363,21 +338,6 @@ static size_t count_nodes_begun(const struct kineto_steps *steps, const struct k
     return first;
 }
 
-/* Adds time to the forward pass of a node. A new forward pass has begun if nodes began since the
- * last one. */
-static void add_forward_time(struct timeline *timeline, struct kineto_step *step, uint32_t node,
-                             double launched_s, double time_s)
-{
-    struct kineto_steps *steps = timeline->steps;
-    steps->forward_s[step->nodes_first + node] += time_s;
-    steps->has_kernels[step->nodes_first + node] = true;
-    if (step->passes_count == 0 || count_nodes_begun(steps, step, launched_s) >
-                                       count_nodes_begun(steps, step, step->last_forward_s)) {
-        step->passes_count++;
-    }
-    step->last_forward_s = fmax(step->last_forward_s, launched_s);
-}
-
 /* Adds the time of a kernel to its part of a step. */
 static void add_time(struct timeline *timeline, struct kineto_step *step,
                      const struct kineto_kernel *kernel, double time_s)
@@ -408,7 +368,15 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
     bool is_before = step->nodes_count == 0 ||
                      kernel->launched_s < kineto->ops[steps->nodes[step->nodes_first]].start_s;
     if (node != KINETO_NONE) {
-        add_forward_time(timeline, step, node, kernel->launched_s, time_s);
+        /* Adds time to the forward pass of a node. A new forward pass has begun if nodes began
+         * since the last one. */
+        steps->forward_s[step->nodes_first + node] += time_s;
+        steps->has_kernels[step->nodes_first + node] = true;
+        if (step->passes_count == 0 || count_nodes_begun(steps, step, kernel->launched_s) >
+                                           count_nodes_begun(steps, step, step->last_forward_s)) {
+            step->passes_count++;
+        }
+        step->last_forward_s = fmax(step->last_forward_s, kernel->launched_s);
     } else if (is_before) {
         step->overhead_s += time_s;
     } else {
@@ -451,7 +419,17 @@ static void time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
     const struct ar_kineto *kineto = steps->kineto;
     struct timeline timeline = {.steps = steps, .times = times};
     timeline.busy = ar_arena_alloc(arena, kineto->kernels_count + 1, sizeof *timeline.busy);
-    join_collectives(&timeline, kineto);
+    for (size_t i = 0; i < kineto->kernels_count; i++) {
+        const struct kineto_kernel *kernel = &kineto->kernels[i];
+        struct interval *last =
+            timeline.busy_count > 0 ? &timeline.busy[timeline.busy_count - 1] : NULL;
+        if (kernel->is_collective && last != NULL && kernel->start_s <= last->end_s) {
+            last->end_s = fmax(last->end_s, kernel->end_s);
+        } else if (kernel->is_collective) {
+            timeline.busy[timeline.busy_count++] =
+                (struct interval){kernel->start_s, kernel->end_s};
+        }
+    }
     timeline.covered_s = kineto->kernels[0].start_s;
     for (size_t i = 0; i < kineto->kernels_count; i++) {
         if (!kineto->kernels[i].is_collective) {

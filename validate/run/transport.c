@@ -1,14 +1,11 @@
 #include "transport.h"
 
-static bool ports_equal(struct port a, struct port b)
-{
-    return a.channel == b.channel && a.peer == b.peer && a.sends == b.sends;
-}
-
 uint32_t ports_find(const struct ports *ports, struct port port)
 {
     uint32_t i = 0;
-    while (i < ports->count && !ports_equal(ports->ports[i], port)) {
+    while (i < ports->count &&
+           !(ports->ports[i].channel == port.channel && ports->ports[i].peer == port.peer &&
+             ports->ports[i].sends == port.sends)) {
         i++;
     }
     return i;
