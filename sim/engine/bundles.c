@@ -59,7 +59,7 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
     const struct ar_flows *flows = recurrence->flows;
     struct lanes *lanes = &recurrence->lanes;
     uint32_t window = recurrence->collective->window, positions = recurrence->positions;
-    uint32_t lanes_count = ar_collective_lanes(recurrence->collective);
+    uint32_t lanes_count = ar_collective_lanes(&flows->resolved);
     recurrence->bundles = ar_arena_alloc(arena, (size_t)flows->phases_count * lanes_count,
                                          sizeof *recurrence->bundles);
     for (uint32_t i = 0; i < flows->phases_count * lanes_count; i++) {

@@ -270,7 +270,7 @@ static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
                         .positions = ar_arena_alloc(&arena, ar_shape_ranks(&collective->shape),
                                                     sizeof *tree.positions),
                         .reduce_s = at->phase->copies_from > 0 ? at->gamma_s * at->bytes : 0};
-    for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+    for (uint32_t lane = 0; lane < ar_collective_lanes(&at->flows->resolved); lane++) {
         uint32_t slowest = AR_NEVER;
         double slowest_s = time->time_s;
         tree.first = at->pattern->lane_hops[lane];

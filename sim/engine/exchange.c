@@ -68,7 +68,8 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
     const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
     const uint32_t *kind_of = /* of the lane */
-        flows->kind_of != NULL ? flows->kind_of + (size_t)run->all->lane * flows->period : NULL;
+        flows->kind_of != NULL ? flows->kind_of + (size_t)run->all->resolved_lane * flows->period
+                               : NULL;
     const double *kind_s = run->times_s, *sums_s = run->sums_s;
     struct ar_sends sends = run->all->sends;
     double *restrict times_s = run->arrivals_s + flows->first;
@@ -200,7 +201,7 @@ void recurrence_run_exchange(struct recurrence *recurrence)
                                .arrivals_s = room_s + positions,
                                .adding_s = room_s + 2 * positions,
                                .times_s = room_s + 5 * positions};
-    run.sums_s = run.times_s + positions * ar_collective_lanes(recurrence->collective);
+    run.sums_s = run.times_s + positions * ar_collective_lanes(&recurrence->flows->resolved);
     if (phase
             ->is_at_once) { /* a message starts when both have come to the phase, not to its step */
         done_s = room_s + 3 * positions;

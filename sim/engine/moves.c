@@ -52,7 +52,7 @@ void recurrence_run_moves(struct recurrence *recurrence)
 {
     const struct ar_collective *collective = recurrence->collective;
     const struct ar_hop *hops = recurrence->pattern->hops;
-    const uint32_t *lane_hops = &recurrence->pattern->lane_hops[recurrence->lane];
+    const uint32_t *lane_hops = &recurrence->pattern->lane_hops[recurrence->resolved_lane];
     for (uint32_t step = 0; step < recurrence->phase->steps; step++) {
         for (uint32_t position = 0; position < recurrence->positions; position++) {
             recurrence->moves[position] =
@@ -132,8 +132,8 @@ void recurrence_run_tree(struct recurrence *recurrence)
     const struct ar_phase *phase = recurrence->phase;
     const struct ar_flows *flows = recurrence->flows;
     uint32_t index = (uint32_t)(phase - flows->phases);
-    uint32_t first = recurrence->pattern->lane_hops[recurrence->lane];
-    uint32_t hops_count = recurrence->pattern->lane_hops[recurrence->lane + 1] - first;
+    const uint32_t *lane_hops = &recurrence->pattern->lane_hops[recurrence->resolved_lane];
+    uint32_t first = lane_hops[0], hops_count = lane_hops[1] - first;
     size_t window = recurrence->collective->window;
     uint64_t bytes =
         ar_flows_message_bytes(flows, index, recurrence->trial->calls[recurrence->call].elements);
@@ -193,7 +193,7 @@ void recurrence_run_sums(struct recurrence *recurrence)
 {
     const struct ar_phase *phase = recurrence->phase;
     const struct ar_line_sums *sums = recurrence->pattern->line_sums;
-    const uint32_t *first = &sums->first[recurrence->lane * sums->stages];
+    const uint32_t *first = &sums->first[recurrence->resolved_lane * sums->stages];
     const struct ar_line_sum *lines = sums->lines + first[0];
     uint32_t lines_count = first[sums->stages] - first[0], window = recurrence->collective->window;
     double *at_s = recurrence->room_s;             /* [position]: where the part is */

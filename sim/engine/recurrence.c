@@ -21,7 +21,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     const struct ar_flows *flows = recurrence->flows;
     size_t positions = recurrence->positions, ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
-    size_t lanes = ar_collective_lanes(recurrence->collective);
+    size_t lanes = ar_collective_lanes(&flows->resolved);
     size_t room = (5 + 2 * lanes) * positions; /* of an exchange */
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         const struct ar_pattern *pattern = &flows->patterns[i];
@@ -78,12 +78,14 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
     const struct ar_flows *flows = recurrence->flows;
     size_t flights = (size_t)recurrence->positions * recurrence->collective->window;
     recurrence->lane = lane;
+    recurrence->resolved_lane = lane / flows->lanes_each;
     recurrence->elements = elements;
     recurrence->first_step = 0;
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         const struct ar_phase *phase = recurrence->phase = &flows->phases[i];
         const struct bundle *bundle =
-            &recurrence->bundles[i * ar_collective_lanes(recurrence->collective) + lane];
+            &recurrence
+                 ->bundles[i * ar_collective_lanes(&flows->resolved) + recurrence->resolved_lane];
         /* Arrays know the hops of one price: messages that cost something besides their paths must
          * be alike. */
         bool are_alike =
@@ -130,9 +132,11 @@ static bool are_costs_alike(const struct bundle *one, const struct bundle *other
  * are alike; false where it is not known. */
 static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
 {
-    uint32_t lanes = ar_collective_lanes(recurrence->collective);
+    uint32_t lanes = ar_collective_lanes(&recurrence->flows->resolved);
     bool are = true;
-    for (uint32_t i = 0; i < recurrence->flows->phases_count && are; i++) {
+    lane /= recurrence->flows->lanes_each;
+    other /= recurrence->flows->lanes_each;
+    for (uint32_t i = 0; i < recurrence->flows->phases_count && are && lane != other; i++) {
         const struct bundle *a = &recurrence->bundles[i * lanes + lane];
         const struct bundle *b = &recurrence->bundles[i * lanes + other];
         size_t places = a->places_count;

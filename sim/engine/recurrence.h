@@ -78,7 +78,7 @@ struct recurrence {
     uint32_t positions; /**< of a lane */
     uint32_t ranks;     /**< of all groups */
     const struct ar_flows *flows;
-    struct bundle *bundles;             /**< [phase][lane] */
+    struct bundle *bundles;             /**< [phase][resolved lane] */
     const struct ar_message_cost *cost; /**< of messages besides their paths */
     double copy_s_per_byte;
     double links_free_s; /**< the busiest link can have carried all calls so far */
@@ -86,8 +86,8 @@ struct recurrence {
     uint32_t call;
     double reduce_s_per_byte;
     double setup_s;
-    uint32_t lane;
-    uint64_t elements; /**< on the lane */
+    uint32_t lane, resolved_lane; /**< and the one that stands for it in flows */
+    uint64_t elements;            /**< on the lane */
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
     uint32_t first_step; /**< of the phase */

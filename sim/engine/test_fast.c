@@ -51,7 +51,8 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
 }
 
 /* Returns how many algorithms run on so many ranks. */
-static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks)
+static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks, uint32_t channels,
+                            uint32_t lanes_each)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
@@ -63,12 +64,15 @@ static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks)
         struct ar_collective collective =
             support_collective_of(cluster, algorithm, shape.x, shape.y);
         collective.shape = shape;
-        collective.channels = 2 * ar_algorithm_channels(algorithm);
+        collective.channels = channels * ar_algorithm_channels(algorithm);
         if (ar_flows_create(&collective, &fast, &err) != AR_OK) {
             continue; /* a shape that the algorithm does not run, or switches that do not sum */
         }
         cr_assert_eq(ar_flows_create_plain(&collective, &plain, &err), AR_OK);
         cr_expect(plain->is_plain && !fast->is_plain);
+        bool has_lanes_alike = !algorithm->wants_sums && !algorithm->operation->has_root &&
+                               !algorithm->operation->is_in_order;
+        cr_expect_eq(fast->lanes_each, has_lanes_alike ? lanes_each : 1, "%s", algorithm->name);
         expect_same(fast, plain, 1 << 20, algorithm->name);
         expect_same(fast, plain, 1001, algorithm->name);
         ar_flows_destroy(fast);
@@ -87,8 +91,23 @@ Test(fast, paths_that_move_along_and_steps_that_are_alike_or_mirrored_change_no_
                  {"fugaku", 48},    {"lumi", 128},     {"flat", 31}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
-        cr_expect(compare_all(cluster, cases[i].ranks) > 10 / AR_TEST_STRIDE, "%s",
+        cr_expect(compare_all(cluster, cases[i].ranks, 2, 1) > 10 / AR_TEST_STRIDE, "%s",
                   cases[i].machine);
+    }
+}
+
+Test(fast, lanes_that_are_resolved_once_change_no_time)
+{
+    static const struct {
+        const char *machine;
+        uint32_t ranks, lanes_each;
+    } cases[] = {
+        {"dgx-h100", 64, 8}, {"dgx-a100", 24, 8}, {"gcp-a3high", 32, 1}, {"dgx-h100", 20, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
+        cr_expect(compare_all(cluster, cases[i].ranks, 8, cases[i].lanes_each) >
+                      10 / AR_TEST_STRIDE,
+                  "%s", cases[i].machine);
     }
 }
 

@@ -188,6 +188,10 @@ struct ar_pattern {
 
 struct ar_flows {
     struct ar_collective collective;
+    /** The collective of the lanes that are resolved: patterns have its lanes. Lane i of it stands
+     * for the lanes of `collective` from i * lanes_each on, so many (fast_lanes.c). */
+    struct ar_collective resolved;
+    uint32_t lanes_each;
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_pattern patterns[AR_PHASES_MAX];

@@ -32,7 +32,7 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
         .to = peers->peers[place],
         .latency_s = rates->paths.latency_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
-        .turns = flow_turns(rates, flow, rates->flows, scratch->collective->channels),
+        .turns = flow_turns(rates, flow, rates->flows, scratch->channels),
         .tier = rates->paths.tiers[flow],
     };
     hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
@@ -145,7 +145,8 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->lane_hops[lanes] = pattern->hops_count;
     pattern->lane_walks[lanes] = pattern->walks_count;
     if (phase->kind == AR_PHASE_TREE) {
-        pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern);
+        pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern,
+                                          scratch->channels / scratch->collective->channels);
     }
     pattern->is_uniform = are_hops_alike(scratch->cost, pattern);
     /* The links carry that many buffers of a channel more. */
@@ -176,10 +177,14 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     }
     flows->collective = *collective;
     flows->is_plain = is_plain;
-    collective = &flows->collective; /* what is made outlives the caller's */
+    flows->resolved = *collective;
+    flows->lanes_each = is_plain ? 1 : fast_lanes_each(collective);
+    flows->resolved.channels /= flows->lanes_each;
+    collective = &flows->resolved; /* what is made outlives the caller's */
     size_t links = ar_cluster_links_count(collective->cluster);
     struct flows_scratch scratch = {
         .collective = collective,
+        .channels = flows->collective.channels,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .arena = &flows->memory,
         .room = &room,
@@ -195,6 +200,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     scratch.is_visited = ar_arena_alloc(&room, places, sizeof *scratch.is_visited);
     ar_maxmin_create(&room, collective->cluster, &scratch.rates);
     scratch.rates.is_plain = flows->is_plain;
+    scratch.rates.has_equal_gpus = flows->lanes_each > 1;
     flows->even_elements = ar_shape_ranks(&collective->shape);
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < flows->phases_count; i++) {
@@ -258,6 +264,7 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
 {
     const struct ar_message_cost *cost = &ar_cluster_facts(flows->collective.cluster)->message;
     const struct ar_pattern *pattern = &flows->patterns[phase];
+    lane /= flows->lanes_each;
     if (pattern->exchange != NULL) {
         const struct ar_exchange_step *messages = &pattern->exchange->steps[step];
         uint32_t kind = messages->kind_of != NULL

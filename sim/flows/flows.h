@@ -32,6 +32,7 @@ struct kind_slot {
 /** A step of an exchange while it is resolved. */
 struct exchange_scratch {
     const struct ar_collective *collective;
+    uint32_t channels; /**< of the whole collective */
     struct ar_maxmin *rates;
     struct ar_maxmin rest; /**< those of them that are still under way */
     uint32_t positions, lanes;
@@ -60,12 +61,13 @@ struct exchange_scratch {
 
 /** A collective while it is resolved. */
 struct flows_scratch {
-    const struct ar_collective *collective;
-    const struct ar_message_cost *cost; /**< of messages besides their paths */
-    struct ar_arena *arena;             /**< for the results */
-    struct ar_arena *room;              /**< ends when all is resolved */
-    struct ar_phase_flows peers;        /**< in the present phase */
-    struct ar_maxmin rates;             /**< of its flows */
+    const struct ar_collective *collective; /**< ar_flows.resolved */
+    uint32_t channels;                      /**< of the whole collective */
+    const struct ar_message_cost *cost;     /**< of messages besides their paths */
+    struct ar_arena *arena;                 /**< for the results */
+    struct ar_arena *room;                  /**< ends when all is resolved */
+    struct ar_phase_flows peers;            /**< in the present phase */
+    struct ar_maxmin rates;                 /**< of its flows */
     double *carried;                   /**< [link]: in all phases so far, in buffers of a channel */
     double *folded;                    /**< [link of the first period]: each link that comes from it
                                             carries as much in addition */
@@ -83,12 +85,12 @@ void flows_resolve_exchange(struct flows_scratch *scratch, const struct ar_phase
 void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *phase,
                         uint32_t first_step, struct ar_pattern *pattern);
 
-/** Makes what finds the shares of a tree, in the arena. The phase has steps; collective and pattern
- * must outlive it. O(hops * parts) memory. */
+/** Makes what finds the shares of a tree, in the arena, on lanes of which each stands for so many.
+ * The phase has steps; collective and pattern must outlive it. O(hops * parts) memory. */
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
                                         const struct ar_collective *collective,
                                         const struct ar_phase *phase,
-                                        const struct ar_pattern *pattern);
+                                        const struct ar_pattern *pattern, uint32_t lanes_each);
 
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
@@ -139,6 +141,10 @@ void fast_paths_note(struct fast_paths *fast, const struct ar_cluster *cluster,
 void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,
                            struct ar_paths *paths);
+
+/** How many lanes of a collective, beside each other, one can stand for, with the links of all GPUs
+ * of a node taken as those of the first one; 1: none but itself. */
+uint32_t fast_lanes_each(const struct ar_collective *collective);
 
 /** How many ranks further on ranks and paths look the same; all positions if nowhere. */
 uint32_t fast_steps_period(const struct exchange_scratch *scratch);

@@ -148,9 +148,8 @@ static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_ph
             .rate_Bps = phase->is_at_once
                             ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
                             : rates->rates_Bps[flow],
-            .turns =
-                flow_turns(rates, flow, phase->is_at_once ? scratch->messages : rates->flows,
-                           scratch->collective->channels * (phase->is_at_once ? phase->steps : 1)),
+            .turns = flow_turns(rates, flow, phase->is_at_once ? scratch->messages : rates->flows,
+                                scratch->channels * (phase->is_at_once ? phase->steps : 1)),
             .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
@@ -231,6 +230,7 @@ static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
     }
     *made = (struct exchange_scratch){
         .collective = collective,
+        .channels = all->channels,
         .rates = &all->rates,
         .positions = order.ranks,
         .lanes = lanes,

@@ -72,6 +72,7 @@ struct ar_tree_rates {
     const struct ar_pattern *pattern;
     const struct ar_message_cost *cost;
     uint32_t parts, period;
+    uint32_t lanes_each;
     bool reduces;
     double bytes; /* of a message, at present; -1: none so far */
     double reduce_s;
@@ -139,6 +140,10 @@ static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
             ar_cluster_path(rates->collective->cluster,
                             ar_order_rank(&order, lane, pattern->hops[i].from),
                             ar_order_rank(&order, lane, pattern->hops[i].to), &path);
+            for (uint32_t j = 0; j < path.links_count && rates->lanes_each > 1; j++) {
+                path.links[j] =
+                    ar_cluster_link_of_first_gpu(rates->collective->cluster, path.links[j]);
+            }
             for (uint32_t j = 0; j < path.links_count && rates->shared == NULL; j++) {
                 uint32_t *number = &number_of[path.links[j]];
                 *number = *number == 0 ? ALONE : SEVERAL;
@@ -195,7 +200,7 @@ static void ranks_create(struct ar_tree_rates *rates, const struct ar_phase *pha
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
                                         const struct ar_collective *collective,
                                         const struct ar_phase *phase,
-                                        const struct ar_pattern *pattern)
+                                        const struct ar_pattern *pattern, uint32_t lanes_each)
 {
     size_t hops = pattern->hops_count;
     size_t ranks = (size_t)ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape);
@@ -206,6 +211,7 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
         .period = phase->period,
+        .lanes_each = lanes_each,
         .bytes = -1,
         .reduces = phase->copies_from > 0,
         .runs = ar_arena_alloc(arena, hops, sizeof *made->runs),
@@ -495,7 +501,7 @@ static void tree_run(struct ar_tree_rates *rates)
     uint32_t hops = rates->pattern->hops_count;
     struct dues *dues = &rates->dues;
     const struct ar_collective *collective = rates->collective;
-    double buffer_bytes = rates->bytes * rates->parts * collective->channels;
+    double buffer_bytes = rates->bytes * rates->parts * collective->channels * rates->lanes_each;
     rates->reduce_s = rates->reduces
                           ? rates->bytes * ar_cluster_reduce_cost(collective->cluster, buffer_bytes)
                           : 0;

@@ -172,7 +172,7 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
         load.pattern = &flows->patterns[i];
         if (load.phase->steps > 0) {
             const struct ar_pattern *pattern = load.pattern;
-            uint32_t lanes = ar_collective_lanes(collective);
+            uint32_t lanes = ar_collective_lanes(&flows->resolved);
             /* Whether all hops lie on rings and send in every step. */
             bool has_rings =
                 pattern->walks_count > 0 &&
@@ -186,9 +186,9 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
             } else if (!has_rings) {
                 moves_add_load(&load);
             }
-            for (uint32_t lane = 0; has_rings && lane < lanes; lane++) {
-                for (uint32_t k = pattern->lane_walks[lane]; k < pattern->lane_walks[lane + 1];
-                     k++) {
+            for (uint32_t lane = 0; has_rings && lane < lanes * flows->lanes_each; lane++) {
+                const uint32_t *walks = &pattern->lane_walks[lane / flows->lanes_each];
+                for (uint32_t k = walks[0]; k < walks[1]; k++) {
                     ring_add_load(&load, lane, &pattern->walks[k]);
                 }
             }

@@ -72,7 +72,10 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
             paths->bandwidth_Bps[i] = path.bandwidth_Bps;
             paths->tiers[i] = path.tier;
             for (uint32_t link = 0; link < path.links_count; link++) {
-                paths->links[used++] = path.links[link];
+                paths->links[used++] =
+                    maxmin->has_equal_gpus
+                        ? ar_cluster_link_of_first_gpu(maxmin->cluster, path.links[link])
+                        : path.links[link];
             }
             paths->begin[i + 1] = used;
             fast_paths_note(&fast, maxmin->cluster, flows, i);

@@ -300,6 +300,12 @@ uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks);
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
                                uint32_t *turns);
 
+/** Whether paths see no difference between the GPUs of a node: each has a port to an NVLink switch
+ * and an HCA of its own on one switch for all nodes, and a path takes those of its two ends alone.
+ * The link of the first GPU of a node, among those of paths, that is like a link. */
+bool ar_cluster_has_equal_gpus(const struct ar_cluster *cluster);
+uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t link);
+
 /** Whether a link is a direction of an HCA. */
 bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link);
 

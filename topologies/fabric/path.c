@@ -449,6 +449,23 @@ static bool has_equal_nodes(const struct ar_cluster *cluster)
     return cluster->factors == NULL && cluster->instead == NULL && is_even;
 }
 
+bool ar_cluster_has_equal_gpus(const struct ar_cluster *cluster)
+{
+    const struct ar_cluster_facts *facts = &cluster->facts;
+    return has_equal_nodes(cluster) && cluster->fabric_links_count == 0 && facts->has_nvswitch &&
+           facts->hcas_per_node == facts->gpus_per_node &&
+           cluster->values.count[TOPO_TREE_RAILS] != AR_RAILS_NVLINK &&
+           cluster->node.net_uplink[0] == AR_NO_LINK;
+}
+
+uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t link)
+{
+    const struct ar_node_links *node = &cluster->node;
+    const struct ar_node_link *own = &node->list[link % node->count];
+    const uint16_t *of_gpu = own->kind == AR_KIND_HCA ? node->hca : node->port;
+    return link - link % node->count + of_gpu[0] + own->b;
+}
+
 /* The first node beyond the group of some that a node is in. */
 static uint32_t end_of_group(uint32_t node, uint32_t nodes)
 {
