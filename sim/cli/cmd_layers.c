@@ -10,18 +10,6 @@
 #include "commands.h"
 #include "made_by.h"
 
-bool command_layers_takes(const struct options *options)
-{
-    char path[RESOURCE_PATH];
-    struct ar_csv *csv;
-    struct ar_error ignored;
-    return options->arguments_count == 1 &&
-           resource_find(RESOURCE_TRACE, "compare", options->arguments[0], path, &ignored) ==
-               AR_OK &&
-           ar_csv_load(path, options->arena, &csv, &ignored) == AR_OK &&
-           ar_csv_has_column(csv, "layer");
-}
-
 /* Finds the work and the cost table that directives of the trace name. */
 static enum ar_status find_layers(const struct options *options, const struct ar_trace *measured,
                                   const struct ar_input **work, const struct ar_input **cost,
@@ -47,7 +35,7 @@ static enum ar_status find_layers(const struct options *options, const struct ar
                               ar_precision_names[measured->precision], measured->cost_table);
 }
 
-enum ar_status command_layers(const struct options *options, struct ar_error *err)
+static enum ar_status compare_layers(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
     const struct ar_input *input, *work = NULL, *cost = NULL;
@@ -102,19 +90,10 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
 
 /* --- single kernels ------------------------------------------------------------------------ */
 
-bool command_kernels_takes(const struct options *options)
-{
-    struct ar_csv *csv;
-    struct ar_error ignored;
-    return options->arguments_count == 1 &&
-           ar_csv_load(options->arguments[0], options->arena, &csv, &ignored) == AR_OK &&
-           ar_kernels_are_in(csv);
-}
-
-enum ar_status command_kernels(const struct options *options, struct ar_error *err)
+static enum ar_status compare_kernels(const struct options *options, const struct ar_csv *csv,
+                                      struct ar_error *err)
 {
     struct ar_view view;
-    struct ar_csv *csv;
     struct ar_measured_kernels kernels;
     AR_TRY(option_view(options, ar_kernel_error_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a table of measured kernels", err));
@@ -123,7 +102,6 @@ enum ar_status command_kernels(const struct options *options, struct ar_error *e
                             "compare: found --algorithm, --engine or --out; expected none with a "
                             "table of measured kernels");
     }
-    AR_TRY(ar_csv_load(options->arguments[0], options->arena, &csv, err));
     AR_TRY(ar_measured_kernels_read(csv, options->arena, &kernels, err));
     double *errors = ar_arena_alloc(options->arena, kernels.count, sizeof *errors);
     struct ar_kernel_error *sums = ar_arena_alloc(options->arena, kernels.count, sizeof *sums);
@@ -165,5 +143,27 @@ enum ar_status command_kernels(const struct options *options, struct ar_error *e
     }
     ar_note_flush(option_notes(options));
     ar_records_write(stdout, &view, ar_kernel_error_columns, sums, sums_count, sizeof *sums);
+    return AR_OK;
+}
+
+enum ar_status command_compare_one(const struct options *options, bool *is_taken,
+                                   struct ar_error *err)
+{
+    const char *name = options->arguments[0];
+    char path[RESOURCE_PATH];
+    struct ar_csv *csv;
+    struct ar_error ignored;
+    *is_taken = true;
+    if (options->arguments_count == 1 &&
+        resource_find(RESOURCE_TRACE, "compare", name, path, &ignored) == AR_OK &&
+        ar_csv_load(path, options->arena, &csv, &ignored) == AR_OK &&
+        ar_csv_has_column(csv, "layer")) {
+        return compare_layers(options, err);
+    }
+    if (options->arguments_count == 1 &&
+        ar_csv_load(name, options->arena, &csv, &ignored) == AR_OK && ar_kernels_are_in(csv)) {
+        return compare_kernels(options, csv, err);
+    }
+    *is_taken = false;
     return AR_OK;
 }

@@ -203,11 +203,10 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     const char *other = options->engine != NULL      ? "--engine"
                         : options->algorithm != NULL ? "--algorithm"
                                                      : NULL;
-    if (command_layers_takes(options)) {
-        return command_layers(options, err);
-    }
-    if (command_kernels_takes(options)) {
-        return command_kernels(options, err);
+    bool is_taken;
+    AR_TRY(command_compare_one(options, &is_taken, err));
+    if (is_taken) {
+        return AR_OK;
     }
     AR_TRY(option_view(options, ar_comparison_columns, &view, err));
     AR_TRY(made_by_check_directory(

@@ -110,15 +110,13 @@ enum ar_status option_save_rows(const struct options *options, const struct ar_s
                                 const struct ar_row *rows, size_t count, struct ar_error *err)
 {
     struct parameters parameters = {0};
-    struct ar_output *output;
     struct ar_row *saved = ar_arena_alloc(options->arena, count, sizeof *saved);
     for (size_t i = 0; i < count; i++) {
         saved[i] = rows[i];
         saved[i].wall_s = NAN; /* the same command gives the same file */
     }
-    AR_TRY(ar_output_begin_in(options->out, OPTION_ROWS_FILE, options->arena, &output, err));
-    ar_rows_write(output->file, AR_VIEW(AR_FORMAT_CSV), saved, count);
-    AR_TRY(ar_output_commit(output, err));
+    AR_TRY(ar_records_save(options->out, OPTION_ROWS_FILE, ar_row_columns, saved, count,
+                           sizeof *saved, err));
     parameters_add_scenario(&parameters, scenario, options->arena);
     return made_by_sign(options, NULL, &parameters, err);
 }

@@ -49,12 +49,10 @@ enum ar_status command_sweep_for(const struct options *options, const struct opt
                                  sweep_taker take, void *taker, struct ar_error *err);
 /** train without a run file: days and cost of --tokens of a model, by its fastest layout. */
 enum ar_status command_train_model(const struct options *options, struct ar_error *err);
-/** Whether the only argument of compare is a trace of measured times; compares its layers. */
-bool command_layers_takes(const struct options *options);
-enum ar_status command_layers(const struct options *options, struct ar_error *err);
-/** Whether it is a table of measured kernels; compares them with what cost tables say. */
-bool command_kernels_takes(const struct options *options);
-enum ar_status command_kernels(const struct options *options, struct ar_error *err);
+/** Compares the only argument with what cost tables say, if it is (`*is_taken`) a trace of measured
+ * times or a table of measured kernels. */
+enum ar_status command_compare_one(const struct options *options, bool *is_taken,
+                                   struct ar_error *err);
 
 /* --- what commands about one scenario share: from the command line to a loaded one --- */
 
@@ -85,11 +83,11 @@ enum ar_status options_run_timeline(const struct options *options,
                                     struct ar_timing *timing, struct ar_row *row,
                                     struct ar_error *err);
 
-/** Draws the files in --out, and notes what was drawn, or why not. */
 /** Writes DIR/step.csv of --out, rows of steps or collectives, and signs the directory. */
 #define OPTION_ROWS_FILE "step.csv"
 enum ar_status option_save_rows(const struct options *options, const struct ar_scenario *scenario,
                                 const struct ar_row *rows, size_t count, struct ar_error *err);
 
+/** Draws the files in --out, and notes what was drawn, or why not. */
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err);

@@ -68,21 +68,36 @@ const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
 
 /** Whether an engine times the calls of a communication library, and knows of no messages: it needs
  * the library (ar_trial.library), which may choose the algorithm. */
-bool ar_engine_times_calls(const struct ar_engine *engine);
+static inline bool ar_engine_times_calls(const struct ar_engine *engine)
+{
+    return engine->predict_call != NULL;
+}
 
 /** Whether the times of an engine have a 95 % band (ar_trial.band). */
-bool ar_engine_has_band(const struct ar_engine *engine);
+static inline bool ar_engine_has_band(const struct ar_engine *engine)
+{
+    return engine->has_band;
+}
 
 /** Whether an engine simulates each message: the reference for others. It runs task graphs with all
  * their ranks at once. */
-bool ar_engine_simulates(const struct ar_engine *engine);
+static inline bool ar_engine_simulates(const struct ar_engine *engine)
+{
+    return engine->run_graph != NULL;
+}
 
 /** Whether an engine says when ranks do what (ar_trial.timeline). */
-bool ar_engine_has_timeline(const struct ar_engine *engine);
+static inline bool ar_engine_has_timeline(const struct ar_engine *engine)
+{
+    return engine->cost.message_s > 0;
+}
 
 /** Whether an engine puts times on the flows of a collective (ar_flows.h), so that they are worth
  * keeping for further trials. */
-bool ar_engine_has_flows(const struct ar_engine *engine);
+static inline bool ar_engine_has_flows(const struct ar_engine *engine)
+{
+    return !ar_engine_times_calls(engine) && !ar_engine_simulates(engine);
+}
 
 /** Refuses, with AR_USAGE, what an engine cannot run: the choice of a library (no algorithm) by one
  * that makes none; by one that times calls a cluster without a library (`library` is NULL) and

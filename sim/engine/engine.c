@@ -2,31 +2,6 @@
 
 #include <math.h>
 
-bool ar_engine_times_calls(const struct ar_engine *engine)
-{
-    return engine->predict_call != NULL;
-}
-
-bool ar_engine_has_band(const struct ar_engine *engine)
-{
-    return engine->has_band;
-}
-
-bool ar_engine_simulates(const struct ar_engine *engine)
-{
-    return engine->run_graph != NULL;
-}
-
-bool ar_engine_has_timeline(const struct ar_engine *engine)
-{
-    return engine->cost.message_s > 0;
-}
-
-bool ar_engine_has_flows(const struct ar_engine *engine)
-{
-    return !ar_engine_times_calls(engine) && !ar_engine_simulates(engine);
-}
-
 enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err)

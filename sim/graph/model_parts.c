@@ -131,11 +131,6 @@ struct tiles {
     uint32_t before;       /* the first of the last layer's operators, one for each device */
 };
 
-static uint64_t bytes_of(const struct tiles *tiles, double elements)
-{
-    return (uint64_t)(elements * tiles->request->trace->batch * tiles->request->element_bytes);
-}
-
 static uint32_t distance(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
@@ -247,7 +242,8 @@ static void add_layer(struct tiles *tiles, uint32_t layer, enum ar_duty duty)
         .time_s = (is_backward ? of_trace->backward_s : of_trace->forward_s) / request->devices,
         .memory_bytes = is_backward ? 0 : tile_bytes(tiles, layer),
         .duty = duty};
-    add_tiles(tiles, op, &reach, bytes_of(tiles, elements));
+    add_tiles(tiles, op, &reach,
+              (uint64_t)(elements * tiles->request->trace->batch * tiles->request->element_bytes));
 }
 
 /* The gradients of what all tiles share: a ring of 2 (p - 1) steps, if there are any; then each
