@@ -7,7 +7,7 @@
 
 #include "ar_text.h"
 
-enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4 };
+enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4, COUNTS_MAX = 12 };
 
 void ar_plot_pick(const struct ar_plot_kind *kind, const struct ar_plot_table *table,
                   struct ar_plot_rows *rows)
@@ -110,6 +110,14 @@ static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *
         }
     }
     rows->count = kept;
+}
+
+/* The fastest layout of each GPU count; none if there is one count, or no efficiency. */
+static void narrow_layouts_counts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
+{
+    ar_plot_rows_best(table, "gpus", "iteration_s", rows);
+    ar_plot_rows_spread(table, COUNTS_MAX, rows);
+    rows->count = ar_plot_rows_counts(table, *rows) < 2 ? 0 : rows->count;
 }
 
 /* The fastest layout of each GPU count; if there is one count, the fastest layouts of it. */
@@ -360,6 +368,10 @@ const struct ar_plot_kind ar_plot_kinds[] = {
      .columns = "layer kind forward_measured_s forward_predicted_s backward_measured_s "
                 "backward_predicted_s ready_measured_s ready_predicted_s"},
     {"pipeline", AR_PLOT_TASKS, .columns = "stage kind stream begin_s end_s"},
+    {"layouts_counts", AR_PLOT_LAID_OUT, .facts = "cluster trace global_batch precision engine",
+     .empty_reason = "needs layouts on two GPU counts or more",
+     .columns = LAYOUT " efficiency_frac baseline", .above_0 = "efficiency_frac",
+     .narrow = narrow_layouts_counts},
     {"layouts_memory", AR_PLOT_LAID_OUT,
      .facts = "cluster trace global_batch precision engine gpus",
      .empty_reason = "no row says what memory it takes", .columns = LAYOUT " memory_bytes",

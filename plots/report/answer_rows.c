@@ -1,6 +1,7 @@
 /* Sentences about rows of steps and collectives: which algorithm is the fastest, by how much, and
  * where its time goes. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_plot_table.h"
@@ -26,6 +27,7 @@
     X(number, allreduce_s)                                                                         \
     X(number, exposed_s)                                                                           \
     X(number, samples_per_s)                                                                       \
+    X(number, tokens_per_s)                                                                        \
     X(number, efficiency_frac)                                                                     \
     X(number, setup_s)                                                                             \
     X(number, latency_s)                                                                           \
@@ -36,6 +38,7 @@
     X(number, high_s)                                                                              \
     X(number, mfu_frac)                                                                            \
     X(number, bubble_s)                                                                            \
+    X(number, slowest_s)                                                                           \
     X(number, memory_bytes)
 struct row {
 #define X(kind, field) page_##kind field;
@@ -254,18 +257,26 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 static void write_rates(FILE *text, const struct row *row)
 {
     bool has_samples = row->samples_per_s > 0;
+    double rate = has_samples ? row->samples_per_s : row->tokens_per_s;
+    double fewest_gpus = strtod(row->baseline, NULL); /* "16 gpus": the fastest layout there */
     char bytes[AR_UNIT_TEXT];
-    if (has_samples) {
-        fprintf(text, "That is %s samples per second", ar_format_number(row->samples_per_s, bytes));
+    if (rate > 0) {
+        fprintf(text, "That is %s %s per second", ar_format_number(rate, bytes),
+                has_samples ? "samples" : "tokens");
     }
-    if (has_samples && row->efficiency_frac > 0 && row->baseline[0] != '\0') {
-        fprintf(text, ", a scaling efficiency of %.3g %% of one %s", 100 * row->efficiency_frac,
-                row->baseline);
+    if (rate > 0 && row->efficiency_frac > 0 && row->baseline[0] != '\0' &&
+        fewest_gpus != row->gpus) {
+        fprintf(text, ", a scaling efficiency of %.3g %% of ", 100 * row->efficiency_frac);
+        if (fewest_gpus > 0) {
+            fprintf(text, "the fastest layout on %s GPUs", ar_format_number(fewest_gpus, bytes));
+        } else {
+            fprintf(text, "one %s", row->baseline);
+        }
     }
-    if (has_samples && row->mfu_frac > 0) {
+    if (rate > 0 && row->mfu_frac > 0) {
         fprintf(text, ", %.3g %% of the peak of the GPUs", 100 * row->mfu_frac);
     }
-    fputs(has_samples ? ". " : "", text);
+    fputs(rate > 0 ? ". " : "", text);
     if (row->memory_bytes > 0 && row->memory_bytes < (double)UINT64_MAX) {
         fprintf(text, "The fullest GPU holds %s. ",
                 ar_format_bytes((uint64_t)row->memory_bytes, bytes));
@@ -289,9 +300,12 @@ static void write_parts(FILE *text, const struct row *row)
         fprintf(text, "%s of it is computing, ", ar_format_seconds(row->compute_s, part));
         fprintf(text, "%s communication that nothing hides",
                 ar_format_seconds(row->exposed_s, part));
-        if (row->bubble_s > 0) {
-            fprintf(text, " and waiting for other stages (%s)",
-                    ar_format_seconds(row->bubble_s, part));
+        double slowest_s = fmax(row->slowest_s, 0), stages_s = row->bubble_s - slowest_s;
+        if (stages_s > 1e-9 * row->iteration_s) {
+            fprintf(text, ", %s waiting for other stages", ar_format_seconds(stages_s, part));
+        }
+        if (slowest_s > 0) {
+            fprintf(text, ", %s waiting for the slowest GPU", ar_format_seconds(slowest_s, part));
         }
         fputs(". ", text);
     }

@@ -17,7 +17,8 @@
  * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
  * | step.csv                                  | predict, one collective              |
  * | step.csv, pipeline.csv, sent.csv          | explain                              |
- * | train.csv                                 | train                                |
+ * | advice.csv, layouts.csv                   | advise, train of a model             |
+ * | train.csv                                 | train of a run file                  |
  * | reproduce.csv                              | reproduce                           |
  * | compare.csv, accuracy.csv                 | compare, of collectives              |
  * | layers.csv, kinds.csv                     | compare, of a trace                  |

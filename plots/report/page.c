@@ -11,6 +11,11 @@
 #include "ar_text.h"
 #include "page.h"
 
+/* The commands that leave something to report. */
+#define PAGE_COMMANDS                                                                              \
+    "predict, one collective, sweep, explain, advise, train, reproduce, compare, expect or "       \
+    "accuracy"
+
 enum { TEMPLATE_MAX = 1 << 22, COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
 
 const struct page_source page_sources[PAGE_FILES] = {PAGE_FILE_LIST(AR_LIST_REST)};
@@ -69,15 +74,14 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
             AR_TRY(ar_csv_load(path, parts->arena, &parts->files[i], err));
             AR_TRY(ar_csv_check(parts->files[i], page_sources[i].columns, err));
             AR_TRY(ar_plot_check_numbers(parts->files[i], err));
-            is_any = is_any || i != PAGE_PARAMETERS;
+            is_any = is_any || (i != PAGE_PARAMETERS && parts->files[i]->rows_count > 0);
         }
     }
     return is_any ? AR_OK
-                  : ar_error_set(
-                        err, AR_NO_INPUT,
-                        "%.200s: found nothing to report; expected what predict, sweep, "
-                        "explain, train, reproduce, compare, expect or accuracy leave with --out",
-                        directory);
+                  : ar_error_set(err, AR_NO_INPUT,
+                                 "%.200s: found no rows to report; expected what " PAGE_COMMANDS
+                                 " leave with --out",
+                                 directory);
 }
 
 static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)
@@ -89,10 +93,11 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
                             strerror(errno));
     }
     if (!S_ISDIR(info.st_mode)) {
-        return ar_error_set(err, AR_NO_INPUT,
-                            "%.300s: found a file; expected a directory that a command left "
-                            "with --out",
-                            directory);
+        return ar_error_set(
+            err, AR_NO_INPUT,
+            "%.300s: found a file, which other commands read; expected the directory "
+            "that " PAGE_COMMANDS " left with --out",
+            directory);
     }
     AR_TRY(load_files(parts, err));
     if (where != NULL) {

@@ -15,10 +15,10 @@
 #define PAGE_FILE_LIST(X)                                                                          \
     X(ADVICE, "advice.csv", "Plans, what a step loses, and what changes", "kind text", -1,         \
       answer_advice, NULL)                                                                         \
-    X(STEP, "step.csv", "The step", "", -1, answer_rows, "Predictions")                            \
-    X(SWEEP, "sweep.csv", "Predictions", "", AR_PLOT_SWEEP, answer_rows, "Predictions")            \
-    X(LAYOUTS, "layouts.csv", "Layouts", "", AR_PLOT_LAYOUTS, answer_rows, "Predictions")          \
-    X(PAYLOADS, "payload.csv", "One collective, by payload", "", -1, NULL, NULL)                   \
+    X(STEP, "step.csv", "The step", "gpus", -1, answer_rows, "Predictions")                        \
+    X(SWEEP, "sweep.csv", "Predictions", "gpus", AR_PLOT_SWEEP, answer_rows, "Predictions")        \
+    X(LAYOUTS, "layouts.csv", "Layouts", "gpus", AR_PLOT_LAYOUTS, answer_rows, "Predictions")      \
+    X(PAYLOADS, "payload.csv", "One collective, by payload", "gpus", -1, NULL, NULL)               \
     X(TRAIN, "train.csv", "Runs and their phases", "run cluster", -1, answer_train,                \
       "Time to train")                                                                             \
     X(FAMILIES, "families.csv", "Published results by software, GPU and number of GPUs",           \

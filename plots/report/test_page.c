@@ -269,6 +269,27 @@ Test(page, layouts_have_pictures_and_columns_that_begin_with_what_rows_differ_in
     cr_expect(mesh < time && time < wall);
 }
 
+/* The picture of efficiency has the mesh of each number of GPUs, and the answer says of what. */
+Test(page, layouts_of_several_counts_have_an_efficiency)
+{
+    need_gnuplot();
+    write_file("layouts.csv",
+               "cluster,trace,precision,gpus,engine,iteration_s,efficiency_frac,baseline,forward_s,"
+               "backward_s,optimizer_s,status,mesh,global_batch,micro_batch,strategy,schedule,"
+               "recompute,tokens_per_s,bubble_s,exposed_pp_s,exposed_dp_s,exposed_ep_s,"
+               "exposed_tp_s,memory_bytes\n"
+               "c,t,fp16,8,x,4,1,8 gpus,3,6,1,ok,dp=8,8,1,zero3,1f1b,none,2500,0,0,0,0,0,1e9\n"
+               "c,t,fp16,8,x,5,0.8,8 gpus,3,6,1,ok,tp=8,8,1,zero3,1f1b,none,2e3,0,0,0,0,0,1e9\n"
+               "c,t,fp16,16,x,2.5,0.8,8 gpus,3,6,1,ok,\"dp=4,tp=4\",8,1,zero3,1f1b,none,4000,0,0,0,"
+               "0,0,1e9\n");
+    const char *answer = write_page();
+    expect_says(answer, "That is 4,000 tokens per second, a scaling efficiency of 80 % of the "
+                        "fastest layout on 8 GPUs.");
+    expect_says(text, "<figure id=\"layouts_counts\"");
+    cr_expect_eq(count_of(">tp=4<"), 1, "a line of its own for each axis");
+    expect_says(text, "100 % is the fastest layout on 8 GPUs, per GPU");
+}
+
 /* --- text --------------------------------------------------------------------------------- */
 
 #define NASTY "<script>alert(1)</script>\"\"><img src=x onerror='no()'>&amp;\n`id`"
@@ -337,15 +358,19 @@ static void expect_failure(const struct ar_page_request *request, enum ar_status
 Test(page, wrong_input_is_one_line_and_leaves_nothing)
 {
     struct ar_page_request request = a_page();
-    expect_failure(&request, AR_NO_INPUT, "found nothing to report; expected what predict,");
+    expect_failure(&request, AR_NO_INPUT, "found no rows to report; expected what predict,");
     request.directory = in_directory("no");
     expect_failure(&request, AR_NO_INPUT, "/no: cannot read it: No such file");
     write_file("sweep.csv", header);
     request.directory = in_directory("sweep.csv");
-    expect_failure(&request, AR_NO_INPUT, "found a file; expected a directory");
+    expect_failure(&request, AR_NO_INPUT, "found a file, which other commands read; expected");
     request.directory = directory;
     write_file("sweep.csv", "gpus,iteration_s\n8,abc\n");
     expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: column \"iteration_s\" is \"abc\"");
+    write_file("sweep.csv", "what,time\nmine,3\n");
+    expect_failure(&request, AR_BAD_DATA, "sweep.csv:1: column \"gpus\"");
+    write_file("sweep.csv", "gpus,iteration_s\n");
+    expect_failure(&request, AR_NO_INPUT, "found no rows to report");
     write_file("sweep.csv", "gpus,iteration_s\n8\n");
     expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: 1 cells; expected 2");
     unlink(in_directory("sweep.csv"));

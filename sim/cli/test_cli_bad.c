@@ -224,7 +224,7 @@ Test(cli_bad, outputs_of_export_and_plot)
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},
         {"plot no", 66, "no: No such file"},
         {"report no", 66, "no: cannot read it: No such file"},
-        {"report .", 66, "found nothing to report"},
+        {"report .", 66, "found no rows to report"},
         {"plot /dev/null", 65, "no header line in 0 bytes"},
         {"plot .", 66, "./sweep.csv: No such file"},
         {"plot trace.csv", 65, " is missing; expected it in the header"},

@@ -180,7 +180,7 @@ Test(cli_view, what_predict_and_a_collective_leave_can_be_reported)
 Test(cli_view, each_picture_is_listed_with_a_sentence)
 {
     struct cli_run run = cli_good("$AR list pictures --format csv");
-    CLI_LINES(run.out, "pictures,", 17);
+    CLI_LINES(run.out, "pictures,", 18);
     cli_good("! $AR list pictures --format csv | tail -n +2 | grep -v '[.]\"*$'");
 }
 
