@@ -1,5 +1,6 @@
 #include "made_by.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,6 +104,54 @@ static void remove_if_empty(void *path)
     rmdir(path);
 }
 
+/* Files that commands leave in a directory; besides, pictures: NAME.gp and what has its name. */
+#define FILES_OF_COMMANDS                                                                          \
+    "accuracy.csv advice.csv answer.csv compare.csv expect.csv families.csv kinds.csv layers.csv " \
+    "layouts.csv payload.csv pipeline.csv report.html reproduce.csv sent.csv sets.csv step.csv "   \
+    "suspects.csv sweep.csv sweep.journal trace.json trace.paje train.csv"
+
+/* A file that another command had left when this one began with --force. */
+struct leftover {
+    const char *path, *command_path, *mark;
+    struct stat info;
+};
+
+/* Removes it if this command has signed the directory and not written it anew. The arena ends: it
+ * gives no memory. */
+static void remove_leftover(void *context)
+{
+    const struct leftover *leftover = context;
+    struct stat now;
+    if (file_has_mark(leftover->command_path, leftover->mark) && stat(leftover->path, &now) == 0 &&
+        now.st_ino == leftover->info.st_ino &&
+        now.st_mtim.tv_sec == leftover->info.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == leftover->info.st_mtim.tv_nsec) {
+        unlink(leftover->path);
+    }
+}
+
+static void find_leftovers(const struct options *options)
+{
+    DIR *directory = opendir(options->out);
+    for (const struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        const char *dot = strrchr(entry->d_name, '.');
+        const char *script = ar_arena_format(
+            options->arena, "%.*s.gp", dot != NULL ? (int)(dot - entry->d_name) : 0, entry->d_name);
+        struct leftover *leftover = ar_arena_alloc(options->arena, 1, sizeof *leftover);
+        *leftover = (struct leftover){.path = path_in_out(options, entry->d_name),
+                                      .command_path = path_in_out(options, "command.txt"),
+                                      .mark = made_by(options)};
+        if ((ar_text_has_word(FILES_OF_COMMANDS, entry->d_name) ||
+             made_by_is_file(path_in_out(options, script))) &&
+            stat(leftover->path, &leftover->info) == 0 && S_ISREG(leftover->info.st_mode)) {
+            ar_arena_own(options->arena, leftover, remove_leftover);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+}
+
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err)
 {
@@ -113,6 +162,10 @@ enum ar_status made_by_check_directory(const struct options *options, const char
                    (more != NULL && made_by_has_mark(options, more));
     for (const char *name = "command.txt"; name != NULL && !is_ours; name = *names++) {
         AR_TRY(refuse_file(path_in_out(options, name), err));
+    }
+    if (options->force && made_by_has_mark(options, ", command ") &&
+        !made_by_has_mark(options, made_by(options))) {
+        find_leftovers(options);
     }
     bool is_there = access(options->out, F_OK) == 0;
     AR_TRY(ar_make_directory(options->out, err));

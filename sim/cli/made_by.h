@@ -23,7 +23,8 @@ enum ar_status made_by_check_file(const struct options *options, const char *pat
 
 /** The same for the directory --out, in which the command writes the files `names`, ended by NULL.
  * A directory with the mark `more` is the command's, too (NULL: there is none). Makes the
- * directory; if it stays empty, it goes with the arena of the options. */
+ * directory; if it stays empty, it goes with the arena of the options. With --force, files that
+ * another command left go then, too, if this one has signed the directory and not written them. */
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err);
 

@@ -398,6 +398,30 @@ Test(cli_force, force_begins_a_stopped_sweep_anew)
 }
 
 /* A command, the same one written otherwise, another one. */
+/* Of a simulated step, a picture and a page nothing stays; a file of the user's does. */
+Test(cli_force, files_that_another_command_left_go_when_one_replaces_it)
+{
+    static const char step[] = "--cluster dgx-a100 --gpus 8 --trace trace.csv --algorithm ring";
+    cli_good("$AR predict %s --engine simgrid --out o && cp o/step.csv o/mine.csv && "
+             "touch o/report.html o/pipeline.gp o/pipeline.svg",
+             step);
+    cr_assert_eq(access("o/trace.json", F_OK), 0);
+    cli_stops(66, "unknown cluster \"none\"",
+              "$AR explain --cluster none --gpus 8 --trace trace.csv "
+              "--algorithm ring --out o --force");
+    cr_expect_eq(access("o/trace.json", F_OK), 0, "a command that fails takes nothing away");
+    cli_good("$AR explain %s --out o --force", step);
+    static const char *const gone[] = {"o/trace.json", "o/trace.paje", "o/report.html",
+                                       "o/pipeline.gp", "o/pipeline.svg"};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        cr_expect_neq(access(gone[i], F_OK), 0, "%s", gone[i]);
+    }
+    static const char *const there[] = {"o/step.csv", "o/pipeline.csv", "o/sent.csv", "o/mine.csv"};
+    for (size_t i = 0; i < sizeof there / sizeof there[0]; i++) {
+        cr_expect_eq(access(there[i], F_OK), 0, "%s", there[i]);
+    }
+}
+
 Test(cli_force, only_the_same_command_overwrites)
 {
     static const struct {
