@@ -111,6 +111,49 @@ Test(fast, lanes_that_are_resolved_once_change_no_time)
     }
 }
 
+/* The rates of all parts, up and down; a tree of 129 nodes is ragged. */
+Test(fast, ranks_of_a_tree_that_are_followed_as_a_class_have_the_rates_of_each)
+{
+    static const struct {
+        const char *machine;
+        uint32_t x, y, channels;
+        double bytes;
+    } cases[] = {{"dgx-h100", 8, 128, 16, 1e6},
+                 {"dgx-h100", 8, 129, 16, 3e4},
+                 {"abci-v100", 4, 516, 2, 1e6}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
+        struct ar_collective tree = support_collective(cluster, "tree", cases[i].x, cases[i].y);
+        struct ar_error err;
+        struct ar_flows *fast, *plain;
+        tree.channels = cases[i].channels;
+        cr_assert_eq(ar_flows_create(&tree, &fast, &err), AR_OK);
+        cr_assert_eq(ar_flows_create_plain(&tree, &plain, &err), AR_OK);
+        for (uint32_t phase = 0; phase < 2; phase++) {
+            const struct ar_pattern *own = &fast->patterns[phase], *all = &plain->patterns[phase];
+            const struct ar_tree_shares *shares = ar_flows_tree_shares(fast, phase, cases[i].bytes);
+            const double *rates_Bps = shares->rates_Bps;
+            const double *expected_Bps =
+                ar_flows_tree_shares(plain, phase, cases[i].bytes)->rates_Bps;
+            cr_expect_lt(shares->followed, cases[i].x * cases[i].y / 2, "%u", shares->followed);
+            for (uint32_t lane = 0; lane < tree.channels; lane++) {
+                uint32_t first = own->lane_hops[lane / fast->lanes_each];
+                for (uint32_t hop = 0; hop < all->lane_hops[1]; hop++) {
+                    for (uint32_t part = 0; part < plain->phases[phase].parts; part++) {
+                        double rate_Bps = rates_Bps[part * own->hops_count + first + hop];
+                        double expected =
+                            expected_Bps[part * all->hops_count + all->lane_hops[lane] + hop];
+                        cr_assert(support_near(rate_Bps, expected, 1e-10), "hop %u: %.17g, %.17g",
+                                  hop, rate_Bps, expected);
+                    }
+                }
+            }
+        }
+        ar_flows_destroy(fast);
+        ar_flows_destroy(plain);
+    }
+}
+
 /* Times are multiples of 2^-61 of the whole where rings jump (test_ring_jump.c has more). */
 Test(fast, a_ring_that_jumps_ends_as_one_that_is_walked)
 {

@@ -67,6 +67,7 @@ struct ar_tree_shares {
     double slowest_Bps;      /**< the least share that a hop ever has */
     uint32_t slowest_link;   /**< where it is the share of a link */
     uint32_t slowest_flows;  /**< under way on that link then */
+    uint32_t followed;       /**< ranks on all lanes, or those that stand for all (fast_tree.c) */
 };
 
 /* --- exchanges ------------------------------------------------------------------------------ */

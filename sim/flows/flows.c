@@ -145,8 +145,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->lane_hops[lanes] = pattern->hops_count;
     pattern->lane_walks[lanes] = pattern->walks_count;
     if (phase->kind == AR_PHASE_TREE) {
-        pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern,
-                                          scratch->channels / scratch->collective->channels);
+        pattern->tree = flows_tree_create(scratch->arena, scratch->flows, phase, pattern);
     }
     pattern->is_uniform = are_hops_alike(scratch->cost, pattern);
     /* The links carry that many buffers of a channel more. */
@@ -183,6 +182,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     collective = &flows->resolved; /* what is made outlives the caller's */
     size_t links = ar_cluster_links_count(collective->cluster);
     struct flows_scratch scratch = {
+        .flows = flows,
         .collective = collective,
         .channels = flows->collective.channels,
         .cost = &ar_cluster_facts(collective->cluster)->message,

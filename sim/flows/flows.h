@@ -61,6 +61,7 @@ struct exchange_scratch {
 
 /** A collective while it is resolved. */
 struct flows_scratch {
+    const struct ar_flows *flows;           /**< that are made */
     const struct ar_collective *collective; /**< ar_flows.resolved */
     uint32_t channels;                      /**< of the whole collective */
     const struct ar_message_cost *cost;     /**< of messages besides their paths */
@@ -85,12 +86,11 @@ void flows_resolve_exchange(struct flows_scratch *scratch, const struct ar_phase
 void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *phase,
                         uint32_t first_step, struct ar_pattern *pattern);
 
-/** Makes what finds the shares of a tree, in the arena, on lanes of which each stands for so many.
- * The phase has steps; collective and pattern must outlive it. O(hops * parts) memory. */
-struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
-                                        const struct ar_collective *collective,
+/** Makes what finds the shares of a tree, in the arena. The phase has steps; flows and pattern must
+ * outlive it. O(hops * parts) memory. */
+struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_flows *flows,
                                         const struct ar_phase *phase,
-                                        const struct ar_pattern *pattern, uint32_t lanes_each);
+                                        const struct ar_pattern *pattern);
 
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);

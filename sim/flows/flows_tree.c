@@ -9,7 +9,7 @@
  * so that engines that send each part at its rate see the same times again.
  *
  * Neglected: that ranks may begin the phase at different times, and parts of unlike sizes. */
-#include "flows.h"
+#include "flows_tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,83 +17,6 @@
 /* Events so much closer than the time at which they are happen together: sums in another order
  * may differ in the last digits. */
 #define SAME_TIME 1e-12
-
-/* The links of a hop. */
-struct hop_links {
-    double alone_Bps;    /* while no other hop is under way */
-    uint32_t alone_link; /* the one that gives it no more then */
-    uint32_t first;      /* in `shared`: the links that other hops of the phase use, too */
-    uint32_t count;
-};
-
-/* A link that several hops use, and those under way on it. */
-struct use {
-    double bandwidth_Bps;
-    uint32_t link;
-    uint32_t flows;
-    uint32_t head; /* of the list of these flows, by their places in `shared`; AR_NEVER ends it */
-    bool is_found; /* among those whose shares are found anew */
-};
-
-/* The messages of a hop, one after the other. */
-struct hop_run {
-    double start_s;    /* of the message under way, or of the one before */
-    double since_s;    /* it has its rate since then, */
-    double left_bytes; /* with so many bytes to go */
-    double rate_Bps;
-    uint32_t from, to; /* ranks */
-    uint32_t began;    /* step in which the first part comes */
-    uint32_t parts;    /* that have left */
-    bool is_busy;
-    bool is_listed; /* on its links, as under way */
-    bool is_met;    /* among those that began or left at this time, */
-    bool is_found;  /* or whose shares are found anew */
-};
-
-/* A position on one lane: goes through its steps as a rank does. */
-struct tree_rank {
-    double now_s;
-    uint32_t first_step, step, end; /* of those in which it does anything */
-    bool has_sent;                  /* in this step */
-    uint32_t out[AR_PERIOD_MAX];    /* [step of the period]: hop; AR_NEVER: none */
-    uint32_t in[AR_PERIOD_MAX];
-};
-
-/* When something happens to hops and ranks: a heap in which each has its place. */
-struct dues {
-    double *time_s;   /* [number] */
-    uint32_t *places; /* [number]: in the heap; AR_NEVER: it waits for nothing */
-    uint32_t *heap;
-    uint32_t count;
-};
-
-struct ar_tree_rates {
-    const struct ar_collective *collective;
-    const struct ar_pattern *pattern;
-    const struct ar_message_cost *cost;
-    uint32_t parts, period;
-    uint32_t lanes_each;
-    bool reduces;
-    double bytes; /* of a message, at present; -1: none so far */
-    double reduce_s;
-    struct hop_links *ways; /* [hop] */
-    uint32_t *shared;       /* [place]: numbers of the shared links of a hop, one after the other */
-    uint32_t *place_hops;   /* [place] */
-    uint32_t *next, *before; /* [place]: on the link; AR_NEVER: the last, or the first, one */
-    uint32_t shared_count;
-    struct use *uses; /* [shared link], in the order in which hops come to them */
-    uint32_t uses_count;
-    struct hop_run *runs;    /* [hop] */
-    struct tree_rank *ranks; /* [lane][position] */
-    uint32_t ranks_count;
-    struct dues dues; /* hops, and behind them ranks */
-    struct ar_maxmin maxmin;
-    uint32_t *met, *found_hops, *found_uses; /* lists of hops and of shared links */
-    uint32_t met_count, found_hops_count, found_uses_count;
-    double *frees_s;              /* [part][hop]: the connection is free behind it */
-    double *rates_Bps;            /* [part][hop], at present */
-    struct ar_tree_shares shares; /* at present */
-};
 
 /* In place of the number that a link gets among the shared ones; there are fewer links. */
 #define ALONE   UINT32_MAX
@@ -111,6 +34,7 @@ static void hop_find_links(struct ar_tree_rates *rates, const struct ar_path *pa
         if (bandwidth_Bps < way->alone_Bps) {
             way->alone_Bps = bandwidth_Bps;
             way->alone_link = link;
+            way->is_shared = number_of[link] != ALONE;
         }
         if (number_of[link] == ALONE) {
             continue;
@@ -165,13 +89,13 @@ static void ranks_note_hop(struct ar_tree_rates *rates, uint32_t lane, uint32_t 
     uint32_t positions = ar_shape_ranks(&rates->collective->shape);
     struct hop_run *run = &rates->runs[index];
     run->from = lane * positions + hop->from;
-    run->to = lane * positions + hop->to;
-    uint32_t began = run->began;
+    uint32_t began = run->began, to = lane * positions + hop->to;
+    run->to = to * AR_PERIOD_MAX + began % rates->period;
     uint32_t end = began + (rates->parts - 1) * rates->period + 1;
     rates->ranks[run->from].out[began % rates->period] = index;
-    rates->ranks[run->to].in[began % rates->period] = index;
+    rates->ranks[to].in[began % rates->period] = index;
     for (int i = 0; i < 2; i++) {
-        struct tree_rank *rank = &rates->ranks[i == 0 ? run->from : run->to];
+        struct tree_rank *rank = &rates->ranks[i == 0 ? run->from : to];
         rank->first_step = began < rank->first_step ? began : rank->first_step;
         rank->end = end > rank->end ? end : rank->end;
     }
@@ -197,11 +121,32 @@ static void ranks_create(struct ar_tree_rates *rates, const struct ar_phase *pha
     }
 }
 
-struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
-                                        const struct ar_collective *collective,
-                                        const struct ar_phase *phase,
-                                        const struct ar_pattern *pattern, uint32_t lanes_each)
+void tree_make_room(struct ar_arena *arena, struct ar_tree_rates *made)
 {
+    size_t hops = made->pattern->hops_count, ranks = made->ranks_count;
+    size_t places = made->shared_count;
+    made->place_hops = ar_arena_alloc(arena, places, sizeof *made->place_hops);
+    made->next = ar_arena_alloc(arena, places, sizeof *made->next);
+    made->before = ar_arena_alloc(arena, places, sizeof *made->before);
+    made->shared = ar_arena_alloc(arena, places, sizeof *made->shared);
+    made->rates_Bps = ar_arena_alloc(arena, hops * made->parts, sizeof *made->rates_Bps);
+    made->frees_s = ar_arena_alloc(arena, hops * made->parts, sizeof *made->frees_s);
+    made->met = ar_arena_alloc(arena, hops, sizeof *made->met);
+    made->found_hops = ar_arena_alloc(arena, hops, sizeof *made->found_hops);
+    made->found_uses = ar_arena_alloc(arena, places, sizeof *made->found_uses);
+    made->dues.time_s = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.time_s);
+    made->dues.places = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.places);
+    made->dues.heap = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.heap);
+    ar_maxmin_create(arena, made->collective->cluster, &made->maxmin);
+    paths_make_flows_room(arena, hops, &made->maxmin.paths);
+    paths_make_links_room(arena, 0, places + hops, &made->maxmin.paths);
+}
+
+struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_flows *flows,
+                                        const struct ar_phase *phase,
+                                        const struct ar_pattern *pattern)
+{
+    const struct ar_collective *collective = &flows->resolved;
     size_t hops = pattern->hops_count;
     size_t ranks = (size_t)ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape);
     struct ar_tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
@@ -211,38 +156,27 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
         .period = phase->period,
-        .lanes_each = lanes_each,
+        .lanes_each = flows->lanes_each,
+        .is_plain = flows->is_plain,
         .bytes = -1,
         .reduces = phase->copies_from > 0,
         .runs = ar_arena_alloc(arena, hops, sizeof *made->runs),
         .ranks = ar_arena_alloc(arena, ranks, sizeof *made->ranks),
         .ranks_count = (uint32_t)ranks,
-        .rates_Bps = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->rates_Bps),
     };
     ranks_create(made, phase);
     if (!pattern->is_shared) {
+        made->rates_Bps = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->rates_Bps);
         return made;
     }
     uint32_t links = ar_cluster_links_count(collective->cluster);
     uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
     made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
     made->uses = ar_arena_alloc(arena, links, sizeof *made->uses);
-    size_t places = tree_walk_paths(made, number_of);
-    made->place_hops = ar_arena_alloc(arena, places, sizeof *made->place_hops);
-    made->next = ar_arena_alloc(arena, places, sizeof *made->next);
-    made->before = ar_arena_alloc(arena, places, sizeof *made->before);
-    made->shared = ar_arena_alloc(arena, places, sizeof *made->shared);
+    made->shared_count = (uint32_t)tree_walk_paths(made, number_of);
+    tree_make_room(arena, made);
+    made->shared_count = 0;
     tree_walk_paths(made, number_of);
-    made->frees_s = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->frees_s);
-    made->met = ar_arena_alloc(arena, hops, sizeof *made->met);
-    made->found_hops = ar_arena_alloc(arena, hops, sizeof *made->found_hops);
-    made->found_uses = ar_arena_alloc(arena, made->uses_count, sizeof *made->found_uses);
-    made->dues.time_s = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.time_s);
-    made->dues.places = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.places);
-    made->dues.heap = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.heap);
-    ar_maxmin_create(arena, collective->cluster, &made->maxmin);
-    paths_make_flows_room(arena, hops, &made->maxmin.paths);
-    paths_make_links_room(arena, 0, made->shared_count + hops, &made->maxmin.paths);
     return made;
 }
 
@@ -471,12 +405,10 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
         const struct hop_links *way = &rates->ways[rates->found_hops[i]];
         paths->begin[i] = used;
         paths->bandwidth_Bps[i] = way->alone_Bps;
-        paths->links[used++] = way->alone_link;
+        paths->links[used] = way->alone_link;
+        used += !way->is_shared;
         for (uint32_t j = 0; j < way->count; j++) {
-            uint32_t link = rates->uses[rates->shared[way->first + j]].link;
-            if (link != way->alone_link) {
-                paths->links[used++] = link;
-            }
+            paths->links[used++] = rates->uses[rates->shared[way->first + j]].link;
         }
     }
     paths->begin[paths->count] = used;
@@ -486,6 +418,10 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
         struct hop_run *run = &rates->runs[hop];
         run->left_bytes -= run->rate_Bps * (time_s - run->since_s);
         run->since_s = time_s;
+        if (fabs(run->rate_Bps - rates->maxmin.rates_Bps[i]) > SAME_TIME * run->rate_Bps) {
+            run->trace = tree_mix(tree_mix(run->trace, tree_bits(time_s)),
+                                  tree_bits(rates->maxmin.rates_Bps[i]));
+        }
         run->rate_Bps = rates->maxmin.rates_Bps[i];
         run->is_found = false;
         dues_set(&rates->dues, hop, time_s + fmax(run->left_bytes, 0) / run->rate_Bps);
@@ -495,8 +431,7 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
 
 /* --- the phase ------------------------------------------------------------------------------- */
 
-/* Follows the phase from event to event; those of one time are one. */
-static void tree_run(struct ar_tree_rates *rates)
+void tree_run(struct ar_tree_rates *rates)
 {
     uint32_t hops = rates->pattern->hops_count;
     struct dues *dues = &rates->dues;
@@ -506,6 +441,7 @@ static void tree_run(struct ar_tree_rates *rates)
                           ? rates->bytes * ar_cluster_reduce_cost(collective->cluster, buffer_bytes)
                           : 0;
     rates->shares.slowest_Bps = HUGE_VAL;
+    rates->shares.followed = rates->ranks_count;
     memset(rates->dues.places, 0xff, (hops + rates->ranks_count) * sizeof *rates->dues.places);
     for (uint32_t i = 0; i < hops; i++) {
         rates->runs[i].parts = 0;
@@ -536,7 +472,10 @@ static void tree_run(struct ar_tree_rates *rates)
             run->is_busy = false;
             hop_meet(rates, number);
             rank_go_on(rates, rates->runs[number].from, time_s);
-            rank_go_on(rates, rates->runs[number].to, time_s);
+            for (uint32_t to = run->to; to != AR_NEVER;
+                 to = rates->next_to != NULL ? rates->next_to[to] : AR_NEVER) {
+                rank_go_on(rates, to / AR_PERIOD_MAX, time_s);
+            }
         }
         find_all_met(rates);
         share_links(rates, time_s);
@@ -551,7 +490,9 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double
     if (rates->bytes != bytes) {
         rates->bytes = bytes;
         if (rates->pattern->is_shared && bytes > 0) {
-            tree_run(rates);
+            if (rates->is_plain || !fast_tree_run(rates)) {
+                tree_run(rates);
+            }
         } else {
             /* The rates of all hops at once, where they share nothing, or nothing flows. */
             const struct ar_hop *hops = rates->pattern->hops;

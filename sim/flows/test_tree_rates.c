@@ -23,7 +23,7 @@ static struct bed tree_make(const struct ar_collective *tree, uint32_t parts)
     bed.pattern = bed.flows->patterns;
     bed.phase = bed.flows->phases[0];
     bed.phase.parts = parts;
-    bed.rates = flows_tree_create(&bed.arena, tree, &bed.phase, bed.pattern, 1);
+    bed.rates = flows_tree_create(&bed.arena, bed.flows, &bed.phase, bed.pattern);
     return bed;
 }
 
