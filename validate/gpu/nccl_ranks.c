@@ -492,7 +492,9 @@ static void nccl_stop(int code)
     if (code == 0) { /* else NCCL might wait for the others */
         ar_arena_end(&communicators_arena);
     }
+#ifdef VALIDATE_HAS_MPI
     mpi_world_stop(code);
+#endif
 }
 
 static void nccl_describe(FILE *file)
