@@ -59,11 +59,6 @@ const char *ar_algorithm_name(const struct ar_algorithm *algorithm)
     return algorithm != NULL ? algorithm->name : auto_name;
 }
 
-const char *ar_algorithm_source(const struct ar_algorithm *algorithm)
-{
-    return algorithm != NULL ? algorithm->source : "NVIDIA/nccl, src/graph/tuning.cc";
-}
-
 const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm)
 {
     static const char *const helps[] = {
@@ -104,7 +99,11 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
 struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm, uint32_t ranks,
                                            uint32_t gpus_per_node)
 {
-    struct ar_shape groups = ar_shape_groups(ranks, gpus_per_node), nodes;
+    uint32_t group = gpus_per_node < ranks ? gpus_per_node : ranks;
+    while (ranks % group != 0) { /* GPUs that do not fill whole nodes */
+        group--;
+    }
+    struct ar_shape groups = {.x = group, .y = ranks / group}, nodes;
     switch (ar_algorithm_shapes(algorithm)) {
     case AR_SHAPES_GROUPS:
         return groups;

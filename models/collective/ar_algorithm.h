@@ -98,7 +98,7 @@ struct ar_stage;
 enum ar_shapes {
     AR_SHAPES_FLAT,   /**< Nx1 only */
     AR_SHAPES_EVEN,   /**< Nx1 with an even N only, or 1x1 */
-    AR_SHAPES_GROUPS, /**< XxY; one group per node (ar_shape_groups()) */
+    AR_SHAPES_GROUPS, /**< XxY; one group per node (ar_algorithm_default_shape()) */
     AR_SHAPES_GRIDS,  /**< XxY, so that they are an axis of sweeps; the squarest */
     AR_SHAPES_LEVELS  /**< of all dimensions; a node, and the squarest grid of nodes */
 };
@@ -169,9 +169,8 @@ enum ar_status ar_algorithm_find_or_auto(const char *where, const struct ar_oper
                                          const char *name, const struct ar_algorithm **algorithm,
                                          struct ar_error *err);
 
-/** Name and source of an algorithm or, NULL, of the library's choice. */
+/** Name of an algorithm or, NULL, of the library's choice. */
 const char *ar_algorithm_name(const struct ar_algorithm *algorithm);
-const char *ar_algorithm_source(const struct ar_algorithm *algorithm);
 
 /** Explains X and Y of its shapes. */
 const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm);

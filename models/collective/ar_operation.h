@@ -35,7 +35,7 @@ enum ar_operation_who {
     AR_WHO_ALL,
     AR_WHO_ROOT,  /**< position 0 */
     AR_WHO_LAST,  /**< the last one */
-    AR_WHO_OWNER, /**< the one whose part of the buffer has the element (ar_operation_owner()) */
+    AR_WHO_OWNER, /**< the one whose part of the buffer has the element */
     AR_WHO_BEHIND /**< of an all-to-all: as far behind as the part with the element is from the
                        first one */
 };
@@ -67,10 +67,6 @@ bool ar_operation_holds(const struct ar_operation *operation,
                         const struct ar_operation_place *place, uint32_t contributor);
 bool ar_operation_wants(const struct ar_operation *operation,
                         const struct ar_operation_place *place, uint32_t contributor);
-
-/** The position whose part of the buffer has the element, where ranks have parts; not in an
- * all-to-all. */
-uint32_t ar_operation_owner(const struct ar_operation_place *place);
 
 #define AR_OPERATION_LIST(X)                                                                       \
     X(all_reduce)                                                                                  \

@@ -97,7 +97,3 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
 
 /** The shape nearest to a square with x * y = ranks and x <= y (a prime gives 1 x N). */
 struct ar_shape ar_shape_squarest(uint32_t ranks);
-
-/** Groups of one node, or of all ranks if they do not fill one; ranks that do not fill whole nodes
- * fall into groups of the largest divisor of N that fits a node. */
-struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node);

@@ -11,7 +11,7 @@ static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element
     return (uint32_t)(((element - whole.first + 1) * parts - 1) / whole.count);
 }
 
-uint32_t ar_operation_owner(const struct ar_operation_place *place)
+static uint32_t find_owner(const struct ar_operation_place *place)
 {
     struct ar_span span = {.first = 0, .count = place->elements};
     uint32_t position = 0;
@@ -48,7 +48,7 @@ static bool is_one_of(const struct ar_operation_place *place, enum ar_operation_
     case AR_WHO_LAST:
         return position == ar_shape_ranks(place->shape) - 1;
     case AR_WHO_OWNER:
-        return position == ar_operation_owner(place);
+        return position == find_owner(place);
     case AR_WHO_BEHIND:
         return position == behind(place);
     }

@@ -75,15 +75,6 @@ struct ar_shape ar_shape_squarest(uint32_t ranks)
     return shape;
 }
 
-struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node)
-{
-    uint32_t group = gpus_per_node < ranks ? gpus_per_node : ranks;
-    while (ranks % group != 0) {
-        group--;
-    }
-    return (struct ar_shape){.x = group, .y = ranks / group};
-}
-
 /* --- slices ---------------------------------------------------------------------------------- */
 
 /* The span from part `first` to before part `end`. */

@@ -21,7 +21,8 @@ page_number page_read_number(const struct ar_csv *csv, size_t row, const char *c
     return ar_plot_number_of(ar_csv_text(csv, row, column));
 }
 
-void answer_write_percent(FILE *text, const char *before, double frac, const char *after)
+/* Writes a fraction in percent between two texts; nothing for NAN. */
+static void answer_write_percent(FILE *text, const char *before, double frac, const char *after)
 {
     if (!isnan(frac)) {
         fprintf(text, "%s%.3g %%%s", before, 100 * frac, after);

@@ -114,9 +114,6 @@ void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row);
 void answer_write_runs(FILE *text, const struct page_parts *parts, const struct rows *rows,
                        const char *cluster, const char *work, double gpus, const char *operation);
 
-/** Writes a fraction in percent between two texts; nothing for NAN. */
-void answer_write_percent(FILE *text, const char *before, double frac, const char *after);
-
 /** The cells of records: a text, empty if the file has no such column, and a number, then NAN. */
 typedef const char *page_text;
 typedef double page_number;

@@ -262,10 +262,10 @@ static void write_parameters(const struct ar_scenario *scenario, const char *opt
     const char *algorithm = ar_algorithm_name(scenario->algorithm);
     struct parameters parameters = {0};
     parameters_add_inputs(&parameters, scenario, scenario->arena);
-    parameters_add(
-        &parameters,
-        (struct parameter){"algorithm", algorithm, ar_algorithm_source(scenario->algorithm)},
-        scenario->arena);
+    const char *source = scenario->algorithm != NULL ? scenario->algorithm->source
+                                                     : "NVIDIA/nccl, src/graph/tuning.cc";
+    parameters_add(&parameters, (struct parameter){"algorithm", algorithm, source},
+                   scenario->arena);
     if (options[0] != '\0') {
         parameters_add(&parameters, (struct parameter){"engine", scenario->engine->name, options},
                        scenario->arena);

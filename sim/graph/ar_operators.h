@@ -74,9 +74,6 @@ uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operat
 /** A need of the last operator. */
 void ar_operators_need(struct ar_operators *operators, uint32_t other);
 
-/** Whether some operator has work in place of a time. */
-bool ar_operators_have_work(const struct ar_operators *operators);
-
 /** Times those that have work by a cost table that has products (AR_COST_OF_PRODUCTS):
  *
  *     max(work_flop / (gemm_efficiency * peak_rate), work_bytes / memory_Bps, kernel_floor_s) */

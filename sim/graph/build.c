@@ -66,8 +66,9 @@ static uint32_t build_message(struct ar_build *build, const struct ar_action *ac
 
 /* --- parameters and gradients ----------------------------------------------------------------- */
 
-struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run,
-                                          bool is_trained)
+/* Parameters that a GPU works with in a run, or only those that are trained. */
+static struct ar_parameters build_run_parameters(const struct ar_build *build,
+                                                 const struct ar_run *run, bool is_trained)
 {
     const struct ar_trace *trace = build->layout->trace;
     double experts;

@@ -70,10 +70,7 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          struct ar_parameters whole, const struct ar_action *action,
                          uint32_t after);
 
-/** Parameters that a GPU works with in a run, or only those that are trained. Second function: all
- * trained parameters that a GPU of a stage holds. */
-struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run,
-                                          bool is_trained);
+/** All trained parameters that a GPU of a stage holds. */
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
 
 /** For a trace: appends a collective over all replicas for each bucket that ends at a layer, or

@@ -46,15 +46,6 @@ static bool has_work(const struct ar_operator *op)
     return op->work_flop > 0 || op->work_bytes > 0;
 }
 
-bool ar_operators_have_work(const struct ar_operators *operators)
-{
-    bool have = false;
-    for (uint32_t i = 0; i < operators->count && !have; i++) {
-        have = has_work(&operators->list[i]);
-    }
-    return have;
-}
-
 void ar_operators_time(struct ar_operators *operators, const struct ar_device_cost *cost,
                        enum ar_precision precision)
 {

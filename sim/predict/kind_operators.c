@@ -37,7 +37,12 @@ static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inp
     AR_TRY(resource_find(RESOURCE_OPERATORS, ar_scenario_where(scenario, AR_KEY_OPERATORS),
                          scenario->operators_name, path, err));
     AR_TRY(ar_operators_load(path, scenario->arena, operators, err));
-    if (!ar_operators_have_work(*operators)) {
+    bool has_work = false;
+    for (uint32_t i = 0; i < (*operators)->count; i++) {
+        const struct ar_operator *op = &(*operators)->list[i];
+        has_work = has_work || op->work_flop > 0 || op->work_bytes > 0;
+    }
+    if (!has_work) {
         return !ar_scenario_has(scenario, AR_KEY_PRECISION)
                    ? AR_OK
                    : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,

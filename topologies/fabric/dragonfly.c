@@ -99,11 +99,6 @@ uint32_t ar_dragonfly_index(const struct ar_dragonfly *dragonfly, struct ar_drag
     return 2 * cable + (link.group > link.a);
 }
 
-uint32_t ar_dragonfly_first_global(const struct ar_dragonfly *dragonfly)
-{
-    return 2 * dragonfly->groups * (uint32_t)cables_of_group(dragonfly);
-}
-
 uint32_t ar_dragonfly_width(const struct ar_dragonfly *dragonfly, bool is_global)
 {
     uint32_t parallel = is_global               ? dragonfly->global_links
@@ -205,7 +200,7 @@ static double dragonfly_bandwidth(const struct ar_cluster *cluster, uint32_t ind
 {
     const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
     const double *number = cluster->values.number;
-    bool is_global = index >= ar_dragonfly_first_global(dragonfly);
+    bool is_global = index >= 2 * dragonfly->groups * (uint32_t)cables_of_group(dragonfly);
     return ar_dragonfly_width(dragonfly, is_global) *
            number[is_global ? TOPO_DRAGONFLY_GLOBAL_BANDWIDTH : TOPO_DRAGONFLY_LOCAL_BANDWIDTH];
 }

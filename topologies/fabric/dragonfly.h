@@ -58,9 +58,6 @@ uint64_t ar_dragonfly_links(const struct ar_dragonfly *dragonfly);
 struct ar_dragonfly_link ar_dragonfly_link_at(const struct ar_dragonfly *dragonfly, uint32_t index);
 uint32_t ar_dragonfly_index(const struct ar_dragonfly *dragonfly, struct ar_dragonfly_link link);
 
-/** The first link between groups. */
-uint32_t ar_dragonfly_first_global(const struct ar_dragonfly *dragonfly);
-
 /** How many cables a link stands for, between groups or within one. */
 uint32_t ar_dragonfly_width(const struct ar_dragonfly *dragonfly, bool is_global);
 

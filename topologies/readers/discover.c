@@ -107,7 +107,8 @@ static const char *source_text(const struct source *source, const char *what)
                            what);
 }
 
-bool fact_is_set(const struct ar_discovery *machine, unsigned fact)
+/* Whether a setting gives a key. */
+static bool fact_is_set(const struct ar_discovery *machine, unsigned fact)
 {
     return fact < AR_TOPO_KEYS_COUNT &&
            ar_topo_entries_find(&machine->set, (enum ar_topo_key)fact) != NULL;

@@ -64,9 +64,6 @@ enum ar_status fact_add(const struct source *source, unsigned fact, const char *
 enum ar_status fact_add_count(const struct source *source, unsigned fact, uint64_t count,
                               const char *what, struct ar_error *err);
 
-/** Whether a setting gives a key. */
-bool fact_is_set(const struct ar_discovery *machine, unsigned fact);
-
 /** The NIC of a name and port (0 and 1: the first one), made if it is new. */
 enum ar_status nic_find(const struct source *source, const char *name, uint64_t port,
                         struct nic **nic, struct ar_error *err);

@@ -40,11 +40,6 @@ enum ar_status ar_measured_kernels_read(const struct ar_csv *csv, struct ar_aren
 /** The name of the cost table of the `gpu` of a row. */
 const char *ar_kernel_cost_name(const char *gpu);
 
-/** Time of a kernel by a table, which has the kernel's precision and, for attention, its group. */
-double ar_measured_kernel_s(const struct ar_device_cost *single,
-                            const struct ar_measured_kernels *kernels,
-                            const struct ar_measured_kernel *kernel);
-
 /** Errors of the rows of one GPU and precision, as they are written. */
 struct ar_kernel_error {
     ar_cell_string gpu, precision;

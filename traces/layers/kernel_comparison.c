@@ -72,7 +72,8 @@ const char *ar_kernel_cost_name(const char *gpu)
     return gpu;
 }
 
-double ar_measured_kernel_s(const struct ar_device_cost *single,
+/* Time of a kernel by a table, which has the kernel's precision and, for attention, its group. */
+static double find_kernel_s(const struct ar_device_cost *single,
                             const struct ar_measured_kernels *kernels,
                             const struct ar_measured_kernel *kernel)
 {
@@ -116,7 +117,7 @@ struct ar_kernel_error ar_kernel_error_of(const struct ar_measured_kernels *kern
     for (size_t i = 0; i < kernels->count; i++) {
         const struct ar_measured_kernel *kernel = &kernels->list[i];
         if (kernel->precision == first->precision && strcmp(kernel->gpu, first->gpu) == 0) {
-            double error = ar_measured_kernel_s(single, kernels, kernel) / kernel->time_s - 1;
+            double error = find_kernel_s(single, kernels, kernel) / kernel->time_s - 1;
             sum += error;
             errors[count++] = fabs(error);
         }

@@ -101,8 +101,9 @@ enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *
     return AR_OK;
 }
 
-enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code, const char *call,
-                          struct ar_error *err)
+/* AR_OK, or AR_INTERNAL with what NCCL says about `call`. */
+static enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code,
+                                 const char *call, struct ar_error *err)
 {
     if (code == ncclSuccess) {
         return AR_OK;
@@ -249,7 +250,8 @@ static enum nccl_call find_call(const struct ar_operation *operation)
 
 /* --- ranks -------------------------------------------------------------------------------- */
 
-bool nccl_has_communicators(const struct nccl_communicators *made, uint32_t ranks)
+/* Whether there are communicators of so many ranks. */
+static bool nccl_has_communicators(const struct nccl_communicators *made, uint32_t ranks)
 {
     while (made != NULL && made->ranks != ranks) {
         made = made->next;

@@ -47,10 +47,6 @@ struct nccl_library {
  * (ncclCommSplit came with 2.18). */
 enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *err);
 
-/** AR_OK, or AR_INTERNAL with what NCCL says about `call`. */
-enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code, const char *call,
-                          struct ar_error *err);
-
 /** Which ranks are here and on what GPU. */
 struct nccl_place {
     uint32_t first; /**< rank */
@@ -72,9 +68,6 @@ struct nccl_communicators {
     bool owns_all; /**< else those of an earlier one */
     struct nccl_communicators *next;
 };
-
-/** Whether there are communicators of so many ranks. */
-bool nccl_has_communicators(const struct nccl_communicators *made, uint32_t ranks);
 
 /** Makes buffers and streams, the arena's, and communicators if `made` has none yet, which are
  * those of `keep`. A run is the collective, so many times, behind a sum of one element that all

@@ -203,7 +203,8 @@ static void connect_ports(struct host_group *group, const struct ports *ports, u
             struct mailbox *box = &group->boxes[group->boxes_count++];
             box->messages = ar_arena_alloc(arena, window, sizeof *box->messages);
             group->members[rank].boxes[i] = box;
-            group->members[port.peer].boxes[ports_other_end(ports, rank, i)] = box;
+            struct port other = {.channel = port.channel, .peer = rank, .sends = false};
+            group->members[port.peer].boxes[ports_find(&ports[port.peer], other)] = box;
         }
     }
 }
@@ -272,7 +273,9 @@ struct transport *host_group_transport(struct host_group *group, uint32_t rank)
     return &group->members[rank].transport;
 }
 
-void host_group_fail(struct host_group *group, const struct ar_error *err)
+/* A rank gives up: all others are woken and fail too. The first error is kept, except
+ * AR_INTERRUPTED, which means that others failed. */
+static void host_group_fail(struct host_group *group, const struct ar_error *err)
 {
     pthread_mutex_lock(&group->mutex);
     if (group->error.status == AR_OK && err->status != AR_INTERRUPTED) {

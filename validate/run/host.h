@@ -21,10 +21,6 @@ struct host_group *host_group_create(const struct ports *ports, uint32_t ranks, 
 /** The transport of a rank, for one thread at a time. */
 struct transport *host_group_transport(struct host_group *group, uint32_t rank);
 
-/** A rank gives up: all others are woken and fail too. The first error is kept, except
- * AR_INTERRUPTED, which means that others failed. */
-void host_group_fail(struct host_group *group, const struct ar_error *err);
-
 /** Runs a measurement with a thread for each rank, in the config's memory, which each thread
  * selects by its rank. */
 enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,

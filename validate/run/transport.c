@@ -69,10 +69,3 @@ struct ports *ports_create_all(const struct measurement *measurement, struct ar_
     }
     return ports;
 }
-
-uint32_t ports_other_end(const struct ports *ports, uint32_t rank, uint32_t index)
-{
-    struct port port = ports[rank].ports[index];
-    struct port other = {.channel = port.channel, .peer = rank, .sends = !port.sends};
-    return ports_find(&ports[port.peer], other);
-}

@@ -80,6 +80,3 @@ struct ports *ports_create_all(const struct measurement *measurement, struct ar_
 
 /** The index of a port; the number of ports if there is none. */
 uint32_t ports_find(const struct ports *ports, struct port port);
-
-/** The index, at its peer, of the other end of a port; `ports` has the ports of all ranks. */
-uint32_t ports_other_end(const struct ports *ports, uint32_t rank, uint32_t index);
