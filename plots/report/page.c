@@ -41,27 +41,6 @@ static char *find_mark(char *text)
     return NULL;
 }
 
-/* Reads the command and its notes. A file of somebody else is left alone. */
-static enum ar_status read_command(struct page_parts *parts, struct ar_error *err)
-{
-    const char *path = path_below(parts, parts->request->directory, "command.txt");
-    char *text;
-    size_t bytes;
-    parts->notes = ar_arena_text(parts->arena, "");
-    if (access(path, F_OK) != 0) {
-        return AR_OK;
-    }
-    AR_TRY(ar_file_read(path, COMMAND_MAX, "a command line", parts->arena, &text, &bytes, err));
-    char *mark = find_mark(text);
-    if (mark != NULL) {
-        *mark = '\0';
-        parts->command = text;
-        char *notes = strstr(mark + 1, "\nnote: ");
-        parts->notes = notes != NULL ? notes + 1 : parts->notes;
-    }
-    return AR_OK;
-}
-
 /* Loads the files that are there. accuracy.csv without compare.csv is the data of a picture. */
 static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
 {
@@ -107,7 +86,23 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
         bool is_left = parts->files[i] != NULL && parts->files[i]->rows_count > 0;
         parts->files[i] = is_left ? parts->files[i] : NULL;
     }
-    return read_command(parts, err);
+    /* Reads the command and its notes. A file of somebody else is left alone. */
+    const char *path = path_below(parts, parts->request->directory, "command.txt");
+    char *text;
+    size_t bytes;
+    parts->notes = ar_arena_text(parts->arena, "");
+    if (access(path, F_OK) != 0) {
+        return AR_OK;
+    }
+    AR_TRY(ar_file_read(path, COMMAND_MAX, "a command line", parts->arena, &text, &bytes, err));
+    char *mark = find_mark(text);
+    if (mark != NULL) {
+        *mark = '\0';
+        parts->command = text;
+        char *notes = strstr(mark + 1, "\nnote: ");
+        parts->notes = notes != NULL ? notes + 1 : parts->notes;
+    }
+    return AR_OK;
 }
 
 /* --- pictures ----------------------------------------------------------------------------- */

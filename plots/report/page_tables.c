@@ -72,30 +72,6 @@ static void write_hint(FILE *file, const char *name, const char *help)
     ar_plot_write_between(file, "", help, "\">");
 }
 
-static void write_table_row(FILE *file, const struct ar_csv *csv, const struct shown *shown,
-                            size_t row)
-{
-    fputs("<tr>", file);
-    for (size_t i = 0; i < csv->columns_count; i++) {
-        const char *cell = ar_csv_cell(csv, row, shown[i].column);
-        if (!shown[i].is_shown) {
-            continue;
-        }
-        fputs(shown[i].is_number ? "<td class=\"n\"" : "<td", file);
-        if (shown[i].is_number && shown[i].unit.name[0] != '\0') {
-            ar_plot_write_between(file, " data-v=\"", cell, "\"");
-        }
-        fputs(">", file);
-        if (shown[i].is_number) {
-            ar_plot_write_value(file, cell, shown[i].unit);
-        } else { /* 1024 may be a list of one */
-            ar_plot_write_html(file, cell);
-        }
-        fputs("</td>", file);
-    }
-    fputs("</tr>\n", file);
-}
-
 static void write_table_rows(FILE *file, const struct ar_csv *csv, const char *title,
                              const struct shown *shown)
 {
@@ -122,7 +98,25 @@ static void write_table_rows(FILE *file, const struct ar_csv *csv, const char *t
     }
     fputs("</tr></thead>\n<tbody>\n", file);
     for (size_t row = 0; row < count; row++) {
-        write_table_row(file, csv, shown, row);
+        fputs("<tr>", file);
+        for (size_t i = 0; i < csv->columns_count; i++) {
+            const char *cell = ar_csv_cell(csv, row, shown[i].column);
+            if (!shown[i].is_shown) {
+                continue;
+            }
+            fputs(shown[i].is_number ? "<td class=\"n\"" : "<td", file);
+            if (shown[i].is_number && shown[i].unit.name[0] != '\0') {
+                ar_plot_write_between(file, " data-v=\"", cell, "\"");
+            }
+            fputs(">", file);
+            if (shown[i].is_number) {
+                ar_plot_write_value(file, cell, shown[i].unit);
+            } else { /* 1024 may be a list of one */
+                ar_plot_write_html(file, cell);
+            }
+            fputs("</td>", file);
+        }
+        fputs("</tr>\n", file);
     }
     fputs("</tbody></table></div>\n", file);
 }

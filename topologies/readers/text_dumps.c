@@ -240,33 +240,6 @@ static enum ar_status hca_read_line(struct hca *hca, const struct source *source
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static enum ar_status cut_words(const struct source *source, char *line, struct words *words,
-                                struct ar_error *err)
-{
-    char *rest = line;
-    words->count = 0;
-    /* Drops colours and underlines (ESC [ ... m) and control characters, in place. */
-    char *to = line;
-    for (const char *from = line; *from != '\0';) {
-        if (from[0] == '\033' && from[1] == '[') {
-            from += 2 + strcspn(from + 2, "ABCDEFGHJKSTfmnsulh");
-            from += *from != '\0';
-        } else {
-            *to++ = (unsigned char)*from < ' ' ? ' ' : *from;
-            from++;
-        }
-    }
-    *to = '\0';
-    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-        if (words->count == WORDS_MAX) {
-            return source_refuse(source, err, "found more than %d words in a line; expected fewer",
-                                 WORDS_MAX);
-        }
-        words->list[words->count++] = word;
-    }
-    return AR_OK;
-}
-
 enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
                                struct ar_error *err)
 {
@@ -282,7 +255,27 @@ enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
             *newline = '\0';
         }
         source->line++;
-        AR_TRY(cut_words(source, line, &words, err));
+        char *rest = line;
+        words.count = 0;
+        /* Drops colours and underlines (ESC [ ... m) and control characters, in place. */
+        char *to = line;
+        for (const char *from = line; *from != '\0';) {
+            if (from[0] == '\033' && from[1] == '[') {
+                from += 2 + strcspn(from + 2, "ABCDEFGHJKSTfmnsulh");
+                from += *from != '\0';
+            } else {
+                *to++ = (unsigned char)*from < ' ' ? ' ' : *from;
+                from++;
+            }
+        }
+        *to = '\0';
+        for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
+            if (words.count == WORDS_MAX) {
+                return source_refuse(
+                    source, err, "found more than %d words in a line; expected fewer", WORDS_MAX);
+            }
+            words.list[words.count++] = word;
+        }
         if (words.count > 0) {
             AR_TRY(matrix_read_line(matrix, source, &words, err));
             AR_TRY(hca_read_line(&hca, source, &words, err));

@@ -253,26 +253,6 @@ static void find_step_nodes(struct kineto_steps *steps, struct ar_arena *arena)
     }
 }
 
-static enum ar_status check_gpu(const struct ar_kineto *kineto, struct ar_error *err)
-{
-    if (kineto->kernels_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.300s: no events of a GPU; expected a profile with "
-                            "ProfilerActivity.CUDA",
-                            kineto->path);
-    }
-    for (size_t i = 1; i < kineto->kernels_count; i++) {
-        int64_t first = kineto->kernels[0].device, other = kineto->kernels[i].device;
-        if (other != first) {
-            return ar_error_set(
-                err, AR_BAD_DATA,
-                "%.300s: events of GPUs %" PRId64 " and %" PRId64 "; expected a trace of one rank",
-                kineto->path, first < other ? first : other, first < other ? other : first);
-        }
-    }
-    return AR_OK;
-}
-
 /* --- the time line of the GPU -------------------------------------------------------------- */
 
 struct interval {
@@ -451,7 +431,21 @@ enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_
                                  struct ar_error *err)
 {
     steps->kineto = kineto;
-    AR_TRY(check_gpu(kineto, err));
+    if (kineto->kernels_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s: no events of a GPU; expected a profile with "
+                            "ProfilerActivity.CUDA",
+                            kineto->path);
+    }
+    for (size_t i = 1; i < kineto->kernels_count; i++) {
+        int64_t first = kineto->kernels[0].device, other = kineto->kernels[i].device;
+        if (other != first) {
+            return ar_error_set(
+                err, AR_BAD_DATA,
+                "%.300s: events of GPUs %" PRId64 " and %" PRId64 "; expected a trace of one rank",
+                kineto->path, first < other ? first : other, first < other ? other : first);
+        }
+    }
     AR_TRY(find_marked_steps(steps, arena, err));
     AR_TRY(find_optimizers(steps, err));
     find_step_nodes(steps, arena);

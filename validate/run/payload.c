@@ -198,28 +198,22 @@ static void expect_sum(const struct payload *payload, uint64_t first, uint64_t c
     }
 }
 
-/* The sum of the ranks that the stretch names. */
-static void expect_some(const struct payload *payload, const struct payload_stretch *stretch,
-                        uint64_t first, uint64_t count, unsigned char *expected)
-{
-    const struct measurement *measurement = payload->measurement;
-    const struct element_type *type = measurement->type;
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t total = 0;
-        for (uint32_t k = 0; k < stretch->wants; k++) {
-            total += payload_value(type, measurement->ranks, stretch->wanted_of[k], first + i);
-        }
-        type->store(expected + i * type->bytes, total);
-    }
-}
-
 static void expect_elements(const struct payload_view *view, const struct payload_stretch *stretch,
                             uint64_t first, uint64_t count, unsigned char *expected)
 {
     if (stretch->wanted_of == NULL) {
         expect_sum(view->payload, first, count, expected);
     } else {
-        expect_some(view->payload, stretch, first, count, expected);
+        /* The sum of the ranks that the stretch names. */
+        const struct measurement *measurement = view->payload->measurement;
+        const struct element_type *type = measurement->type;
+        for (uint64_t i = 0; i < count; i++) {
+            uint32_t total = 0;
+            for (uint32_t k = 0; k < stretch->wants; k++) {
+                total += payload_value(type, measurement->ranks, stretch->wanted_of[k], first + i);
+            }
+            type->store(expected + i * type->bytes, total);
+        }
     }
 }
 
