@@ -260,7 +260,7 @@ struct row_printer {
     struct shown_row shown;
     bool is_axis_shown[AXES_MAX]; /* of a table */
     bool has_begun;
-    bool is_bare; /* of the table that was begun last */
+    enum ar_row_kind kind; /* of the table that was begun last */
 };
 
 /* Adds the columns of the axes that a table shows, with a heading of two lines where the name of an
@@ -325,12 +325,9 @@ static const char *axis_value(const struct row_printer *printer, size_t axis, ui
     return text;
 }
 
-static void table_begin(struct row_printer *printer, bool is_bare)
+static void table_begin(struct row_printer *printer, enum ar_row_kind kind)
 {
     const struct sweep *sweep = printer->sweep;
-    enum ar_row_kind kind = kind_of(sweep)->is_ranked ? ar_row_kind_of(&printer->shown.row)
-                            : is_bare                 ? AR_ROW_BARE
-                                                      : AR_ROW_STEP;
     struct ar_row_table table;
     struct ar_columns of_row = ar_row_columns;
     struct ar_view view = sweep->request->view;
@@ -340,7 +337,7 @@ static void table_begin(struct row_printer *printer, bool is_bare)
         ar_row_table_make(kind, &table);
         of_row = (struct ar_columns){table.list, table.count};
     }
-    if (is_bare && is_table(sweep) && sweep->space->operations_count > 1) {
+    if (kind == AR_ROW_BARE && is_table(sweep) && sweep->space->operations_count > 1) {
         printer->columns[count++] = (struct ar_column)AR_COLUMN(
             text, struct shown_row, row.operation, "operation", "", .heading = "operation");
     }
@@ -369,27 +366,27 @@ static void table_begin(struct row_printer *printer, bool is_bare)
     ar_records_begin(&printer->records, stdout, &view,
                      (struct ar_columns){printer->columns, count});
     printer->has_begun = true;
-    printer->is_bare = is_bare;
+    printer->kind = kind;
 }
 
 static void row_print(struct row_printer *printer, uint32_t point)
 {
     struct shown_row *shown = &printer->shown;
     const struct space *space = printer->sweep->space;
-    bool is_bare = point >= space->steps_count;
     journal_read_row(&printer->sweep->journal, point, &shown->row);
-    if (is_table(printer->sweep) && printer->has_begun && is_bare != printer->is_bare) {
+    enum ar_row_kind kind = ar_row_kind_of(&shown->row);
+    if (is_table(printer->sweep) && printer->has_begun && kind != printer->kind) {
         ar_records_end(&printer->records);
         printer->has_begun = false;
         putchar('\n');
     }
     if (!printer->has_begun) {
-        table_begin(printer, is_bare);
+        table_begin(printer, kind);
     }
     for (size_t i = 0; i < space->variants.axes_count; i++) {
         const struct axis *axis = &space->variants.axes[i];
         const char *value = axis_value(printer, i, point);
-        bool is_unused = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP);
+        bool is_unused = kind == AR_ROW_BARE && ar_key_is(axis->key, AR_KEY_OF_STEP);
         const char *equals = strchr(value, '='); /* the head of the column has what is before it */
         bool has_key = equals != NULL && strncmp(value, axis->name, strlen(axis->name)) == 0;
         shown->axes[i] = is_unused ? NULL : has_key ? equals + 1 : value;
