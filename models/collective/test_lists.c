@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lists.h"
+#include "test_outcome.h"
 
 enum { MAX = 4352 };
 
@@ -136,21 +137,18 @@ Test(lists, a_list_that_has_no_algorithm_of_the_operation_is_refused)
                  AR_USAGE);
     cr_expect_str_eq(err.text,
                      "--algorithms: unknown algorithm \"nccl\"; expected one of linear binomial");
-    cr_expect_eq(list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl,auto", true,
-                                 &algorithms, &count, &err),
-                 AR_OK);
+    TEST_OK(list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl,auto", true,
+                            &algorithms, &count, &why));
 }
 
 static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_node,
                           const char *expected)
 {
-    struct ar_error err;
     struct ar_shape *shapes;
     size_t shapes_count;
     char found[256] = "";
-    cr_assert_eq(
-        list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &shapes_count, &err),
-        AR_OK);
+    TEST_OK(
+        list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &shapes_count, &why));
     for (size_t i = 0; i < shapes_count; i++) {
         char shape[AR_SHAPE_TEXT];
         size_t used = strlen(found);
@@ -178,8 +176,8 @@ Test(lists, a_grid_must_fit_one_of_the_counts)
 {
     static const uint64_t counts[] = {4, 8};
     struct ar_error err;
-    cr_expect_eq(list_shapes_check("--shapes", "all", counts, 2, &err), AR_OK);
-    cr_expect_eq(list_shapes_check("--shapes", "2x2,2x4", counts, 2, &err), AR_OK);
+    TEST_OK(list_shapes_check("--shapes", "all", counts, 2, &why));
+    TEST_OK(list_shapes_check("--shapes", "2x2,2x4", counts, 2, &why));
     cr_expect_eq(list_shapes_check("--shapes", "2x2,3x3", counts, 2, &err), AR_USAGE);
     cr_expect_str_eq(err.text,
                      "--shapes: 3x3 has 9 places; expected X*Y to be one of the GPU counts");

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ar_fit.h"
+#include "test_outcome.h"
 
 enum { ROWS = 24 };
 
@@ -57,9 +58,8 @@ Test(fit, numbers_come_back_though_one_row_is_far_off)
     double bytes[ROWS], times_s[ROWS];
     struct ar_fit_problem problem = problem_of(bytes, times_s);
     struct ar_fit fit = {VALUES, 0};
-    struct ar_error err;
     times_s[5] *= 20;
-    cr_assert_eq(ar_fit_solve(&problem, &fit, &err), AR_OK);
+    TEST_OK(ar_fit_solve(&problem, &fit, &why));
     cr_expect_lt(fabs(fit.values[0] / 3e-6 - 1), 0.01, "%g", fit.values[0]);
     cr_expect_lt(fabs(fit.values[1] / 12e9 - 1), 0.01, "%g", fit.values[1]);
     cr_expect(fit.is_identified[0] && fit.is_identified[1]);
@@ -71,13 +71,12 @@ Test(fit, a_number_that_no_row_tells_stays_at_its_prior_with_the_spread_of_it)
     double bytes[ROWS], times_s[ROWS];
     struct ar_fit_problem problem = problem_of(bytes, times_s);
     struct ar_fit fit = {VALUES, 0};
-    struct ar_error err;
     for (size_t i = 0; i < ROWS; i++) {
         bytes[i] = (double)(i % 2);
         times_s[i] = i % 2 == 0 ? 3.1e-6 : 2.9e-6;
     }
     problem.prior_spread = 0.4;
-    cr_assert_eq(ar_fit_solve(&problem, &fit, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_fit_solve(&problem, &fit, &why));
     cr_expect_lt(fabs(fit.values[0] / 3e-6 - 1), 0.01, "%g", fit.values[0]);
     cr_expect_lt(fabs(fit.values[1] / 5e9 - 1), 0.01, "%g", fit.values[1]);
     cr_expect_float_eq(sqrt(fit.covariance[3]), 0.4, 1e-3);

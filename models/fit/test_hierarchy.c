@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ar_hierarchy.h"
+#include "test_outcome.h"
 
 static struct ar_hierarchy_group make_group(double value, double precision, uint32_t class)
 {
@@ -19,11 +20,10 @@ static struct ar_hierarchy solve(struct ar_hierarchy_group *groups, size_t count
                                      .own_spread = {0.1},
                                      .freedom = 1e9};
     struct ar_hierarchy_group *list[8];
-    struct ar_error err = {.text = ""};
     for (size_t i = 0; i < count; i++) {
         list[i] = &groups[i];
     }
-    cr_assert_eq(ar_hierarchy_solve(list, count, &hierarchy, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_hierarchy_solve(list, count, &hierarchy, &why));
     return hierarchy;
 }
 
@@ -57,7 +57,6 @@ Test(hierarchy, a_machine_that_says_nothing_changes_nothing)
 Test(hierarchy, a_machine_unlike_the_others_moves_them_less)
 {
     enum { COUNT = 5 };
-    struct ar_error err = {.text = ""};
     double means[2];
     for (int is_student = 0; is_student < 2; is_student++) {
         struct ar_hierarchy_group groups[COUNT], *list[COUNT];
@@ -71,7 +70,7 @@ Test(hierarchy, a_machine_unlike_the_others_moves_them_less)
             list[i] = &groups[i];
         }
         for (int round = 0; round < 20; round++) {
-            cr_assert_eq(ar_hierarchy_solve(list, COUNT, &hierarchy, &err), AR_OK, "%s", err.text);
+            TEST_OK(ar_hierarchy_solve(list, COUNT, &hierarchy, &why));
         }
         means[is_student] = hierarchy.factors[0][0];
         cr_expect_float_eq(groups[0].own[0] + means[is_student], 2, 1e-2, "what is known exactly");
@@ -84,9 +83,8 @@ Test(hierarchy, a_machine_unlike_the_others_moves_them_less)
 Test(hierarchy, a_group_is_a_fit_without_its_prior)
 {
     struct ar_hierarchy_group group = {.classes = {0}};
-    struct ar_error err;
     double log = 0.4, covariance = 0.125, spread = 0.5;
-    cr_assert_eq(ar_hierarchy_group(1, &log, &covariance, &spread, NULL, &group, &err), AR_OK);
+    TEST_OK(ar_hierarchy_group(1, &log, &covariance, &spread, NULL, &group, &why));
     cr_expect_float_eq(group.precision[0][0], 4, 1e-9);
     cr_expect_float_eq(group.pull[0] / group.precision[0][0], 0.8, 1e-9);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_library_fit.h"
+#include "test_outcome.h"
 
 #define KIB 1024.0
 #define MIB 1048576.0
@@ -10,9 +11,7 @@
 static struct ar_tuning tuning_of(const char *release)
 {
     struct ar_tuning tuning;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_tuning_find("test", release, 132e9, 24e9, &tuning, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_tuning_find("test", release, 132e9, 24e9, &tuning, &why));
     return tuning;
 }
 

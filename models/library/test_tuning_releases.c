@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ar_tuning.h"
+#include "test_outcome.h"
 
 #define KIB 1024.0
 #define MIB 1048576.0
@@ -13,9 +14,7 @@
 static struct ar_tuning tuning_of(const char *release, enum ar_gpu_generation generation)
 {
     struct ar_tuning tuning;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_tuning_find("test", release, 160e9, 80e9, &tuning, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_tuning_find("test", release, 160e9, 80e9, &tuning, &why));
     tuning.generation = generation;
     tuning.channels = 8;
     tuning.links = TUNING_NVSWITCH;
@@ -394,9 +393,8 @@ Test(tuning_releases, rccl_has_a_table_for_each_generation)
                 {AR_GPU_VOLTA, 3.6, 15.1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ar_tuning tuning;
-        struct ar_error err;
         struct ar_library_run run = {.nodes = 2, .ranks = 16, .bytes = 1600};
-        cr_assert_eq(ar_tuning_find("test", "rccl-2.22.3", 336e9, 160e9, &tuning, &err), AR_OK);
+        TEST_OK(ar_tuning_find("test", "rccl-2.22.3", 336e9, 160e9, &tuning, &why));
         ar_tuning_set_generation(&tuning, rows[i].generation);
         cr_expect_str_eq(tuning.release->name, "rccl-2.22.3");
         cr_expect_float_eq(ar_tuning_time(&tuning, AR_RING_SIMPLE, &run) * 1e6,

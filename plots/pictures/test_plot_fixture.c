@@ -1,4 +1,5 @@
 #include "test_plot_fixture.h"
+#include "test_outcome.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -158,10 +159,8 @@ void need_gnuplot(void)
 struct ar_plot_report draw_request(const struct ar_plot_request *request)
 {
     struct ar_plot_report report = {NULL};
-    struct ar_error err;
     need_gnuplot();
-    enum ar_status status = ar_plot_draw(request, &arena, &report, &err);
-    cr_assert_eq(status, AR_OK, "%s", err.text);
+    TEST_OK(ar_plot_draw(request, &arena, &report, &why));
     return report;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "ar_page.h"
+#include "test_outcome.h"
 #include "test_plot_fixture.h"
 
 TestSuite(page, .init = make_directory, .fini = remove_directory);
@@ -21,11 +22,9 @@ static struct ar_page_request a_page(void)
 static const char *write_page_where(const char *where)
 {
     struct ar_page page;
-    struct ar_error err;
     struct ar_page_request request = a_page();
     request.where = where;
-    enum ar_status status = ar_page_write(&request, &arena, &page, &err);
-    cr_assert_eq(status, AR_OK, "%s", err.text);
+    TEST_OK(ar_page_write(&request, &arena, &page, &why));
     read_file("report.html");
     cr_expect_null(strstr(text, "{{"), "a part of the frame was not written");
     return page.answer;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_actors.h"
+#include "test_outcome.h"
 #include "test_trials.h"
 
 enum { PINGS = 3 };
@@ -46,9 +47,8 @@ Test(actors, a_message_takes_its_bytes_over_the_narrowest_link_and_the_latency_o
         struct ping own = {.bytes = 1000000};
         struct ar_actors actors = {
             .run = ping, .data = &own, .results = &own, .results_size = sizeof own};
-        struct ar_error err;
         struct ar_path path;
-        cr_assert_eq(run(&actors, 0, to, &err), AR_OK, "%s", err.text);
+        TEST_OK(run(&actors, 0, to, &why));
         struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
         ar_cluster_path(cluster, 0, to, &path);
         for (int i = 0; i < PINGS; i++) {
@@ -82,15 +82,14 @@ Test(actors, messages_at_once_share_their_links_and_need_nobody_who_waits_for_th
 {
     double arrived_s[2];
     struct ar_path path;
-    struct ar_error err;
     struct ar_actors actors = {
         .run = push, .data = arrived_s, .results = arrived_s, .results_size = sizeof arrived_s};
-    cr_assert_eq(run(&actors, 0, 5, &err), AR_OK, "%s", err.text);
+    TEST_OK(run(&actors, 0, 5, &why));
     struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
     ar_cluster_path(cluster, 0, 5, &path);
     cr_expect(support_near(arrived_s[0], 2e6 / path.bandwidth_Bps + path.latency_s, 1e-9));
     cr_expect_eq(arrived_s[1], 1);
-    cr_assert_eq(run(&actors, 3, 3, &err), AR_OK, "%s", err.text);
+    TEST_OK(run(&actors, 3, 3, &why));
     cr_expect_lt(arrived_s[0], 1e-6, "to the same GPU");
 }
 

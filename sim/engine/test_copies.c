@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_library_table.h"
+#include "test_outcome.h"
 #include "test_trials.h"
 
 static struct test_trial plain;
@@ -58,11 +59,8 @@ Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine
 Test(copies, are_paid_by_the_engine_of_measured_times_too)
 {
     static struct ar_library_table table;
-    struct ar_error err;
-    cr_assert_eq(ar_library_table_read(AR_TEST_SOURCE_DIR
-                                       "/topologies/machines/abci-v100-nccl2.8.library.csv",
-                                       &table, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_library_table_read(
+        AR_TEST_SOURCE_DIR "/topologies/machines/abci-v100-nccl2.8.library.csv", &table, &why));
     struct ar_collective collective = support_on("abci-v100", "ring", 16, 1);
     struct ar_call bare[JOBS];
     memcpy(bare, calls, sizeof calls);
@@ -72,8 +70,8 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
     trials_prepare(&collective, bare, JOBS, &plain);
     trials_prepare(&collective, calls, JOBS, &test);
     plain.trial.library = test.trial.library = &table.library;
-    cr_assert_eq(ar_trial_run(&plain.trial, &ar_engine_library, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_trial_run(&test.trial, &ar_engine_library, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&plain.trial, &ar_engine_library, &why));
+    TEST_OK(ar_trial_run(&test.trial, &ar_engine_library, &why));
     for (uint32_t i = 0; i < JOBS; i++) {
         double plain_s = plain.times[i].finish_s - plain.times[i].start_s;
         double time_s = test.times[i].finish_s - test.times[i].start_s;

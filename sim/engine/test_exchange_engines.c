@@ -1,6 +1,7 @@
 /* Engines beside each other on exchanges: peers change from step to step. */
 #include <criterion/criterion.h>
 
+#include "test_outcome.h"
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, and large ones. */
@@ -89,9 +90,8 @@ static struct ar_collective in_groups(const struct ar_cluster *cluster,
                                       const struct ar_algorithm *algorithm, const char *mesh)
 {
     struct ar_collective collective = support_collective_of(cluster, algorithm, 1, 1);
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_mesh_parse("mesh", mesh, &collective.mesh, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_mesh_set_along("along", "dp", &collective.mesh, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_mesh_parse("mesh", mesh, &collective.mesh, &why));
+    TEST_OK(ar_mesh_set_along("along", "dp", &collective.mesh, &why));
     collective.shape = ar_algorithm_default_shape(
         algorithm, ar_mesh_group_ranks(&collective.mesh),
         ar_mesh_node_members(&collective.mesh, ar_cluster_facts(cluster)->gpus_per_node));
@@ -117,9 +117,7 @@ Test(exchange_engines, groups_of_a_mesh_share_the_links_of_a_node)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     const struct ar_algorithm *pairwise = NULL;
-    struct ar_error err;
-    cr_assert_eq(ar_algorithm_find("", &ar_operation_all_to_all, "pairwise", &pairwise, &err),
-                 AR_OK);
+    TEST_OK(ar_algorithm_find("", &ar_operation_all_to_all, "pairwise", &pairwise, &why));
     struct ar_collective groups = in_groups(abci, pairwise, "dp=4,tp=4");
     struct ar_collective one = in_groups(abci, pairwise, "dp=4,tp=1");
     double groups_s = trials_time(&groups, &ar_engine_recurrence, 1 << 22);

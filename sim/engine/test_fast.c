@@ -4,6 +4,7 @@
 
 #include "ar_closed.h"
 #include "ar_trial.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 enum { RANKS_MAX = 256, STARTS = 2 };
@@ -14,7 +15,6 @@ static double run_on(const struct ar_flows *flows, uint64_t elements, const doub
 {
     const struct ar_call call = {.elements = elements};
     struct ar_call_time time;
-    struct ar_error err = {.text = ""};
     struct ar_trial trial = {.collective = flows->collective,
                              .calls = &call,
                              .calls_count = 1,
@@ -22,7 +22,7 @@ static double run_on(const struct ar_flows *flows, uint64_t elements, const doub
                              .rank_start_s = rank_start_s,
                              .times = &time,
                              .rank_finish_s = rank_finish_s};
-    cr_assert(ar_trial_run(&trial, &ar_engine_recurrence, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&trial, &ar_engine_recurrence, &why));
     return time.finish_s;
 }
 
@@ -68,7 +68,7 @@ static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks, ui
         if (ar_flows_create(&collective, &fast, &err) != AR_OK) {
             continue; /* a shape that the algorithm does not run, or switches that do not sum */
         }
-        cr_assert_eq(ar_flows_create_plain(&collective, &plain, &err), AR_OK);
+        TEST_OK(ar_flows_create_plain(&collective, &plain, &why));
         cr_expect(plain->is_plain && !fast->is_plain);
         bool has_lanes_alike = !algorithm->wants_sums && !algorithm->operation->has_root &&
                                !algorithm->operation->is_in_order;
@@ -159,10 +159,9 @@ Test(fast, a_ring_that_jumps_ends_as_one_that_is_walked)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective ring = support_collective(abci, "ring", 2048, 1);
-    struct ar_error err;
     struct ar_flows *fast, *plain;
-    cr_assert_eq(ar_flows_create(&ring, &fast, &err), AR_OK);
-    cr_assert_eq(ar_flows_create_plain(&ring, &plain, &err), AR_OK);
+    TEST_OK(ar_flows_create(&ring, &fast, &why));
+    TEST_OK(ar_flows_create_plain(&ring, &plain, &why));
     double finish_s[2048];
     double fast_s = run_on(fast, 1 << 22, NULL, finish_s);
     double plain_s = run_on(plain, 1 << 22, NULL, finish_s);

@@ -1,6 +1,7 @@
 /* Slow links change an all-reduce by what a hand calculation says. */
 #include <criterion/criterion.h>
 
+#include "test_outcome.h"
 #include "test_trials.h"
 
 enum { LARGE = 16000000 };
@@ -9,10 +10,8 @@ static struct ar_cluster *cluster_with_links(const char *name, const char *const
                                              const char *slow)
 {
     struct ar_cluster *cluster = support_cluster(name, settings);
-    struct ar_error err;
     const struct ar_setting setting = {slow, "--slow-link", AR_USAGE};
-    cr_assert_eq(ar_cluster_slow_links(cluster, (struct ar_settings){&setting, 1}, &err), AR_OK,
-                 "%s", err.text);
+    TEST_OK(ar_cluster_slow_links(cluster, (struct ar_settings){&setting, 1}, &why));
     return cluster;
 }
 

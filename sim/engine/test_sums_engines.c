@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "test_outcome.h"
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, and large ones. */
@@ -94,9 +95,7 @@ Test(sums_engines, nodes_and_network_are_a_pipeline)
 
 static void expect_refused(const struct ar_collective *collective, const char *text)
 {
-    struct ar_error err = {.text = ""};
-    cr_expect_eq(ar_collective_check(collective, &err), AR_USAGE);
-    cr_expect_not_null(strstr(err.text, text), "%s", err.text);
+    TEST_FAILS(AR_USAGE, text, ar_collective_check(collective, &why));
 }
 
 Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
@@ -126,9 +125,8 @@ Test(sums_engines, alike_lines_that_share_links_are_exact)
         support_collective_of(nodes, &ar_algorithm_reduce_scatter_in_network, 4, 1),
         support_collective(nodes, "collnet-direct", 4, 4),
     };
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_mesh_parse("mesh", "dp=8,tp=4", &all[0].mesh, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_mesh_set_along("along", "dp", &all[0].mesh, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_mesh_parse("mesh", "dp=8,tp=4", &all[0].mesh, &why));
+    TEST_OK(ar_mesh_set_along("along", "dp", &all[0].mesh, &why));
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         all[i].channels = 4;
         struct ar_closed_time closed = support_closed(&all[i], 96 * 25600);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "test_outcome.h"
 #include "test_trials.h"
 
 static struct test_trial test;
@@ -11,8 +12,7 @@ static struct ar_arena arena;
 static struct ar_usage *usage_for(const struct ar_cluster *cluster, uint32_t ranks)
 {
     struct ar_usage *usage = NULL;
-    struct ar_error err = {.text = ""};
-    cr_assert(ar_usage_create(cluster, ranks, &arena, &usage, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_usage_create(cluster, ranks, &arena, &usage, &why));
     return usage;
 }
 
@@ -22,12 +22,11 @@ static void expect_sent_bytes(const struct ar_collective *collective, const char
                                            {.ready_s = 2e-3, .elements = 70001}};
     const uint64_t elements[] = {calls[0].elements, calls[1].elements};
     uint32_t ranks = ar_collective_ranks(collective);
-    struct ar_error err = {.text = ""};
     struct ar_link_load *loads = support_loads(collective, elements, 2);
     trials_prepare(collective, calls, 2, &test);
     trials_scatter(1e-3, &test);
     test.trial.usage = usage_for(collective->cluster, ranks);
-    cr_assert(ar_trial_run(&test.trial, &ar_engine_simgrid, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&test.trial, &ar_engine_simgrid, &why));
     for (uint32_t link = 0; link < ar_cluster_links_count(collective->cluster); link++) {
         cr_expect(
             support_near(ar_usage_total(test.trial.usage, link), (double)loads[link].bytes, 1e-5),

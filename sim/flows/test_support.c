@@ -10,6 +10,7 @@
 #include "ar_trace.h"
 #include "ar_units.h"
 #include "test_cluster_file.h"
+#include "test_outcome.h"
 
 enum { SETTING_SIZE = 96 };
 
@@ -33,16 +34,15 @@ static bool scale(const struct ar_cluster_parameter *parameter, double factor,
                   char setting[SETTING_SIZE])
 {
     const char *key = parameter->key;
-    struct ar_error err;
     double value = 0;
     if (ends_with(key, "bandwidth")) {
-        cr_assert_eq(ar_parse_rate(key, parameter->text, &value, &err), AR_OK);
+        TEST_OK(ar_parse_rate(key, parameter->text, &value, &why));
         snprintf(setting, SETTING_SIZE, "%s=%.17gB/s", key, value / factor);
     } else if (ends_with(key, "latency") || ends_with(key, "setup")) {
-        cr_assert_eq(ar_parse_seconds(key, parameter->text, &value, &err), AR_OK);
+        TEST_OK(ar_parse_seconds(key, parameter->text, &value, &why));
         snprintf(setting, SETTING_SIZE, "%s=%.17gs", key, value * factor);
     } else if (ends_with(key, "reduce_cost")) {
-        cr_assert_eq(ar_parse_cost(key, parameter->text, &value, &err), AR_OK);
+        TEST_OK(ar_parse_cost(key, parameter->text, &value, &why));
         snprintf(setting, SETTING_SIZE, "%s=%.17gs/B", key, value * factor);
     } else {
         return false;
@@ -112,10 +112,9 @@ struct ar_cluster *support_textbook(void)
 struct ar_link_load *support_loads(const struct ar_collective *collective, const uint64_t *elements,
                                    size_t count)
 {
-    struct ar_error err = {.text = ""};
     struct ar_link_load *loads = calloc(ar_cluster_links_count(collective->cluster), sizeof *loads);
     cr_assert_not_null(loads);
-    cr_assert(ar_link_load_add(collective, elements, count, loads, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_link_load_add(collective, elements, count, loads, &why));
     return loads;
 }
 

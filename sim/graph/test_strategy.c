@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ar_strategy.h"
+#include "test_outcome.h"
 
 static struct ar_error err;
 static struct ar_transformer gpt;
@@ -12,14 +13,14 @@ static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const c
 {
     gpt = (struct ar_transformer){
         .layers = 24, .hidden = 1024, .heads = 16, .seq = 2048, .vocab = 51200};
-    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK);
+    TEST_OK(ar_transformer_settle("gpt", &gpt, &why));
     struct ar_layout layout = {.model = &gpt,
                                .sizes = {pp, dp, 1, 1, tp},
                                .global_batch = 8 * dp,
                                .micro_batch = 1,
                                .prefetch = 1,
                                .strategy = &ar_strategy_data};
-    cr_assert_eq(ar_schedule_parse("", schedule, &layout.schedule, &layout.chunks, &err), AR_OK);
+    TEST_OK(ar_schedule_parse("", schedule, &layout.schedule, &layout.chunks, &why));
     return layout;
 }
 
@@ -38,13 +39,13 @@ static struct made make(const struct ar_layout *layout, double sent_s)
     struct ar_graph *graph;
     struct ar_graph_split splits[64];
     struct made made = {.end_s = 0};
-    cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_layout_check("--mesh", layout, &why));
     graph = ar_strategy_graph(layout, &times, &arena);
     for (uint32_t i = 0; i < graph->works_count; i++) {
         graph->works[i].time_s =
             graph->works[i].kind == AR_TASK_COMPUTE ? graph->works[i].time_s : sent_s;
     }
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_graph_schedule(graph, &why));
     ar_graph_split(graph, splits);
     struct ar_graph_split mean = ar_graph_split_mean(splits, graph->roles_count);
     double busy_s = 0, sum_s = mean.bubble_s;
@@ -118,7 +119,7 @@ Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
     double layer = ar_transformer_activation_bytes(&gpt, &slice);
     for (uint32_t layers = 1; layers <= 6; layers++) {
         layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_LAYER, .layers = layers};
-        cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_OK);
+        TEST_OK(ar_layout_check_recompute("--recompute", &layout, &why));
         struct made made = make(&layout, 0);
         cr_expect_float_eq(made.end_s - plain_s, (8 + 3) * layers, 1e-9,
                            "a second each, also while the pipeline fills");
@@ -434,7 +435,7 @@ Test(strategy, sparse_gradients_are_gathered_with_their_places)
     cr_assert_float_eq(made.end_s, 24 * 3 + 5, 1e-9);
     layout.gradients = AR_FP8;
     cr_assert_eq(make(&layout, 5).bytes[AR_AXIS_DP], 8 * sent * (1 + 4));
-    cr_assert_eq(ar_layout_check_sparse("--sparse", &layout, &err), AR_OK);
+    TEST_OK(ar_layout_check_sparse("--sparse", &layout, &why));
     layout.strategy = &ar_strategy_zero1;
     cr_assert_eq(ar_layout_check_sparse("--sparse", &layout, &err), AR_USAGE);
     cr_assert_str_eq(err.text, "--sparse: found strategy zero1; expected data, whose replicas sum "
@@ -478,9 +479,8 @@ Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_lin
     struct ar_framework none;
     double parameters = ar_transformer_parameters(&gpt);
     ar_framework_clear(&none);
-    cr_assert_eq(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/a100-80gb-sxm.cost.csv",
-                                     &arena, &cost, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/a100-80gb-sxm.cost.csv", &arena,
+                                &cost, &why));
     layout.strategy = &ar_strategy_zero1;
     ar_part_times_make(&layout, cost, 1, &none, &here);
     layout.offload = AR_OFFLOAD_OPTIMIZER;
@@ -535,9 +535,8 @@ Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
     struct ar_part_times wide, narrow;
     struct ar_framework none;
     ar_framework_clear(&none);
-    cr_assert_eq(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/h100-sxm.cost.csv", &arena,
-                                     &cost, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/h100-sxm.cost.csv", &arena,
+                                &cost, &why));
     gpt.hidden = 4096, gpt.heads = gpt.kv_heads = 32, gpt.head_dim = 128, gpt.ffn = 16384;
     layout.attention = AR_ATTENTION_FLASH2;
     layout.precision = layout.gradients = AR_BF16;

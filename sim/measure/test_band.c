@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "reproduce.h"
+#include "test_outcome.h"
 #include "test_scenarios.h"
 
 static char rows_path[SCENARIOS_PATH];
@@ -32,7 +33,6 @@ static struct published reproduce(const char *measured, const char *assume, uint
                                   uint64_t seed)
 {
     struct ar_arena arena = {0};
-    struct ar_error err = {.text = ""};
     char text[2 * SCENARIOS_PATH];
     const struct ar_scenario given = ar_scenario_begin(&arena);
     struct reproduction reproduction = {.arena = &arena,
@@ -47,9 +47,8 @@ static struct published reproduce(const char *measured, const char *assume, uint
              "a,iteration_s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s\n",
              measured, scenarios_trace, assume);
     scenarios_write(rows_path, text);
-    cr_assert_eq(published_read_file(rows_path, &given, &reproduction.rows, &err), AR_OK, "%s",
-                 err.text);
-    cr_assert_eq(reproduce_run(&reproduction, &err), AR_OK, "%s", err.text);
+    TEST_OK(published_read_file(rows_path, &given, &reproduction.rows, &why));
+    TEST_OK(reproduce_run(&reproduction, &why));
     struct published result = reproduction.rows.rows[0]; /* its numbers */
     ar_arena_end(&arena);
     return result;

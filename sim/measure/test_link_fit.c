@@ -7,6 +7,7 @@
 #include <gsl/gsl_rng.h>
 
 #include "ar_link_fit.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 enum { ROWS_MAX = 400 };
@@ -40,10 +41,9 @@ static void put_on(struct data *data, const struct ar_cluster *cluster)
 static void measure(struct data *data, const struct ar_cluster *truth, double noise)
 {
     double times_s[ROWS_MAX];
-    struct ar_error err;
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_taus2);
     put_on(data, truth);
-    cr_assert_eq(ar_link_predict(data->rows, data->count, times_s, &err), AR_OK);
+    TEST_OK(ar_link_predict(data->rows, data->count, times_s, &why));
     for (size_t i = 0; i < data->count; i++) {
         data->rows[i].time_s = times_s[i] * exp(gsl_ran_gaussian(generator, noise));
     }
@@ -53,10 +53,8 @@ static void measure(struct data *data, const struct ar_cluster *truth, double no
 static struct ar_link_fit fit(struct ar_cluster *cluster, struct data *data)
 {
     struct ar_link_fit found;
-    struct ar_error err;
     put_on(data, cluster);
-    enum ar_status status = ar_link_fit(&cluster, 1, data->rows, data->count, &found, &err);
-    cr_assert_eq(status, AR_OK, "%s", err.text);
+    TEST_OK(ar_link_fit(&cluster, 1, data->rows, data->count, &found, &why));
     return found;
 }
 
@@ -139,14 +137,13 @@ Test(link_fit, what_rows_of_one_node_cannot_tell_is_reported)
 static void expect_refused(struct ar_cluster *cluster, struct data *data, const char *fragment)
 {
     struct ar_link_fit found = {.rows_count = 77};
-    struct ar_error err;
     double before[AR_LINK_COSTS_COUNT];
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         before[i] = ar_cluster_link_cost(cluster, (enum ar_link_cost)i);
     }
     put_on(data, cluster);
-    cr_assert_eq(ar_link_fit(&cluster, 1, data->rows, data->count, &found, &err), AR_BAD_DATA);
-    cr_expect_not_null(strstr(err.text, fragment), "%s", err.text);
+    TEST_FAILS(AR_BAD_DATA, fragment,
+               ar_link_fit(&cluster, 1, data->rows, data->count, &found, &why));
     cr_expect_eq(found.rows_count, 77, "the fit is left as it was");
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         cr_expect_eq(ar_cluster_link_cost(cluster, (enum ar_link_cost)i), before[i]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_accuracy.h"
+#include "test_outcome.h"
 
 static struct ar_arena arena;
 static struct ar_measured_index sets;
@@ -11,10 +12,8 @@ static struct ar_inputs *inputs;
 
 static void enter(void)
 {
-    struct ar_error err;
-    cr_assert_eq(
-        ar_measured_index_read(AR_TEST_SOURCE_DIR "/validate/data/index.csv", &arena, &sets, &err),
-        AR_OK, "%s", err.text);
+    TEST_OK(
+        ar_measured_index_read(AR_TEST_SOURCE_DIR "/validate/data/index.csv", &arena, &sets, &why));
     inputs = ar_inputs_create(&arena);
     cr_assert_not_null(inputs);
 }
@@ -133,7 +132,6 @@ Test(measured_sets, names_of_libraries_may_end_with_a_star)
 /* Two calls on one node and of one size, of four and of eight GPUs, whose errors are opposite. */
 Test(measured_sets, rows_err_as_those_on_as_many_gpus_of_each_node)
 {
-    struct ar_error err;
     const bool is_fitted[2] = {true, true};
     struct ar_measured_row rows[2];
     struct ar_measured measured = {.rows = rows, .rows_count = 2};
@@ -149,7 +147,7 @@ Test(measured_sets, rows_err_as_those_on_as_many_gpus_of_each_node)
         predictions[i] =
             (struct ar_library_prediction){.time_s = 1, .low_s = 1 / 1.5, .high_s = 1.5};
     }
-    cr_assert_eq(ar_estimate_correct(&measured, is_fitted, &arena, &estimate, &err), AR_OK);
+    TEST_OK(ar_estimate_correct(&measured, is_fitted, &arena, &estimate, &why));
     for (size_t i = 0; i < 2; i++) { /* half of it, more would need more rows */
         double left = log(predictions[i].time_s / rows[i].call.time_s) / log(0.9);
         cr_expect_lt(fabs(left), 0.55, "%zu: %g", i, left);

@@ -4,6 +4,7 @@
 
 #include "ar_csv.h"
 #include "ar_new_machine.h"
+#include "test_outcome.h"
 
 static const struct ar_learnt_factor *find_factor(const struct ar_learnt_factor *rows, size_t count,
                                                   const char *parameter, const char *class)
@@ -21,12 +22,10 @@ Test(new_machine, shipped_factors_are_those_of_the_gpus)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_csv *csv;
-    struct ar_error err = {.text = ""};
     const char *path = AR_TEST_SOURCE_DIR "/validate/data/factors.csv";
-    cr_assert_eq(ar_csv_load(path, &arena, &csv, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_csv_load(path, &arena, &csv, &why));
     struct ar_learnt_factor *rows = ar_arena_alloc(&arena, csv->rows_count + 1, sizeof *rows);
-    cr_assert_eq(ar_csv_read_rows(csv, ar_learnt_factor_columns, rows, sizeof *rows, &err), AR_OK,
-                 "%s", err.text);
+    TEST_OK(ar_csv_read_rows(csv, ar_learnt_factor_columns, rows, sizeof *rows, &why));
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         bool is_of_net = ar_library_parameter_is_of_net((enum ar_library_parameter)i);
         bool is_of_kernel = i == AR_RAMP || i == AR_HALF || i == AR_FILL || i == AR_FILL_HALF;
@@ -47,9 +46,8 @@ Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
     struct ar_error err = {.text = ""};
     struct ar_machine_factors factors;
     struct ar_cluster_facts facts = {.gpu_generation = AR_GPU_BLACKWELL};
-    cr_assert_eq(ar_machine_factors_read(AR_TEST_SOURCE_DIR "/validate/data/", &facts,
-                                         ar_release_default, &factors, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_machine_factors_read(AR_TEST_SOURCE_DIR "/validate/data/", &facts,
+                                    ar_release_default, &factors, &why));
     cr_expect_lt(factors.calls[AR_NODE_BANDWIDTH], 0);
     cr_expect_lt(factors.messages[AR_LINK_NVLINK_BANDWIDTH], 0);
     cr_expect_eq(factors.sets_count, 37);

@@ -32,10 +32,8 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
         {HEAD, "found no rows"},
         {HEAD "a,iteration_s,1,,flat,4,ring,trace.csv,,\n",
          "rows.csv:2: column \"source\" is \"\"; expected where"},
-        {"row,quantity,measured\na,iteration_s,1\n", "column \"source\" is missing"},
         {"row,quantity,measured,source,algoritm\n", "unknown column \"algoritm\"; did you mean "
                                                     "\"algorithm\"?"},
-        {"row,row,quantity,measured,source\n", "column \"row\" is given twice"},
         {HEAD "a,speed,1,made up,flat,4,ring,trace.csv,,\n",
          "column \"quantity\" is \"speed\"; expected efficiency_frac, images_per_s"},
         {HEAD ROW "\n" ROW "\n", "rows.csv:3: row \"a\": found the name again; expected it once "
@@ -44,8 +42,6 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
         {HEAD "a,iteration_s,fast,made up,flat,4,ring,trace.csv,,\n",
          "column \"measured\" is \"fast\"; expected a number above 0"},
         {HEAD "a,iteration_s,0,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"0\""},
-        {HEAD "a,iteration_s,-1,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"-1\""},
-        {HEAD "a,iteration_s,nan,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"nan\""},
         {HEAD "a,iteration_s,,made up,flat,4,ring,trace.csv,,\n", "found no measured value"},
         {HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n",
          "row \"a\": --gpus: found \"65537\"; expected a whole number from 1 to 65536"},

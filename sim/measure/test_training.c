@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ar_kind.h"
+#include "test_outcome.h"
 #include "test_scenarios.h"
 #include "training.h"
 
@@ -51,7 +52,6 @@ __attribute__((format(printf, 2, 3))) static struct training predict(const char 
 {
     char text[TEXT_SIZE] = "# run = 1\n";
     struct training training;
-    struct ar_error err = {.status = AR_OK};
     struct ar_scenario scenario = scenarios_of(given);
     va_list arguments;
     va_start(arguments, format);
@@ -59,8 +59,7 @@ __attribute__((format(printf, 2, 3))) static struct training predict(const char 
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
     scenarios_write(run_path, text);
-    enum ar_status status = run(run_path, &scenario, &training, &err);
-    cr_assert_eq(status, AR_OK, "%s", err.text);
+    TEST_OK(run(run_path, &scenario, &training, &why));
     return training;
 }
 
@@ -124,9 +123,8 @@ Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
     struct ar_scenario scenario = scenarios_of(
         "cluster=flat;gpus=4;algorithm=ring;trace=resnet50-v1.5;engine=closed;batch=32");
     struct ar_row row;
-    struct ar_error err;
-    cr_assert_eq(ar_scenario_load(&scenario, scenarios_inputs, &err), AR_OK);
-    cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
+    TEST_OK(ar_scenario_load(&scenario, scenarios_inputs, &why));
+    TEST_OK(ar_run(&scenario, &row, &why));
     cr_expect_eq(training.total->time_s, 90 * 10009 * row.iteration_s);
     cr_expect_eq(training.phases[0].row.efficiency_frac, row.efficiency_frac);
     cr_expect_eq(training.phases[0].row.exposed_s, row.exposed_s);
@@ -250,11 +248,10 @@ Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
 Test(training, the_same_run_many_times_is_the_same)
 {
     static struct training first, again;
-    struct ar_error err;
     struct ar_scenario given = scenarios_of("jitter=0.1;seed=5;engine=closed");
-    cr_assert_eq(run("example", &given, &first, &err), AR_OK);
+    TEST_OK(run("example", &given, &first, &why));
     for (int i = 0; i < 50; i++) {
-        cr_assert_eq(run("example", &given, &again, &err), AR_OK);
+        TEST_OK(run("example", &given, &again, &why));
         cr_assert_eq(again.total->time_s, first.total->time_s);
     }
 }
@@ -265,9 +262,7 @@ Test(training, shipped_runs_can_be_predicted)
     struct ar_scenario given = scenarios_of("engine=closed");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct training training;
-        struct ar_error err = {.status = AR_OK};
-        enum ar_status status = run(names[i], &given, &training, &err);
-        cr_assert_eq(status, AR_OK, "%s", err.text);
+        TEST_OK(run(names[i], &given, &training, &why));
         cr_expect_str_eq(training.file->name, names[i]);
         cr_expect_eq(training.total->last_epoch, 90);
         cr_expect_gt(training.total->time_s, 0);

@@ -7,6 +7,7 @@
 
 #include "ar_engine.h"
 #include "ar_kind.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 struct tested {
@@ -40,7 +41,6 @@ static inline struct tested tested_trace(const struct ar_cluster *cluster,
                                          const struct ar_trace *trace, const char *algorithm,
                                          uint32_t x, uint32_t y, const char *rule)
 {
-    struct ar_error err = {.text = ""};
     struct tested step = {.job = {.kind = &ar_kind_trace,
                                   .iterations_count = 1,
                                   .collective = support_collective(cluster, algorithm, x, y),
@@ -49,7 +49,7 @@ static inline struct tested tested_trace(const struct ar_cluster *cluster,
                                   .engine = &ar_engine_closed,
                                   .baseline = AR_BASELINE_GPU}};
     step.job.collective.element_bytes = 2;
-    cr_assert_eq(ar_fusion_parse("--bucket", rule, &step.job.fusion, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_fusion_parse("--bucket", rule, &step.job.fusion, &why));
     return step;
 }
 
@@ -60,7 +60,6 @@ static inline struct tested tested_layout(const struct ar_cluster *cluster,
                                           const uint32_t sizes[AR_AXES_COUNT],
                                           const struct ar_strategy *strategy, double layer_s)
 {
-    struct ar_error err = {.text = ""};
     struct tested step = {
         .job = {.kind = &ar_kind_transformer,
                 .layout = {.model = model,
@@ -75,11 +74,11 @@ static inline struct tested tested_layout(const struct ar_cluster *cluster,
                 .engine = &ar_engine_recurrence,
                 .iterations_count = 1}};
     struct ar_layout *layout = &step.job.layout;
-    cr_assert_eq(ar_transformer_settle("gpt", model, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_transformer_settle("gpt", model, &why));
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
         layout->sizes[axis] = sizes[axis];
     }
-    cr_assert_eq(ar_schedule_parse("", "1f1b", &layout->schedule, &layout->chunks, &err), AR_OK);
-    cr_assert_eq(ar_layout_check("", layout, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_schedule_parse("", "1f1b", &layout->schedule, &layout->chunks, &why));
+    TEST_OK(ar_layout_check("", layout, &why));
     return step;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ar_kind.h"
+#include "test_outcome.h"
 #include "test_scenarios.h"
 
 TestSuite(run, .init = scenarios_enter, .fini = scenarios_leave);
@@ -19,8 +20,7 @@ static struct ar_row row_of(const char *text)
 {
     struct ar_scenario scenario = scenarios_loaded(text);
     struct ar_row row;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_run(&scenario, &row, &why));
     return row;
 }
 
@@ -140,9 +140,8 @@ Test(run, the_choice_of_an_algorithm_is_the_fastest_of_all_in_their_best_shapes)
         struct ar_scenario scenario = scenarios_loaded(
             ar_arena_format(&scenarios_arena, CHOICE "algorithm=auto;%s", rests[i]));
         struct ar_row row;
-        struct ar_error err;
         double best_s = fastest_s("torus2d", rests[i]);
-        cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
+        TEST_OK(ar_run(&scenario, &row, &why));
         for (size_t j = 0; j < ar_algorithms_count; j++) {
             if (ar_algorithms[j]->operation != scenario.operation || ar_algorithms[j]->wants_sums) {
                 continue;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ar_text.h"
+#include "test_outcome.h"
 
 struct ar_arena scenarios_arena;
 struct ar_inputs *scenarios_inputs;
@@ -39,13 +40,11 @@ void scenarios_leave(void)
 void scenarios_set(struct ar_scenario *scenario, const char *text)
 {
     static const struct ar_origin origin = {.where = "--given", .status = AR_USAGE};
-    struct ar_error err = {.text = ""};
     char *rest = ar_arena_text(&scenarios_arena, text);
     for (char *part; (part = ar_next_part(&rest, ';')) != NULL && part[0] != '\0';) {
         char *value = strchr(part, '=');
         *value++ = '\0';
-        enum ar_status status = ar_scenario_set(scenario, ar_key_find(part), &origin, value, &err);
-        cr_assert_eq(status, AR_OK, "%s", err.text);
+        TEST_OK(ar_scenario_set(scenario, ar_key_find(part), &origin, value, &why));
     }
 }
 

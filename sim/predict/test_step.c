@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "test_job.h"
+#include "test_outcome.h"
 
 static struct ar_trace *resnet; /* batch 32 in fp16 */
 static struct ar_cluster *abci, *flat;
@@ -173,10 +174,9 @@ Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster
 
 Test(step, its_calls_are_the_buckets_and_start_when_they_are_ready)
 {
-    struct ar_error err = {.text = ""};
     struct tested step = tested_trace(abci, resnet, "hierarchical", 4, 4, "2MiB");
     step.job.engine = &ar_engine_simgrid;
-    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    TEST_OK(tested_try(&step, &why));
     cr_assert_eq(step.timing.trial.calls_count, step.timing.workload->buckets_count);
     cr_expect_gt(step.timing.trial.calls_count, 10);
     for (uint32_t i = 0; i < step.timing.trial.calls_count; i++) {
@@ -313,12 +313,11 @@ static double sent_bytes(const struct tested *step, const struct ar_operation *o
 
 Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradients_once)
 {
-    struct ar_error err = {.text = ""};
     struct tested step = make_step(abci, resnet, "ring", 16, 1);
     double bytes = 2.0 * (double)ar_trace_gradient_elements(resnet);
     step.job.layout.strategy = &ar_strategy_zero3;
     step.job.layout.prefetch = 1;
-    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    TEST_OK(tested_try(&step, &why));
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), 2 * bytes);
     cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_reduce), 0);
@@ -332,13 +331,12 @@ Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
 {
     static const struct ar_strategy *const strategies[] = {&ar_strategy_zero1, &ar_strategy_zero3};
     static const char *const rules[] = {"one", "4MiB"};
-    struct ar_error err = {.text = ""};
     double bytes = 2.0 * (double)ar_trace_gradient_elements(resnet);
     for (uint32_t i = 0; i < 4; i++) {
         struct tested step = tested_trace(abci, resnet, "ring", 16, 1, rules[i % 2]);
         step.job.layout.prefetch = 1;
         step.job.layout.strategy = strategies[i / 2];
-        cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+        TEST_OK(tested_try(&step, &why));
         uint32_t gathers = 1 + i / 2, sent = 0;
         for (uint32_t task = 0; task < step.timing.graph->tasks_count; task++) {
             sent += step.timing.graph->works[step.timing.graph->tasks[task].work].kind ==

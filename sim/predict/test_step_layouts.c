@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "test_job.h"
+#include "test_outcome.h"
 
 static struct ar_transformer gpt;
 
@@ -91,17 +92,16 @@ Test(step, contention_slows_a_transformer_by_the_part_that_is_taken_while_it_sen
 
 Test(step, gathers_beside_tensor_parallelism_take_longer_where_both_need_the_same_links)
 {
-    struct ar_error err = {.text = ""};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL); /* 4 GPUs in a node */
     static const uint32_t shards[] = {4, 8};
     for (size_t i = 0; i < 2; i++) {
         struct tested step = make_layout(abci, 1, 4, shards[i]);
         step.job.layout.strategy = &ar_strategy_zero3;
         step.job.times.forward_s[AR_PART_LAYER] = step.job.times.backward_s[AR_PART_LAYER] = 1e-4;
-        cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+        TEST_OK(tested_try(&step, &why));
         double shared_s = step.timing.iteration_s;
         bool is_exact = step.timing.exact;
-        cr_assert_eq(ar_graph_schedule(step.timing.graph, &err), AR_OK);
+        TEST_OK(ar_graph_schedule(step.timing.graph, &why));
         double alone_s = ar_graph_end_s(step.timing.graph);
         if (shards[i] == 4) {
             cr_expect(support_near(shared_s, alone_s, 1e-12));
@@ -156,7 +156,6 @@ static struct tested numbered_layout(struct ar_cluster *const clusters[3], uint3
                                          {2, 2, 2}, {2, 4, 4}, {4, 2, 2}, {4, 4, 2}, {4, 2, 4}};
     static const char *const schedules[] = {"1f1b", "gpipe", "interleaved:2"};
     static const struct ar_strategy *const strategies[] = {&ar_strategy_zero1, &ar_strategy_data};
-    struct ar_error err = {.text = ""};
     const uint32_t *mesh = meshes[number % 10];
     const char *schedule = schedules[number / 10 % 3];
     struct tested step = make_layout(clusters[number / 30 % 3], mesh[0], mesh[1], mesh[2]);
@@ -166,7 +165,7 @@ static struct tested numbered_layout(struct ar_cluster *const clusters[3], uint3
     layout->global_batch = (number / 720 % 2 == 0 ? 4 : 8) * layout->sizes[AR_AXIS_DP];
     layout->is_sequence_parallel = mesh[2] > 1;
     schedule = mesh[0] > 1 ? schedule : schedules[number / 10 % 2];
-    cr_assert_eq(ar_schedule_parse("", schedule, &layout->schedule, &layout->chunks, &err), AR_OK);
+    TEST_OK(ar_schedule_parse("", schedule, &layout->schedule, &layout->chunks, &why));
     return step;
 }
 
@@ -178,7 +177,6 @@ static struct tested numbered_real_layout(struct ar_cluster *const clusters[3], 
     static const char *const schedules[] = {"1f1b", "gpipe", "interleaved:2"};
     static const struct ar_strategy *const strategies[] = {&ar_strategy_data, &ar_strategy_zero1,
                                                            &ar_strategy_zero2, &ar_strategy_zero3};
-    struct ar_error err = {.text = ""};
     const uint32_t *mesh = meshes[number % 5];
     struct tested step =
         tested_layout(clusters[number / 20 % 3], &real_models[number / 60 % MODELS_COUNT], mesh,
@@ -187,7 +185,7 @@ static struct tested numbered_real_layout(struct ar_cluster *const clusters[3], 
     set_times(&step.job, layers_s[number % 3]);
     layout->is_sequence_parallel = mesh[AR_AXIS_TP] > 1;
     const char *schedule = schedules[mesh[AR_AXIS_PP] > 1 ? number % 3 : 0];
-    cr_assert_eq(ar_schedule_parse("", schedule, &layout->schedule, &layout->chunks, &err), AR_OK);
+    TEST_OK(ar_schedule_parse("", schedule, &layout->schedule, &layout->chunks, &why));
     return step;
 }
 
@@ -284,7 +282,6 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
     framework.terms[AR_TERM_GPU_SMS].number = 108;
     for (uint32_t number = 0; number < 60 * MODELS_COUNT; number += LAYOUTS_STEP + 1) {
         struct tested whole = numbered_real_layout(clusters, number), fewer;
-        struct ar_error err = {.text = ""};
         if (whole.job.layout.sizes[AR_AXIS_PP] == 1) {
             continue;
         }
@@ -294,8 +291,8 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
         whole.job.framework = number / 4 % 4 == 0 ? &framework : NULL;
         fewer = whole;
         fewer.job.is_row_alone = true;
-        cr_assert_eq(tested_try(&fewer, &err), AR_OK, "%s", err.text);
-        cr_assert_eq(tested_try(&whole, &err), AR_OK, "%s", err.text);
+        TEST_OK(tested_try(&fewer, &why));
+        TEST_OK(tested_try(&whole, &why));
         bool is_shortened = fewer.timing.graph->periods != NULL;
         cr_expect(!is_shortened ||
                   fewer.timing.graph->tasks_count < whole.timing.graph->tasks_count);
@@ -318,7 +315,6 @@ Test(step, a_simulation_without_most_of_the_equal_periods_takes_as_long_as_the_w
     uint32_t shortened = 0, compared = 0;
     for (uint32_t number = 0; number < 720; number += 7 * LAYOUTS_STEP) {
         struct tested whole = numbered_layout(clusters, number), fewer;
-        struct ar_error err = {.text = ""};
         if (ar_layout_gpus(&whole.job.layout) > 8) {
             continue;
         }
@@ -329,8 +325,8 @@ Test(step, a_simulation_without_most_of_the_equal_periods_takes_as_long_as_the_w
         whole.job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
         fewer = whole;
         fewer.job.is_row_alone = true;
-        cr_assert_eq(tested_try(&fewer, &err), AR_OK, "%s", err.text);
-        cr_assert_eq(tested_try(&whole, &err), AR_OK, "%s", err.text);
+        TEST_OK(tested_try(&fewer, &why));
+        TEST_OK(tested_try(&whole, &why));
         expect_same_step(&fewer.timing, &whole.timing, number, 1e-6);
         cr_expect_eq(fewer.timing.messages_count, whole.timing.messages_count);
         shortened += fewer.timing.graph->periods != NULL;

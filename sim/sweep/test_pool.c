@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "ar_pool.h"
+#include "test_outcome.h"
 
 enum { ITEMS_COUNT = 1000, NONE = ITEMS_COUNT };
 
@@ -87,9 +88,8 @@ Test(pool, every_item_is_answered_once_whatever_the_workers)
     cr_expect_eq(run(2, 0, true, &none), AR_OK, "no items are no work");
     static const uint32_t jobs[] = {1, 2, 7, 1000};
     for (size_t i = 0; i < 2 * sizeof jobs / sizeof jobs[0]; i++) {
-        struct ar_error err;
         begin();
-        cr_assert_eq(run(jobs[i / 2], ITEMS_COUNT, i % 2, &err), AR_OK);
+        TEST_OK(run(jobs[i / 2], ITEMS_COUNT, i % 2, &why));
         for (uint32_t j = 0; j < ITEMS_COUNT; j++) {
             cr_assert_eq(squares.taken[j], 1);
             cr_assert_eq(squares.values[j], j * j);
@@ -99,8 +99,7 @@ Test(pool, every_item_is_answered_once_whatever_the_workers)
 
 Test(pool, long_items_come_first_the_longest_before_the_others)
 {
-    struct ar_error err;
-    cr_assert_eq(run(1, ITEMS_COUNT, true, &err), AR_OK);
+    TEST_OK(run(1, ITEMS_COUNT, true, &why));
     for (uint32_t i = 0; i < 500; i++) {
         cr_assert_eq(squares.order[i], ITEMS_COUNT - 1 - i);
         cr_assert_eq(squares.order[500 + i], i, "short ones in their own order");
@@ -109,18 +108,16 @@ Test(pool, long_items_come_first_the_longest_before_the_others)
 
 Test(pool, fewer_processes_than_asked_for_will_do)
 {
-    struct ar_error err;
     struct rlimit limit = {16, 16}; /* descriptors */
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    cr_assert_eq(run(64, ITEMS_COUNT, false, &err), AR_OK, "%s", err.text);
+    TEST_OK(run(64, ITEMS_COUNT, false, &why));
     cr_expect_eq(squares.count, ITEMS_COUNT);
 }
 
 Test(pool, a_worker_that_dies_costs_its_item)
 {
-    struct ar_error err;
     squares.deadly = 77;
-    cr_assert_eq(run(2, ITEMS_COUNT, true, &err), AR_OK);
+    TEST_OK(run(2, ITEMS_COUNT, true, &why));
     cr_expect_eq(squares.count, ITEMS_COUNT);
     cr_expect_eq(squares.taken[77], 1);
     cr_expect_str_eq(squares.reason, "the worker process ended with signal 9");

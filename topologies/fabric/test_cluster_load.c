@@ -1,6 +1,7 @@
 #include "test_cluster_load.h"
 #include "fabric.h"
 #include "test_cluster_file.h"
+#include "test_outcome.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -41,7 +42,5 @@ const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32
 void test_slow_links(struct ar_cluster *cluster, const char *text)
 {
     const struct ar_setting slow = {text, "--slow-link", AR_USAGE};
-    struct ar_error err;
-    cr_assert_eq(ar_cluster_slow_links(cluster, (struct ar_settings){&slow, 1}, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_cluster_slow_links(cluster, (struct ar_settings){&slow, 1}, &why));
 }

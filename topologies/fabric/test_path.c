@@ -6,6 +6,7 @@
 
 #include "fabric.h"
 #include "test_cluster_load.h"
+#include "test_outcome.h"
 
 /* Wirings that every property below must hold for; all are the small cluster with settings. */
 static const char *const wirings[][8] = {
@@ -306,12 +307,10 @@ Test(path, every_message_takes_the_links_that_are_named)
             texts[k] = settings.list[k].text;
         }
         struct ar_cluster *cluster = test_load_small(texts);
-        struct ar_error err = {.text = ""};
         struct ar_path path;
         char text[TEST_NAMES_SIZE];
-        cr_assert_eq(ar_cluster_slow_links(
-                         cluster, settings_of("--slow-link", way->slow, " ", &arena), &err),
-                     AR_OK, "%s", err.text);
+        TEST_OK(ar_cluster_slow_links(cluster, settings_of("--slow-link", way->slow, " ", &arena),
+                                      &why));
         ar_cluster_path(cluster, way->from, way->to, &path);
         test_link_names(cluster, way->from, way->to, text);
         cr_expect(*way->links == '\0' || strcmp(text, way->links) == 0, "row %zu: %s; expected %s",

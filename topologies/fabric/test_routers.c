@@ -5,6 +5,7 @@
 #include "fabric.h"
 #include "test_cluster_load.h"
 #include "test_machines.h"
+#include "test_outcome.h"
 #include "test_setting.h"
 
 /* --- routes ----------------------------------------------------------------------------------- */
@@ -14,7 +15,6 @@ Test(routers, links_at_once_give_the_hcas_of_a_node_so_many_links_together)
     const char *settings[] = {TEST_TORUS("6"), "torus.link_bandwidth=7GB/s", NULL};
     struct ar_topo *topo;
     struct ar_arena arena = {.last = NULL};
-    struct ar_error err;
     struct ar_setting list[8];
     struct ar_cluster *cluster;
     char path[TEST_PATH_SIZE];
@@ -22,10 +22,9 @@ Test(routers, links_at_once_give_the_hcas_of_a_node_so_many_links_together)
                         "net.latency = 1us ; t\nnvlink.pairs = all ; t\nnvlink.latency = 1us ; t\n"
                         "nvlink.bandwidth = 10GB/s ; t\ntorus.links_at_once = 3 ; t\n";
     test_file_make(text, strlen(text), path);
-    cr_assert_eq(ar_topo_load(path, &arena, &topo, &err), AR_OK);
-    cr_assert_eq(ar_cluster_create(topo, ar_settings_of_option("--set", settings, 4, list), &arena,
-                                   &cluster, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_topo_load(path, &arena, &topo, &why));
+    TEST_OK(ar_cluster_create(topo, ar_settings_of_option("--set", settings, 4, list), &arena,
+                              &cluster, &why));
     cr_expect_eq(ar_cluster_link_bandwidth(cluster, cluster->node.hca[0]), 3 * 7e9 / 2);
     ar_arena_end(&arena);
 }

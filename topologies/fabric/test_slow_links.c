@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "test_cluster_load.h"
+#include "test_outcome.h"
 #include "test_platform.h"
 #include "test_setting.h"
 
@@ -137,11 +138,9 @@ Test(slow_links, messages_of_several_hcas_that_are_down_are_spread)
     char file[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("dgx-h100", file), NULL);
     struct ar_setting list[TEXTS_MAX];
-    struct ar_error err = {.text = ""};
     uint32_t used[8] = {0}, gpus = ar_cluster_facts(cluster)->gpus_per_node;
-    cr_assert_eq(
-        ar_cluster_down_links(cluster, ar_settings_of_option("--down-link", texts, 4, list), &err),
-        AR_OK, "%s", err.text);
+    TEST_OK(
+        ar_cluster_down_links(cluster, ar_settings_of_option("--down-link", texts, 4, list), &why));
     for (uint32_t gpu = 0; gpu < gpus; gpu++) {
         struct ar_path path;
         ar_cluster_path(cluster, gpu, gpus + gpu, &path);
@@ -170,8 +169,7 @@ Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ar_cluster *cluster = test_load_small(NULL);
-        struct ar_error err;
-        cr_assert_eq(slow_links(cluster, rows[i], &err), AR_OK, "%s", err.text);
+        TEST_OK(slow_links(cluster, rows[i], &why));
         test_platform_check_routes(cluster, 6);
     }
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "test_outcome.h"
 #include "test_topo_files.h"
 #include "topo_values.h"
 
@@ -201,9 +202,8 @@ Test(topo, a_file_without_its_last_newline_is_whole_and_other_cuts_lack_keys)
     }
     char path[TEST_PATH_SIZE];
     struct ar_arena arena = {NULL};
-    struct ar_error err = {.text = ""};
     test_file_make(test_small_cluster, size - 1, path);
-    cr_expect_eq(read_all(path, NULL, &arena, &err), AR_OK, "%s", err.text);
+    TEST_OK(read_all(path, NULL, &arena, &why));
     ar_arena_end(&arena);
     unlink(path);
 }
@@ -260,8 +260,7 @@ static struct ar_arena arena;
 static struct ar_topo *load_file(const char *path)
 {
     struct ar_topo *topo = NULL;
-    struct ar_error err;
-    cr_assert_eq(ar_topo_load(path, &arena, &topo, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_topo_load(path, &arena, &topo, &why));
     return topo;
 }
 
@@ -333,11 +332,10 @@ Test(topo, what_nobody_changed_stays_as_it_was_written)
 
 Test(topo, a_value_replaces_its_line_and_a_new_one_comes_last)
 {
-    struct ar_error err;
     struct ar_topo *topo = load_text("# a\nnodes = 4 ; x\n# b\nname = a ; y\n");
-    cr_assert_eq(ar_topo_set(topo, "net.latency", "2us", "measured; twice", &err), AR_OK);
-    cr_assert_eq(ar_topo_set(topo, " nodes ", " 8 ", "z", &err), AR_OK);
-    cr_assert_eq(ar_topo_set(topo, "net.latency", "3us", "measured", &err), AR_OK);
+    TEST_OK(ar_topo_set(topo, "net.latency", "2us", "measured; twice", &why));
+    TEST_OK(ar_topo_set(topo, " nodes ", " 8 ", "z", &why));
+    TEST_OK(ar_topo_set(topo, "net.latency", "3us", "measured", &why));
     expect_written(topo, "# a\nnodes = 8 ; z\n# b\nname = a ; y\nnet.latency = 3us ; measured\n");
     ar_arena_end(&arena);
 }
@@ -361,12 +359,12 @@ Test(topo, the_block_at_the_head_replaces_an_earlier_one_and_no_value)
     struct ar_error err;
     struct ar_topo *topo = load_text("# made\r\n# earlier\nname = a\n# end\r\n# kept\nnodes = 4\n");
     const char *const texts[] = {"one", "two"};
-    cr_assert_eq(ar_topo_set_head(topo, "# made", texts, 2, "# end", &err), AR_OK);
+    TEST_OK(ar_topo_set_head(topo, "# made", texts, 2, "# end", &why));
     expect_written(topo, "# made\n# one\n# two\n# end\n# made\r\n# earlier\nname = a\n# end\r\n"
                          "# kept\nnodes = 4\n");
     const char *const lines[] = {"two\nlines"};
     cr_expect_eq(ar_topo_set_head(topo, "# made", lines, 1, "# end", &err), AR_USAGE);
-    cr_assert_eq(ar_topo_set_head(topo, "# made", texts, 1, "# end", &err), AR_OK);
+    TEST_OK(ar_topo_set_head(topo, "# made", texts, 1, "# end", &why));
     expect_written(topo, "# made\n# one\n# end\n# made\r\n# earlier\nname = a\n# end\r\n"
                          "# kept\nnodes = 4\n");
     ar_arena_end(&arena);

@@ -7,6 +7,7 @@
 #include "ar_csv.h"
 #include "ar_kernel_comparison.h"
 #include "ar_numbers.h"
+#include "test_outcome.h"
 
 /* The 1x1 convolution 64 to 256 channels at 56x56, which was measured. */
 static const struct ar_layer_work measured = {.kind = AR_LAYER_CONV,
@@ -167,10 +168,9 @@ static const char *table_with(const char *line)
 Test(device_cost, a_table_may_do_without_measured_convolutions_and_begin_with_a_byte_order_mark)
 {
     struct ar_device_cost *cost = NULL;
-    struct ar_error err;
     const char *text = table_with("\xef\xbb\xbf# source = none measured");
     const char *path = test_write("plain.cost.csv", text, strlen(text));
-    cr_assert_eq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_device_cost_load(path, &test_arena, &cost, &why));
     remove(path);
     cr_expect_eq(cost->points.count, 0);
     cr_expect_str_eq(cost->source, "none measured");
@@ -471,12 +471,9 @@ Test(device_cost, what_is_bound_by_memory_takes_its_bytes_and_at_least_the_floor
 static struct row *read_rows(size_t *count)
 {
     struct ar_csv *csv;
-    struct ar_error err;
-    cr_assert_eq(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &why));
     struct row *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
-    cr_assert_eq(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &why));
     *count = csv->rows_count;
     return rows;
 }
@@ -587,11 +584,10 @@ Test(device_cost, the_sustained_part_is_that_of_the_long_products)
 static struct ar_measured_kernels read_kernels(const char *path)
 {
     struct ar_csv *csv;
-    struct ar_error err;
     struct ar_measured_kernels kernels = {0};
-    cr_assert_eq(ar_csv_load(path, &test_arena, &csv, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_csv_load(path, &test_arena, &csv, &why));
     cr_assert(ar_kernels_are_in(csv));
-    cr_assert_eq(ar_measured_kernels_read(csv, &test_arena, &kernels, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
     return kernels;
 }
 
@@ -641,13 +637,10 @@ Test(device_cost, columns_of_kernels_may_have_the_names_of_pytorch)
     static const char text[] = "device,dtype,batch_size,seq_len,num_heads,num_kv_heads,head_dim,"
                                "time_s\nh100,bf16,2,512,64,8,128,1e-4\n";
     struct ar_csv *csv;
-    struct ar_error err;
     struct ar_measured_kernels kernels;
-    cr_assert_eq(
-        ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &err),
-        AR_OK);
+    TEST_OK(ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &why));
     cr_assert(ar_kernels_are_in(csv));
-    cr_assert_eq(ar_measured_kernels_read(csv, &test_arena, &kernels, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
     cr_expect(kernels.are_attention);
     cr_expect_str_eq(kernels.list[0].gpu, "h100");
     cr_expect_eq(kernels.list[0].precision, AR_BF16);
@@ -660,9 +653,7 @@ static void expect_kernels_refused(const char *text, const char *expected)
     struct ar_csv *csv;
     struct ar_error err;
     struct ar_measured_kernels kernels;
-    cr_assert_eq(
-        ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &err),
-        AR_OK);
+    TEST_OK(ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &why));
     cr_expect_neq(ar_measured_kernels_read(csv, &test_arena, &kernels, &err), AR_OK);
     cr_expect_not_null(strstr(err.text, expected), "found \"%s\"", err.text);
 }

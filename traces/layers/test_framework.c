@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ar_framework.h"
+#include "test_outcome.h"
 #include "test_traces.h"
 
 static enum ar_status load(const char *text, struct ar_framework **framework, struct ar_error *err)
@@ -26,11 +27,9 @@ static struct ar_framework with(const char *text)
 Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_others_off)
 {
     struct ar_framework *framework = NULL;
-    struct ar_error err;
-    cr_assert_eq(load("# description = two terms\nterm,value,source\ncycle.time, 2ms ,a book\n"
-                      "optimizer.bytes,6B,\"a, b\"\nwire.precision,fp32,c\nfusion.rule,64MiB,d\n",
-                      &framework, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(load("# description = two terms\nterm,value,source\ncycle.time, 2ms ,a book\n"
+                 "optimizer.bytes,6B,\"a, b\"\nwire.precision,fp32,c\nfusion.rule,64MiB,d\n",
+                 &framework, &why));
     cr_expect_str_eq(framework->description, "two terms");
     cr_expect_not_null(strstr(framework->name, "-some"));
     cr_expect_null(strstr(framework->name, "framework"));
@@ -111,9 +110,8 @@ Test(framework, the_shipped_files_can_be_read_and_say_where_every_value_comes_fr
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[1024];
         struct ar_framework *framework = NULL;
-        struct ar_error err;
         snprintf(path, sizeof path, SHIPPED("frameworks/%s.framework.csv"), names[i]);
-        cr_assert_eq(ar_framework_load(path, &test_arena, &framework, &err), AR_OK, "%s", err.text);
+        TEST_OK(ar_framework_load(path, &test_arena, &framework, &why));
         cr_expect_str_eq(framework->name, names[i]);
         cr_expect_gt(strlen(framework->description), 20);
         for (int term = 0; term < AR_TERMS_COUNT; term++) {
@@ -137,29 +135,24 @@ Test(framework, settings_make_a_copy_and_leave_what_they_are_put_over)
     struct ar_framework *base = NULL;
     struct ar_framework *changed = NULL;
     struct ar_error err;
-    cr_assert_eq(
-        ar_framework_load(SHIPPED("frameworks/horovod.framework.csv"), &test_arena, &base, &err),
-        AR_OK);
+    TEST_OK(
+        ar_framework_load(SHIPPED("frameworks/horovod.framework.csv"), &test_arena, &base, &why));
     double cycle_s = ar_framework_number(base, AR_TERM_CYCLE_TIME);
-    cr_assert_eq(
-        ar_framework_create(base, (struct ar_settings){list, 2}, &test_arena, &changed, &err),
-        AR_OK);
+    TEST_OK(ar_framework_create(base, (struct ar_settings){list, 2}, &test_arena, &changed, &why));
     cr_expect_str_eq(changed->name, "horovod");
     cr_expect_eq(ar_framework_number(base, AR_TERM_CYCLE_TIME), cycle_s);
     cr_expect_eq(ar_framework_number(changed, AR_TERM_CYCLE_TIME), 2e-3);
     cr_expect_eq(ar_framework_number(changed, AR_TERM_JITTER), 0.1);
     cr_expect_str_eq(changed->terms[AR_TERM_JITTER].source, "x.run.csv:3: term");
-    cr_expect_eq(
-        ar_framework_create(base, (struct ar_settings){list, 3}, &test_arena, &changed, &err),
-        AR_USAGE);
-    cr_expect_not_null(strstr(err.text, "--term: cycle.time: found a second time"));
+    TEST_FAILS(
+        AR_USAGE, "--term: cycle.time: found a second time",
+        ar_framework_create(base, (struct ar_settings){list, 3}, &test_arena, &changed, &why));
     cr_expect_eq(
         ar_framework_create(NULL, (struct ar_settings){list + 3, 1}, &test_arena, &changed, &err),
         AR_USAGE);
-    cr_expect_eq(
-        ar_framework_create(NULL, (struct ar_settings){list + 4, 1}, &test_arena, &changed, &err),
-        AR_BAD_DATA);
-    cr_expect_not_null(strstr(err.text, "x.run.csv:3: term: jitter: found"), "%s", err.text);
+    TEST_FAILS(
+        AR_BAD_DATA, "x.run.csv:3: term: jitter: found",
+        ar_framework_create(NULL, (struct ar_settings){list + 4, 1}, &test_arena, &changed, &why));
 }
 
 Test(framework, a_negotiation_is_a_tree_up_and_down_and_a_queue_at_the_coordinator)
@@ -192,13 +185,12 @@ static double added_s(const char *text, bool has_floor, double floor_s)
     struct ar_trace *plain = resnet50(has_floor, floor_s);
     struct ar_trace *trace = resnet50(has_floor, floor_s);
     struct ar_framework framework = with(NULL);
-    struct ar_error err;
     char copy[256];
     snprintf(copy, sizeof copy, "%s", text);
     for (char *term = strtok(copy, " "); term != NULL; term = strtok(NULL, " ")) {
         test_set_term(&framework, term);
     }
-    cr_assert_eq(ar_framework_apply(&framework, trace, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_framework_apply(&framework, trace, &why));
     double added = ar_trace_compute_s(trace) - ar_trace_compute_s(plain);
     return added;
 }
@@ -244,19 +236,17 @@ Test(framework, a_lower_kernel_floor_makes_small_kernels_faster_and_the_tables_o
 Test(framework, a_timed_trace_needs_to_be_told_what_it_has_no_cost_table_for)
 {
     struct ar_trace *trace = NULL;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(
-        test_trace(SHIPPED("example-timed.csv"), NULL, (struct ar_trace_request){0}, &trace, &err),
-        AR_OK);
+    TEST_OK(
+        test_trace(SHIPPED("example-timed.csv"), NULL, (struct ar_trace_request){0}, &trace, &why));
     double before_s = ar_trace_compute_s(trace);
     struct ar_framework framework = with("optimizer.bytes=4B");
-    cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_USAGE);
-    cr_expect_not_null(strstr(err.text, "expected also --term memory.rate="), "%s", err.text);
+    TEST_FAILS(AR_USAGE,
+               "expected also --term memory.rate=", ar_framework_apply(&framework, trace, &why));
     framework = with("optimizer.kernels=4");
-    cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_USAGE);
-    cr_expect_not_null(strstr(err.text, "expected also --term kernel.floor="), "%s", err.text);
+    TEST_FAILS(AR_USAGE,
+               "expected also --term kernel.floor=", ar_framework_apply(&framework, trace, &why));
     cr_expect_eq(ar_trace_compute_s(trace), before_s);
     test_set_term(&framework, "kernel.floor=10us");
-    cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_OK);
+    TEST_OK(ar_framework_apply(&framework, trace, &why));
     cr_expect_float_eq(ar_trace_compute_s(trace), before_s + 40e-6, 1e-12);
 }

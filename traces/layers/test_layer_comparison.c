@@ -3,12 +3,12 @@
 #include <math.h>
 
 #include "ar_layer_comparison.h"
+#include "test_outcome.h"
 
 static struct ar_trace_file *load_file(const char *path)
 {
     struct ar_trace_file *file = NULL;
-    struct ar_error err;
-    cr_assert_eq(ar_trace_file_load(path, &test_arena, &file, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_trace_file_load(path, &test_arena, &file, &why));
     return file;
 }
 
@@ -16,14 +16,10 @@ static struct ar_layer_comparison compare(const struct ar_trace *measured, const
 {
     struct ar_layer_comparison comparison = {0};
     struct ar_trace *computed = NULL;
-    struct ar_error err;
     struct ar_trace_request request = {.batch = measured->batch, .precision = measured->precision};
-    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), table, request, &computed, &err), AR_OK,
-                 "%s", err.text);
-    cr_assert_eq(ar_layer_comparison_make(measured, computed,
-                                          load_file(SHIPPED("resnet50-v1.5.csv")), &test_arena,
-                                          &comparison, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(test_trace(SHIPPED("resnet50-v1.5.csv"), table, request, &computed, &why));
+    TEST_OK(ar_layer_comparison_make(measured, computed, load_file(SHIPPED("resnet50-v1.5.csv")),
+                                     &test_arena, &comparison, &why));
     return comparison;
 }
 
@@ -78,9 +74,8 @@ Test(layer_comparison, other_layers_are_refused)
     struct ar_error err;
     struct ar_trace_request request = {.batch = 32, .precision = AR_FP32};
     const struct ar_trace *measured = &load_file(SHIPPED("example-timed.csv"))->trace;
-    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
-                            request, &computed, &err),
-                 AR_OK);
+    TEST_OK(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"), request,
+                       &computed, &why));
     cr_expect_eq(ar_layer_comparison_make(measured, computed,
                                           load_file(SHIPPED("resnet50-v1.5.csv")), &test_arena,
                                           &comparison, &err),

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ar_csv.h"
+#include "test_outcome.h"
 #include "test_traces.h"
 
 struct published {
@@ -22,18 +23,15 @@ static const struct ar_column columns[] = {
 
 Test(throughput, mxnet_and_single_precision_are_met_within_10_to_14_percent)
 {
-    struct ar_error err;
     struct published *rows;
     void *list;
     size_t count, of_one = 0, of_nodes = 0;
     struct ar_csv *csv;
-    cr_assert_eq(ar_csv_load(AR_TEST_SOURCE_DIR "/validate/data/v100_resnet50_training.csv",
-                             &test_arena, &csv, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_csv_load(AR_TEST_SOURCE_DIR "/validate/data/v100_resnet50_training.csv", &test_arena,
+                        &csv, &why));
     count = csv->rows_count;
     rows = list = ar_arena_alloc(&test_arena, count, sizeof *rows);
-    cr_assert_eq(ar_csv_read_rows(csv, AR_COLUMNS(columns), list, sizeof *rows, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), list, sizeof *rows, &why));
     for (size_t i = 0; i < count; i++) {
         const struct published *row = &rows[i];
         if (row->batch == 0) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ar_framework.h"
+#include "test_outcome.h"
 
 /* Ends with the test, which is a process. */
 static struct ar_arena test_arena;
@@ -31,9 +32,8 @@ static inline const char *test_write(const char *name, const char *text, size_t 
 static inline struct ar_device_cost *test_cost(const char *name)
 {
     struct ar_device_cost *cost = NULL;
-    struct ar_error err;
     const char *path = ar_arena_format(&test_arena, SHIPPED("device/%s.cost.csv"), name);
-    cr_assert_eq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_device_cost_load(path, &test_arena, &cost, &why));
     return cost;
 }
 
@@ -55,10 +55,8 @@ static inline enum ar_status test_trace(const char *path, const char *cost_path,
 static inline struct ar_trace *test_resnet50(struct ar_trace_request request)
 {
     struct ar_trace *trace = NULL;
-    struct ar_error err;
-    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
-                            request, &trace, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"), request,
+                       &trace, &why));
     return trace;
 }
 
@@ -92,10 +90,7 @@ static inline void test_set_term(struct ar_framework *framework, const char *tex
     const struct ar_setting setting = {text, "--term", AR_USAGE};
     struct ar_arena arena = {NULL};
     struct ar_framework *made = NULL;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(
-        ar_framework_create(framework, (struct ar_settings){&setting, 1}, &arena, &made, &err),
-        AR_OK, "%s", err.text);
+    TEST_OK(ar_framework_create(framework, (struct ar_settings){&setting, 1}, &arena, &made, &why));
     *framework = *made;
     ar_arena_end(&arena);
 }

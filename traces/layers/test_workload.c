@@ -2,14 +2,14 @@
 #include "test_traces.h"
 
 #include "ar_workload.h"
+#include "test_outcome.h"
 
 enum { MIB = 1048576, RESNET50 = 25557032 };
 
 static struct ar_fusion rule(const char *text)
 {
     struct ar_fusion fusion;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_fusion_parse("--fusion", text, &fusion, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_fusion_parse("--fusion", text, &fusion, &why));
     cr_assert_str_eq(fusion.text, text);
     return fusion;
 }
@@ -19,12 +19,10 @@ static struct ar_workload *make(const struct ar_trace *trace, const char *text,
 {
     struct ar_fusion fusion = rule(text);
     struct ar_workload *workload = NULL;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_workload_make(&(struct ar_workload_request){.trace = trace,
-                                                                .fusion = &fusion,
-                                                                .element_bytes = element_bytes},
-                                  &test_arena, &workload, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_workload_make(&(struct ar_workload_request){.trace = trace,
+                                                           .fusion = &fusion,
+                                                           .element_bytes = element_bytes},
+                             &test_arena, &workload, &why));
     return workload;
 }
 

@@ -1,5 +1,6 @@
 #include "test_logs.h"
 #include "log_reading.h"
+#include "test_outcome.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -258,11 +259,9 @@ Test(logs, the_published_table_of_abci_has_four_gpu_counts)
     static const uint32_t gpus[] = {4, 8, 16, 32};
     cr_assert_eq(logs->runs_count, 4);
     for (size_t i = 0; i < 4; i++) {
-        struct ar_error err;
         cr_expect_eq(logs->runs[i].ranks, gpus[i]);
         cr_expect_eq(logs->runs[i].nodes, gpus[i] / 4);
-        cr_expect_eq(ar_log_check(&logs->runs[i], AR_LOG_ALL_REDUCE, 24, &err), AR_OK, "%s",
-                     err.text);
+        TEST_OK(ar_log_check(&logs->runs[i], AR_LOG_ALL_REDUCE, 24, &why));
     }
     const struct ar_log_row *last = &logs->runs[3].rows[logs->runs[3].rows_count - 1];
     cr_expect_eq(last->payload_bytes, 33554432);

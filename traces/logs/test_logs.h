@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ar_log.h"
+#include "test_outcome.h"
 
 #define FIXTURE(file) AR_TEST_SOURCE_DIR "/traces/logs/fixtures/" file
 
@@ -16,8 +17,7 @@ static struct ar_arena test_arena;
 static inline struct ar_logs *test_load(const char *path)
 {
     struct ar_logs *logs = NULL;
-    struct ar_error err;
-    cr_assert_eq(ar_logs_load(path, &test_arena, &logs, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_logs_load(path, &test_arena, &logs, &why));
     return logs;
 }
 
@@ -25,9 +25,7 @@ static inline struct ar_logs *test_load(const char *path)
 static inline struct ar_logs *test_parse(const char *text, size_t bytes)
 {
     struct ar_logs *logs = NULL;
-    struct ar_error err;
-    cr_assert_eq(ar_logs_parse("x.log", text, bytes, &test_arena, &logs, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_logs_parse("x.log", text, bytes, &test_arena, &logs, &why));
     return logs;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ar_file.h"
 #include "test_logs.h"
+#include "test_outcome.h"
 
 static bool is_same_number(double a, double b)
 {
@@ -29,11 +30,9 @@ struct change {
 static struct change *begin_change(const char *path)
 {
     struct change *change = ar_arena_alloc(&test_arena, 1, sizeof *change);
-    struct ar_error err;
     change->path = path;
-    cr_assert_eq(ar_file_read(path, 1 << 20, "a fixture", &test_arena, &change->original,
-                              &change->original_bytes, &err),
-                 AR_OK);
+    TEST_OK(ar_file_read(path, 1 << 20, "a fixture", &test_arena, &change->original,
+                         &change->original_bytes, &why));
     change->file = open_memstream(&change->text, &change->bytes);
     return change;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_recorded.h"
+#include "test_outcome.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/logs/steps/"
 
@@ -17,11 +18,9 @@ TestSuite(recorded, .fini = leave);
 
 static const struct ar_recorded *load(const char *name)
 {
-    struct ar_error err;
     struct ar_recorded *recorded = NULL;
-    cr_assert_eq(
-        ar_recorded_load(ar_arena_format(&arena, FIXTURES "%s", name), &arena, &recorded, &err),
-        AR_OK, "%s", err.text);
+    TEST_OK(
+        ar_recorded_load(ar_arena_format(&arena, FIXTURES "%s", name), &arena, &recorded, &why));
     return recorded;
 }
 

@@ -5,6 +5,7 @@
 #include "nccl_ranks.h"
 #include "test_cuda_runtime.h"
 #include "test_nccl_standin.h"
+#include "test_outcome.h"
 
 /* Communicators of a test, of all its measurements. */
 static struct ar_arena keep;
@@ -20,7 +21,6 @@ static void end_communicators(void)
 /* Runs a row twice, filled anew; returns its wrong elements. */
 static uint64_t run_row(struct measurement row)
 {
-    struct ar_error err;
     struct ar_arena arena = {NULL};
     struct crew *crew;
     struct payload payload;
@@ -31,11 +31,10 @@ static uint64_t run_row(struct measurement row)
     row.repetitions = 1;
     row.times_s = &time_s;
     standin_start((int)row.ranks, true);
-    cr_assert_eq(nccl_library_load(&library, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(payload_create(&row, &arena, &payload, &err), AR_OK);
-    cr_assert_eq(nccl_ranks_create(&library, &row, &place, 10, &keep, &made, &arena, &crew, &err),
-                 AR_OK, "%s", err.text);
-    cr_assert_eq(crew_repeat(crew, &config, &payload, &arena, &row, &err), AR_OK, "%s", err.text);
+    TEST_OK(nccl_library_load(&library, &why));
+    TEST_OK(payload_create(&row, &arena, &payload, &why));
+    TEST_OK(nccl_ranks_create(&library, &row, &place, 10, &keep, &made, &arena, &crew, &why));
+    TEST_OK(crew_repeat(crew, &config, &payload, &arena, &row, &why));
     cr_expect_gt(time_s, 0.0);
     ar_arena_end(&arena);
     cr_expect_eq(standin_alive(), 0);
@@ -62,10 +61,8 @@ static void check_shape(const struct ar_algorithm *algorithm, struct ar_shape sh
 
 Test(nccl_ranks, a_torus_of_library_calls_is_an_all_reduce_on_every_grid)
 {
-    struct ar_error err;
     const struct ar_algorithm *torus;
-    cr_assert_eq(ar_algorithm_find("test", &ar_operation_all_reduce, "torus2d", &torus, &err),
-                 AR_OK);
+    TEST_OK(ar_algorithm_find("test", &ar_operation_all_reduce, "torus2d", &torus, &why));
     for (uint32_t ranks = 1; ranks <= 12; ranks++) {
         for (uint32_t x = 1; x <= ranks; x++) {
             if (ranks % x == 0) {

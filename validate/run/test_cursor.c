@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "host.h"
+#include "test_outcome.h"
 
 enum { ELEMENTS = 10 };
 
@@ -96,7 +97,6 @@ struct ranks {
 static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, uint32_t slot,
                        struct ranks *ranks)
 {
-    struct ar_error err;
     ranks->algorithm = *algorithm;
     ranks->row = (struct measurement){.name = "test",
                                       .operation = &ar_operation_all_reduce,
@@ -117,7 +117,7 @@ static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, uin
                                         .config = &ranks->config,
                                         .ports = &ports[rank],
                                         .transport = host_group_transport(group, rank)};
-        cr_assert_eq(execution_create(&arena, execution, &err), AR_OK);
+        TEST_OK(execution_create(&arena, execution, &why));
         for (uint32_t i = 0; i < ELEMENTS; i++) {
             element_fp32.store(execution->buffer + 4 * i, 100 * rank + i);
         }
@@ -126,9 +126,8 @@ static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, uin
 
 static void *run_rank(void *argument)
 {
-    struct ar_error err;
     const struct execution *execution = argument;
-    cr_expect_eq(execution_run(execution, &err), AR_OK, "%s", err.text);
+    TEST_OK(execution_run(execution, &why));
     return NULL;
 }
 

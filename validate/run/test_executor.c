@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "host.h"
 #include "runner.h"
+#include "test_outcome.h"
 
 static struct ar_arena arena;
 
@@ -45,10 +46,8 @@ static struct measurement make_row(const struct ar_algorithm *algorithm, struct 
 
 static const struct ar_algorithm *find(const char *name)
 {
-    struct ar_error err;
     const struct ar_algorithm *algorithm;
-    cr_assert_eq(ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &err),
-                 AR_OK);
+    TEST_OK(ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &why));
     return algorithm;
 }
 

@@ -8,6 +8,7 @@
 #include "ar_maxmin.h"
 #include "test_cluster_load.h"
 #include "test_machines.h"
+#include "test_outcome.h"
 #include "test_platform.h"
 
 enum { FLOWS_MAX = 300 };
@@ -19,11 +20,9 @@ static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_cluster *load(const char *name)
 {
     struct ar_cluster *cluster;
-    struct ar_error err;
     char path[512];
     snprintf(path, sizeof path, "%s/topologies/machines/%s.topo", AR_TEST_SOURCE_DIR, name);
-    cr_assert_eq(ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, &why));
     return cluster;
 }
 
