@@ -279,6 +279,24 @@ size_t cli_lines_with(const char *text, const char *fragment)
     return count;
 }
 
+void cli_expect_sayings(const char *base, const struct cli_saying *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct cli_run run = cli_good("$AR %s %s", base, rows[i].line);
+        cr_expect_eq(
+            cli_lines_with(run.out, rows[i].fragment) + cli_lines_with(run.err, rows[i].fragment),
+            rows[i].count, "%s: \"%s\" in: %s%s", rows[i].line, rows[i].fragment, run.err, run.out);
+    }
+}
+
+void cli_expect_counts(const char *text, const struct cli_count *counts)
+{
+    for (; counts->fragment != NULL; counts++) {
+        cr_expect_eq(cli_lines_with(text, counts->fragment), counts->count, "\"%s\" in: %s",
+                     counts->fragment, text);
+    }
+}
+
 void cli_expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b, size_t j)
 {
     cr_assert_eq(a->columns_count, b->columns_count);

@@ -65,11 +65,24 @@ void cli_fail_all(const char *base, const struct cli_case *rows, size_t count);
 void cli_refuse(int code, const char *base, const char *const (*rows)[2], size_t count);
 #define CLI_REFUSE(code, base, rows) cli_refuse(code, base, rows, sizeof rows / sizeof rows[0])
 
-/** Whether a text has a fragment, or lacks it. */
-#define CLI_HAS(text, fragment)                                                                    \
-    cr_expect(strstr(text, fragment) != NULL, "\"%s\" is not in: %s", fragment, text)
-#define CLI_LACKS(text, fragment)                                                                  \
-    cr_expect(strstr(text, fragment) == NULL, "\"%s\" is in: %s", fragment, text)
+/** Whether a text has all of some fragments, or lacks them. */
+#define CLI_HAS(text, ...)                                                                         \
+    for (const char *cli_text = text, *const *cli_at = (const char *const[]){__VA_ARGS__, NULL};   \
+         *cli_at != NULL; cli_at++)                                                                \
+    cr_expect(strstr(cli_text, *cli_at) != NULL, "\"%s\" is not in: %s", *cli_at, cli_text)
+#define CLI_LACKS(text, ...)                                                                       \
+    for (const char *cli_text = text, *const *cli_at = (const char *const[]){__VA_ARGS__, NULL};   \
+         *cli_at != NULL; cli_at++)                                                                \
+    cr_expect(strstr(cli_text, *cli_at) == NULL, "\"%s\" is in: %s", *cli_at, cli_text)
+
+/** Lines that must succeed, each behind "$AR " and the same base; so many of the lines that each
+ * prints, notes included, have the fragment. */
+struct cli_saying {
+    const char *line, *fragment;
+    size_t count;
+};
+void cli_expect_sayings(const char *base, const struct cli_saying *rows, size_t count);
+#define CLI_SAYS(base, rows) cli_expect_sayings(base, rows, sizeof rows / sizeof rows[0])
 
 /** Entries in the directory, with all below it; the same before and after if nothing was left. */
 size_t cli_files_count(void);
@@ -98,11 +111,21 @@ const char *cli_cell(const struct cli_table *table, size_t row, const char *colu
 /** The same as a number, which it must be. */
 double cli_number(const struct cli_table *table, size_t row, const char *column);
 
-/** Whether a cell has a text, or so many lines of a text a fragment. */
-#define CLI_CELL(table, row, column, text)                                                         \
-    cr_expect_str_eq(cli_cell(table, row, column), text, "%s of row %d", column, (int)(row))
-#define CLI_LINES(text, fragment, count)                                                           \
-    cr_expect_eq(cli_lines_with(text, fragment), (size_t)(count), "\"%s\" in: %s", fragment, text)
+/** Whether cells of a row have texts: a column and its text, the next column, and so on. */
+#define CLI_CELL(table, row, ...)                                                                  \
+    for (const char *const *cli_at = (const char *const[]){__VA_ARGS__, NULL}; *cli_at != NULL;    \
+         cli_at += 2)                                                                              \
+    cr_expect_str_eq(cli_cell(table, row, cli_at[0]), cli_at[1], "%s of row %d", cli_at[0],        \
+                     (int)(row))
+
+/** Whether so many lines of a text have a fragment; the second one of several {fragment, count}. */
+#define CLI_LINES(text, fragment, count) CLI_COUNTS(text, {fragment, (size_t)(count)})
+#define CLI_COUNTS(text, ...)            cli_expect_counts(text, (const struct cli_count[]){__VA_ARGS__, {0}})
+struct cli_count {
+    const char *fragment;
+    size_t count;
+};
+void cli_expect_counts(const char *text, const struct cli_count *counts);
 
 /** Compares two rows, or all rows of two tables, but for the real time they took. */
 void cli_expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b, size_t j);

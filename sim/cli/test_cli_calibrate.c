@@ -78,8 +78,8 @@ Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
 {
     struct cli_table *folds =
         cli_rows("calibrate " PUBLISHED " --cluster abci-v100 --folds --hold-out none");
-    static const char *const nodes[] = {"1", "2", "4", "8"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const nodes[] = {"2", "8"};
+    for (size_t i = 0; i < 2; i++) {
         struct cli_table *held =
             cli_rows("calibrate " PUBLISHED " --cluster abci-v100 --hold-out %s", nodes[i]);
         size_t a = find_row(folds, "fold", nodes[i]);
@@ -155,15 +155,10 @@ Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
              "net.latency=2us");
     cli_good("$AR calibrate " PUBLISHED " --cluster ./first.topo --out second.topo");
     const char *text = cli_read("second.topo");
-    CLI_LINES(text, "# --- calibrated by", 1);
-    CLI_LINES(text, "# --- end of", 1);
-    CLI_LINES(text, "# nodes held out: 8", 1);
-    CLI_LINES(text, "# error, 8 nodes held out, 24 rows: median", 1);
-    CLI_LINES(text, "# cluster: ./first.topo", 1);
-    CLI_LINES(text, "net.latency = 2us ; --set of", 1);
-    CLI_LINES(text, "name = second", 1);
-    CLI_LINES(text, "library.cost_table = second", 1);
-    CLI_LINES(text, "library.cost_table = first", 0);
+    CLI_COUNTS(text, {"# --- calibrated by", 1}, {"# --- end of", 1}, {"# nodes held out: 8", 1},
+               {"# error, 8 nodes held out, 24 rows: median", 1}, {"# cluster: ./first.topo", 1},
+               {"net.latency = 2us ; --set of", 1}, {"name = second", 1},
+               {"library.cost_table = second", 1}, {"library.cost_table = first", 0});
     CLI_LINES(cli_read("second.library.csv"), "# fitted_nodes: 1 2 4", 1);
     /* From another directory, too. */
     cli_good("mkdir below && cd below && $AR allreduce --cluster ../second.topo " BY_LIBRARY
@@ -181,10 +176,8 @@ Test(cli_calibrate, the_engine_predicts_in_bands)
         double time_s = cli_number(table, i, "allreduce_s");
         cr_expect_lt(cli_number(table, i, "low_s"), time_s);
         cr_expect_gt(cli_number(table, i, "high_s"), time_s);
-        CLI_CELL(table, i, "algorithm", "auto");
-        CLI_CELL(table, i, "messages_count", "");
-        CLI_CELL(table, i, "setup_s", "");
-        CLI_CELL(table, i, "channels", "");
+        CLI_CELL(table, i, "algorithm", "auto", "messages_count", "", "setup_s", "", "channels",
+                 "");
     }
     struct cli_table *step = cli_rows("predict --cluster abci-v100-nccl2.8 " BY_LIBRARY
                                       " --gpus 64 --trace resnet50-v1.5");
@@ -214,10 +207,7 @@ Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
         cli_good("$AR sweep --cluster abci-v100-nccl2.8 --trace trace.csv --gpus 4,64 --algorithms "
                  "auto,ring,tree --engine library,closed --format csv");
     CLI_HAS(run.err, "3 of 12 points left out, which cannot run; ");
-    CLI_LINES(run.out, ",auto,", 2);
-    CLI_LINES(run.out, ",ring,", 4);
-    CLI_LINES(run.out, ",tree,", 3);
-    CLI_LINES(run.out, ",ok", 9);
+    CLI_COUNTS(run.out, {",auto,", 2}, {",ring,", 4}, {",tree,", 3}, {",ok", 9});
 }
 
 /* Rings of Fugaku as MPI calls them, an algorithm that nobody models, and a row of another
@@ -236,9 +226,9 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
     write_mpi();
     struct cli_run run = cli_good("$AR calibrate mpi.csv --cluster fugaku --hold-out none --out "
                                   "fitted.topo --format csv");
-    CLI_HAS(run.err, "9 rows not used (first mpi.csv:5, all-gather BINE-VEC");
-    CLI_HAS(run.err, "1 rows not used (first mpi.csv:33, all-gather ring_ompi on 512 ranks): of "
-                     "other machines");
+    CLI_HAS(run.err, "9 rows not used (first mpi.csv:5, all-gather BINE-VEC",
+            "1 rows not used (first mpi.csv:33, all-gather ring_ompi on 512 ranks): of "
+            "other machines");
     struct cli_table *fitted = cli_table(run.out);
     size_t row = fitted->rows_count - 2; /* all, before those of 8 GPUs */
     cr_expect_eq(cli_number(fitted, row, "rows"), 19);

@@ -31,8 +31,7 @@ Test(cli_collectives, rows_count_as_nccl_tests_does)
             cli_good("$AR %s --cluster flat --gpus 6 --payload 6MB --format csv", kinds[i].command);
         struct cli_table *table = cli_table(run.out);
         double algbw_Bps = 6e6 / cli_number(table, 1, "allreduce_s");
-        CLI_CELL(table, 1, "operation", kinds[i].command);
-        CLI_CELL(table, 1, "payload_bytes", "6000000");
+        CLI_CELL(table, 1, "operation", kinds[i].command, "payload_bytes", "6000000");
         cr_expect_float_eq(cli_number(table, 1, "algbw_Bps"), algbw_Bps, 1e-7 * algbw_Bps);
         cr_expect_float_eq(cli_number(table, 1, "busbw_Bps"), kinds[i].factor * algbw_Bps,
                            1e-7 * algbw_Bps, "%s", kinds[i].command);
@@ -41,8 +40,7 @@ Test(cli_collectives, rows_count_as_nccl_tests_does)
         cr_expect(strstr(run.err, "is the fastest of") != NULL ||
                       strstr(run.err, "message, as there is no other") != NULL,
                   "%s", run.err);
-        CLI_CELL(table, 1, "mesh", "");
-        CLI_CELL(table, 1, "groups", "");
+        CLI_CELL(table, 1, "mesh", "", "groups", "");
     }
 }
 
@@ -68,10 +66,7 @@ Test(cli_collectives, groups_of_a_mesh_share_the_links)
     struct cli_table *given =
         cli_table(cli_good("$AR " GATHER " --mesh dp=8,tp=4 --gpus 32 --along dp").out);
     cli_expect_same_table(both, given);
-    CLI_CELL(both, 1, "gpus", "32");
-    CLI_CELL(both, 1, "nodes", "8");
-    CLI_CELL(both, 1, "along", "dp");
-    CLI_CELL(both, 1, "groups", "4");
+    CLI_CELL(both, 1, "gpus", "32", "nodes", "8", "along", "dp", "groups", "4");
     /* 7/8 of four payloads leave each node by two HCAs of 10 GB/s */
     cr_expect_geq(cli_number(both, 1, "allreduce_s"), 4 * 7 * 1048576 / 20e9);
     /* busbw is that of a group */
@@ -85,8 +80,7 @@ Test(cli_collectives, a_mesh_of_one_axis_is_no_mesh)
     struct cli_table *mesh = cli_table(run.out);
     struct cli_table *plain = cli_table(cli_good("$AR " GATHER " --gpus 32").out);
     CLI_HAS(run.err, "dp=32 along dp, the only axis: 1 group of 32 GPUs");
-    CLI_CELL(mesh, 1, "allreduce_s", cli_cell(plain, 1, "allreduce_s"));
-    CLI_CELL(mesh, 1, "groups", "1");
+    CLI_CELL(mesh, 1, "allreduce_s", cli_cell(plain, 1, "allreduce_s"), "groups", "1");
 }
 
 Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
@@ -99,8 +93,7 @@ Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
     CLI_HAS(text, "all-gather of 8.389 MB, fp16, on 32 GPUs");
     CLI_HAS(text, "mesh dp=8,tp=4 along dp: 4 groups of 8 GPUs at once");
     CLI_LINES(text, "  ring all-gather ", 1);
-    CLI_HAS(text, "Busiest link: node-");
-    CLI_HAS(text, "up to 4 flows at once on it, of 2 groups");
+    CLI_HAS(text, "Busiest link: node-", "up to 4 flows at once on it, of 2 groups");
     CLI_HAS(links, "up to 4 flows at once on it, of 2 groups");
     /* 7/8 of four payloads leave each node by two HCAs */
     CLI_HAS(links, " 14680064 ");

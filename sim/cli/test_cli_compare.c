@@ -80,10 +80,8 @@ Test(cli_compare, other_engines_are_compared_too_without_a_band)
     struct cli_table *engine = cli_rows("allreduce --cluster abci-v100 --algorithm ring --gpus 32 "
                                         "--payload 32MiB");
     cr_assert_eq(rows->rows_count, 1 + 96);
-    CLI_CELL(rows, 96, "predicted_s", cli_cell(engine, 1, "allreduce_s"));
-    CLI_CELL(rows, 96, "low_s", "");
-    CLI_CELL(rows, 96, "choice", "ring 32x1");
-    CLI_CELL(rows, 96, "set", "held-out");
+    CLI_CELL(rows, 96, "predicted_s", cli_cell(engine, 1, "allreduce_s"), "low_s", "", "choice",
+             "ring 32x1", "set", "held-out");
 }
 
 Test(cli_compare, pictures_lie_beside_their_data)
@@ -99,9 +97,8 @@ Test(cli_compare, pictures_lie_beside_their_data)
                      "compare_error.svg compare_time.gp compare_time.png compare_time.svg "
                      "parameters.csv ");
     const char *picture = cli_read("deep/er/compare_time.svg");
-    CLI_HAS(picture, "32 GPUs (8 nodes), held out");
-    CLI_HAS(picture, "cluster fitted, predicted by engine library");
-    CLI_HAS(picture, "time of one all-reduce (us)");
+    CLI_HAS(picture, "32 GPUs (8 nodes), held out", "cluster fitted, predicted by engine library",
+            "time of one all-reduce (us)");
     /* The script draws the same picture again by itself. */
     cli_good("cd deep/er && cp compare_error.svg kept && "
              "LC_ALL=C.UTF-8 gnuplot compare_error.gp && cmp kept "
@@ -117,8 +114,7 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
     struct cli_run run = cli_run("$AR compare abci_v100_nccl2.8.4_allreduce.csv --format csv");
     cr_expect(run.code == 0 && strstr(run.err, "--cluster abci-v100, fitted to") != NULL, "%s",
               run.err);
-    CLI_LINES(run.out, ",", 97);
-    CLI_LINES(run.out, "held-out", 1);
+    CLI_COUNTS(run.out, {",", 97}, {"held-out", 1});
     CLI_LINES(cli_good("$AR list sets").out, "--cluster abci-v100 --engine library: AIST", 1);
 }
 
@@ -135,8 +131,7 @@ Test(cli_compare, accuracy_has_three_estimates_of_a_set)
     cr_expect_eq(cli_number(rows, 1, "not_used"), 32);
     CLI_CELL(rows, 1, "not_used_why", "32 of less than 1 KiB");
     cr_expect_eq(cli_number(rows, 1, "held_out_rows"), 16);
-    CLI_CELL(rows, 1, "fitted_nodes", "1 2 4");
-    CLI_CELL(rows, 1, "unseen", "no");
+    CLI_CELL(rows, 1, "fitted_nodes", "1 2 4", "unseen", "no");
     cr_expect_str_neq(cli_cell(rows, 1, "seen"), "", "what was chosen with its rows in sight");
     CLI_CELL(rows, 1, "held_out_nodes", "8");
     cr_expect_eq(held_out->rows_count, 16);
@@ -174,8 +169,7 @@ Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
     struct cli_table *rows = cli_table(cli_read("d/sets.csv"));
     cr_assert_eq(rows->rows_count, 1 + LINES);
     for (size_t i = 0; i < LINES; i++) {
-        CLI_CELL(rows, i + 1, "set", lines[i].set);
-        CLI_CELL(rows, i + 1, "unseen", lines[i].unseen);
+        CLI_CELL(rows, i + 1, "set", lines[i].set, "unseen", lines[i].unseen);
         cr_expect_eq(cli_number(rows, i + 1, "rows"), lines[i].rows);
         cr_expect_eq(cli_number(rows, i + 1, "not_used"), lines[i].not_used);
     }

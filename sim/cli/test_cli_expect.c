@@ -79,10 +79,13 @@ Test(cli_expect, a_requirement_that_is_not_met_ends_with_exit_code_1)
 
 Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
 {
-    struct cli_run run = cli_good("$AR expect mn5_h100_mpi_hier_bw --quiet");
-    CLI_HAS(run.out, "expected: engine recurrence, cluster mn5, messages on its links");
-    CLI_HAS(cli_good("$AR expect abci.csv --cluster abci-v100 --engine nccl").out,
-            "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4");
+    static const struct cli_saying rows[] = {
+        {"mn5_h100_mpi_hier_bw --quiet",
+         "expected: engine recurrence, cluster mn5, messages on its links", 1},
+        {"abci.csv --cluster abci-v100 --engine nccl",
+         "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4", 1},
+    };
+    CLI_SAYS("expect", rows);
 }
 
 /* A job that takes another share of the network from row to row is not a slow HCA. */
@@ -116,8 +119,7 @@ Test(cli_expect, suspects_that_rows_cannot_show_are_named)
     cli_good("grep -E '^#|^nodes|^1,' abci.csv >node.csv");
     cli_good("$AR expect node.csv" FITTED " --out out");
     const char *unseen = cli_cell(cli_table(cli_read("out/answer.csv")), 1, "unseen");
-    CLI_HAS(unseen, "hca");
-    CLI_HAS(unseen, "net-latency");
+    CLI_HAS(unseen, "hca", "net-latency");
     cr_expect(strstr(unseen, "nvlink") == NULL, "%s", unseen);
 }
 
@@ -189,18 +191,19 @@ Test(cli_expect, rows_of_other_units_are_not_called_slow_alone)
 
 Test(cli_expect, nodes_and_a_release_that_a_log_lacks_or_has)
 {
-    const char *log = FIXTURE "osu-allreduce-full.txt";
+    static const struct cli_saying rows[] = {
+        {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2 --format csv",
+         "allreduce,2,8,", 5},
+        {FIXTURE "nccl-json-3.json --cluster dgx-h100", "constants of nccl-2.28.9", 1},
+        {FIXTURE "nccl-json-3.json --cluster dgx-h100 --tuning 2.19.4", "constants of nccl-2.19.4",
+         1},
+        {"new.json --cluster dgx-h100",
+         "release 9.99.1 of the log is not known; constants are those of 2.21.5", 1},
+    };
+    cli_good("sed 's/22809/99901/' " FIXTURE "nccl-json-3.json >new.json"); /* 2.28.9 */
+    CLI_SAYS("expect", rows);
     cli_fails(65, "the log does not say how many ranks took part",
-              "$AR expect %s --cluster abci-v100", log);
-    CLI_HAS(cli_good("$AR expect %s --cluster abci-v100 --nodes 2 --format csv", log).out,
-            "allreduce,2,8,");
-    const char *json = FIXTURE "nccl-json-3.json"; /* "nccl_version": 22809 */
-    CLI_HAS(cli_good("$AR expect %s --cluster dgx-h100", json).out, "constants of nccl-2.28.9");
-    CLI_HAS(cli_good("$AR expect %s --cluster dgx-h100 --tuning 2.19.4", json).out,
-            "constants of nccl-2.19.4");
-    cli_good("sed 's/22809/99901/' %s >new.json", json);
-    CLI_HAS(cli_good("$AR expect new.json --cluster dgx-h100").err,
-            "release 9.99.1 of the log is not known; constants are those of 2.21.5");
+              "$AR expect %s --cluster abci-v100", FIXTURE "osu-allreduce-full.txt");
     cli_fails(65, "found GPU \"Tesla V100-SXM2-16GB\"; expected \"NVIDIA A100-SXM4-80GB\"",
               "$AR expect %s --cluster dgx-a100", FIXTURE "nccl-three-runs.txt");
 }
@@ -230,8 +233,7 @@ Test(cli_expect, operations_that_nobody_models_are_left_out_and_messages_are_tim
     CLI_HAS(cli_read("out/report.html"), "As fast as it should be?");
     cli_good("cat %s %s >both.txt", FIXTURE "nccl-13-sendrecv.txt", FIXTURE "nccl-13-reduce.txt");
     run = cli_good("$AR expect both.txt --cluster dgx-a100");
-    CLI_HAS(run.err, "send-receive on ");
-    CLI_HAS(run.err, "of operations that are not modelled");
+    CLI_HAS(run.err, "send-receive on ", "of operations that are not modelled");
 }
 
 /* Routes across 32 x 512 routers are longer than a path may be. */
@@ -252,13 +254,14 @@ Test(cli_expect, a_shape_that_cannot_be_routed_is_left_out_alone)
 
 Test(cli_expect, defaults_that_decide_how_a_log_is_read_are_said)
 {
-    CLI_HAS(cli_good("$AR expect %s --cluster dgx2-v100", FIXTURE "nccl-12-all-to-all.txt").err,
-            "do not say of which collective they are: these are taken for all-to-all");
-    CLI_HAS(
-        cli_good("$AR expect %s --cluster abci-v100 --nodes 2", FIXTURE "osu-allreduce-full.txt")
-            .err,
-        "are of OSU's test of MPI-CUDA, not of NCCL: they are priced as calls of NCCL");
-    cr_expect(strstr(cli_good("$AR expect abci.csv" FITTED).err, "they are") == NULL);
+    static const struct cli_saying rows[] = {
+        {FIXTURE "nccl-12-all-to-all.txt --cluster dgx2-v100",
+         "do not say of which collective they are: these are taken for all-to-all", 1},
+        {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2",
+         "are of OSU's test of MPI-CUDA, not of NCCL: they are priced as calls of NCCL", 1},
+        {"abci.csv" FITTED, "they are", 0},
+    };
+    CLI_SAYS("expect", rows);
 }
 
 /* A V100 has no switches that sum; an H100 may. */
@@ -280,8 +283,7 @@ Test(cli_expect, each_log_may_have_its_own_number_of_nodes)
     cli_good("cp %s one.txt && cp one.txt other.txt", FIXTURE "osu-allreduce-full.txt");
     const char *rows =
         cli_good("$AR expect one.txt other.txt --cluster abci-v100 --nodes 4,2 --format csv").out;
-    CLI_LINES(rows, "allreduce,4,16,", 5);
-    CLI_LINES(rows, "allreduce,2,8,", 5);
+    CLI_COUNTS(rows, {"allreduce,4,16,", 5}, {"allreduce,2,8,", 5});
     cli_fails(64, "--nodes: found 3 counts and 2 logs; expected one count, or one for each log",
               "$AR expect one.txt other.txt --cluster abci-v100 --nodes 2,4,8");
 }
@@ -292,9 +294,8 @@ Test(cli_expect, json_and_the_picture_have_the_answer)
     const char *json = cli_good("$AR expect slow.csv" FITTED " --format json --out out").out;
     cr_expect_eq(strncmp(json, "{\"answer\": \"All-reduce on ", 26), 0);
     CLI_HAS(json, "\n\"alike\": \"");
-    CLI_LINES(json, "  {\"operation\": ", 96);
-    CLI_LINES(json,
-              "  {\"suspect\": ", (int)cli_table(cli_read("out/suspects.csv"))->rows_count - 1);
+    CLI_COUNTS(json, {"  {\"operation\": ", 96},
+               {"  {\"suspect\": ", cli_table(cli_read("out/suspects.csv"))->rows_count - 1});
     CLI_HAS(json, "\n\"unseen\": \"");
     CLI_HAS(cli_read("out/answer.csv"), "answer,alike,unseen,basis");
     struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));

@@ -55,8 +55,7 @@ Test(cli_trace, an_imported_trace_goes_into_a_prediction)
     const struct cli_table *table = cli_table(run.out);
     /* 173 us forward, 320 us backward, 31 us of the optimizer, 1 us before them. */
     cr_expect_float_eq(cli_number(table, 1, "compute_s"), 525e-6, 1e-9);
-    CLI_CELL(table, 1, "batch_per_gpu", "8");
-    CLI_CELL(table, 1, "precision", "fp16");
+    CLI_CELL(table, 1, "batch_per_gpu", "8", "precision", "fp16");
 }
 
 Test(cli_trace, a_profile_with_a_fake_process_group_is_a_step_of_a_mesh)
@@ -136,8 +135,7 @@ Test(cli_layers, files_and_the_picture_are_written)
 {
     struct cli_run run =
         cli_good("$AR compare resnet50-v1.5-recorded --out out && cat out/kinds.csv && ls out");
-    CLI_HAS(run.out, "\nkind,layers,forward_measured_s,");
-    CLI_HAS(run.out, "\nlayers.svg");
+    CLI_HAS(run.out, "\nkind,layers,forward_measured_s,", "\nlayers.svg");
     const char *parameters = cli_read("out/parameters.csv");
     CLI_LINES(parameters, "cost table,v100-sxm2,", 1);
     CLI_HAS(run.err, "resnet50-v1.5-recorded, fp32, batch of 32, computed by cost table v100-sxm2");
@@ -169,8 +167,7 @@ Test(cli_layers, measured_kernels_have_errors_by_gpu_and_precision)
     struct cli_table *rows = cli_rows("compare " PRODUCTS);
     cr_assert_eq(rows->rows_count, 1 + 19);
     CLI_CELL(rows, 1, "gpu", "a100");
-    CLI_CELL(rows, 10, "precision", "nvfp4");
-    CLI_CELL(rows, 10, "count", "18");
+    CLI_CELL(rows, 10, "precision", "nvfp4", "count", "18");
     for (size_t i = 1; i < rows->rows_count; i++) {
         double median = cli_number(rows, i, "median_frac");
         cr_expect(median > 0 && median < 0.1 && cli_number(rows, i, "p95_frac") > median);

@@ -135,9 +135,8 @@ Test(cli_links, rows_record_the_changed_links)
 Test(cli_links, explain_names_the_slow_link_and_where_it_comes_from)
 {
     struct cli_run run = cli_good("$AR explain " RING " --trace trace.csv " LINKS);
-    CLI_LINES(run.out, "  node-3.hca-0.", 1);
-    CLI_LINES(run.out, ", 1 flow: 2.557 GB/s", 1);
-    CLI_LINES(run.out, "slow-link                node-3.hca-0:4     --slow-link", 1);
+    CLI_COUNTS(run.out, {"  node-3.hca-0.", 1}, {", 1 flow: 2.557 GB/s", 1},
+               {"slow-link                node-3.hca-0:4     --slow-link", 1});
 }
 
 Test(cli_links, export_writes_the_changed_links)

@@ -9,9 +9,7 @@ TestSuite(cli_nccl, .init = cli_enter_measured, .fini = cli_leave);
 static double time_us(const char *options)
 {
     struct cli_table *table = cli_rows("allreduce --cluster abci-v100 --engine nccl %s", options);
-    CLI_CELL(table, 1, "low_s", "");
-    CLI_CELL(table, 1, "high_s", "");
-    CLI_CELL(table, 1, "messages_count", "");
+    CLI_CELL(table, 1, "low_s", "", "high_s", "", "messages_count", "");
     return cli_number(table, 1, "allreduce_s") * 1e6;
 }
 
@@ -89,8 +87,7 @@ Test(cli_nccl, rows_say_which_release_and_which_choices)
                                   "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
     CLI_HAS(run.out, "\"own constants of nccl-2.8.4: ring/");
     const char *engines = cli_good("$AR list engines").out;
-    CLI_HAS(engines, "\nnccl  ");
-    CLI_HAS(engines,
+    CLI_HAS(engines, "\nnccl  ",
             "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
@@ -114,10 +111,10 @@ Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
     const char *text = cli_good("$AR explain --cluster abci-v100 --engine nccl --algorithm torus2d "
                                 "--shape 8x8 --gpus 64 --trace trace.csv")
                            .out;
-    CLI_LINES(text, "All-reduce by calls of nccl-2.8.4", 1);
-    CLI_LINES(text, "  reduce-scatter          8        2        1  ring/", 1);
-    CLI_LINES(text, "  all-reduce              8        8        4  ", 1);
-    CLI_LINES(text, "  all-gather              8        2        1  ring/", 1);
+    CLI_COUNTS(text, {"All-reduce by calls of nccl-2.8.4", 1},
+               {"  reduce-scatter          8        2        1  ring/", 1},
+               {"  all-reduce              8        8        4  ", 1},
+               {"  all-gather              8        2        1  ring/", 1});
 }
 
 /* --- compare and calibrate ---------------------------------------------------------------- */
@@ -133,9 +130,8 @@ Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick)
     cr_assert_eq(own->rows_count, 1 + 96);
     size_t differ = 0;
     for (size_t i = 1; i < own->rows_count; i++) {
-        CLI_CELL(own, i, "predicted_s", cli_cell(own, i, "tuning_s"));
-        CLI_CELL(own, i, "low_s", "");
-        CLI_CELL(own, i, "set", "held-out");
+        CLI_CELL(own, i, "predicted_s", cli_cell(own, i, "tuning_s"), "low_s", "", "set",
+                 "held-out");
         CLI_CELL(fitted, i, "tuning_s", cli_cell(old, i, "predicted_s"));
         differ += strcmp(cli_cell(own, i, "predicted_s"), cli_cell(old, i, "predicted_s")) != 0;
     }

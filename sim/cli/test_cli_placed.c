@@ -44,8 +44,7 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
     const char *text = cli_good("$AR explain --cluster dgx-a100 --gpus 2 --operators googlenet "
                                 "--placement greedy --quiet")
                            .out;
-    CLI_HAS(text, "96 operators");
-    CLI_HAS(text, "messages    6422528");
+    CLI_HAS(text, "96 operators", "messages    6422528");
     text = cli_good("$AR export --format chrome-trace --cluster dgx-a100 --gpus 2 --operators "
                     "googlenet --quiet")
                .out;
@@ -96,8 +95,7 @@ Test(cli_placed, inference_of_an_evoformer_goes_forward_alone)
                                 "alphafold2-inference-1024 --mesh tp=2 --precision bf16 --quiet")
                            .out;
     CLI_HAS(text, "compute");
-    CLI_LACKS(text, "optimizer");
-    CLI_LACKS(text, "reduce");
+    CLI_LACKS(text, "optimizer", "reduce");
 }
 
 Test(cli_placed, memory_that_is_not_split_is_not_called_activations)
@@ -168,9 +166,7 @@ Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
 {
     struct cli_table *traced = predict_row(RESNET50 "--strategy ssp:3 --servers 8");
     struct cli_table *laid_out = predict_row(BERT "--strategy ssp:3 --servers 8 --jitter 0.1");
-    CLI_CELL(traced, 1, "strategy", "ssp:3");
-    CLI_CELL(traced, 1, "settings", "servers=8");
-    CLI_CELL(traced, 1, "algorithm", "");
+    CLI_CELL(traced, 1, "strategy", "ssp:3", "settings", "servers=8", "algorithm", "");
     cr_expect_eq(cli_number(traced, 1, "messages_count"),
                  2 * 3 * 32 * 8); /* slices, workers, servers */
     cr_expect_eq(cli_number(laid_out, 1, "messages_count"), 2 * 24 * 32 * 8);
@@ -203,8 +199,7 @@ Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
 Test(cli_servers, explain_shows_where_the_time_of_workers_goes)
 {
     struct cli_run run = cli_good("$AR explain " RESNET50 "--strategy ssp:1 --jitter 0.2 --quiet");
-    CLI_HAS(run.out, "wait for slower workers");
-    CLI_HAS(run.out, "the servers' HCAs alone, each way");
+    CLI_HAS(run.out, "wait for slower workers", "the servers' HCAs alone, each way");
     cli_fails(64, "--strategy: found ssp; expected one whose ranks follow a task graph",
               "$AR export --format chrome-trace " RESNET50 "--strategy ssp:1");
     cli_fails(64, "--out: found with strategy ssp",

@@ -108,7 +108,7 @@ Test(cli_stop, a_signal_ends_all_processes_and_leaves_no_files)
 
 Test(cli_stop, a_signal_that_is_ignored_as_by_nohup_ends_nothing)
 {
-    cli_good("trap '' HUP; $AR sweep " STEP " --gpus 64,256 --algorithms torus2d --shapes square "
+    cli_good("trap '' HUP; $AR sweep " STEP " --gpus 64,128 --algorithms torus2d --shapes square "
              "--jobs 1 --engine simgrid >o.txt & sleep 0.1; kill -HUP $!; wait $!");
     CLI_LINES(cli_read("o.txt"), "torus2d", 2);
 }
@@ -149,9 +149,7 @@ static void expect_one_lost(bool kills_simulation, const char *reason)
     cr_assert_eq(table->rows_count, 3);
     CLI_CELL(table, 1, "status", "ok");
     CLI_HAS(cli_cell(table, 2, "status"), reason);
-    CLI_CELL(table, 2, "gpus", "1024");
-    CLI_CELL(table, 2, "nodes", "256");
-    CLI_CELL(table, 2, "iteration_s", "");
+    CLI_CELL(table, 2, "gpus", "1024", "nodes", "256", "iteration_s", "");
     CLI_LINES(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024", 1);
 }
 
@@ -317,9 +315,9 @@ Test(cli_resume, rows_that_failed_are_tried_again)
                                "--algorithms ring --engine simgrid,closed --format csv --out f";
     struct cli_run run = cli_run("(ulimit -n 7; %s --jobs 1)", line);
     cr_assert_eq(run.code, 69, "%s", run.err);
-    CLI_LINES(run.err, "2 of 4 points failed; the first, ring on 4 GPUs", 1);
-    CLI_LINES(run.err, "Too many open files; expected liballreckon-simgrid.so", 1);
-    CLI_LINES(run.err, "; --resume tries them again", 1);
+    CLI_COUNTS(run.err, {"2 of 4 points failed; the first, ring on 4 GPUs", 1},
+               {"Too many open files; expected liballreckon-simgrid.so", 1},
+               {"; --resume tries them again", 1});
     CLI_LINES(cli_read("f/sweep.csv"), ",ok", 2);
     struct cli_run again = cli_good("%s --resume", line);
     CLI_LINES(again.err, "2 of 4 rows are there, 2 to compute", 1);

@@ -129,25 +129,22 @@ Test(cli_terms, a_measured_rate_is_met_at_its_batch)
 
 Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
 {
-    const char *step = "$AR predict --gpus 8 --algorithm ring --engine closed --cluster";
-    const char *not_there = "gpu.memory";
+    static const struct cli_saying rows[] = {
+        {"flat --trace ./us.csv", "its file is read in seconds, is it in ms or us?", 1},
+        {"flat --trace trace.csv", "is read in seconds", 0},
+        {"dgx1-v100 --trace resnet50-v1.5 --batch 208", "gpu.memory", 0},
+        {"dgx1-v100 --trace resnet50-v1.5 --batch 512",
+         "note: batch 512: activations, weights and gradients take about 21.32 GB, more than "
+         "gpu.memory, 16.94 GB",
+         1},
+        {"dgx1-v100 --trace resnet50-v1.5 --batch 512 --set gpu.memory=32GB", "gpu.memory", 0},
+    };
     cli_good("awk -F, -v OFS=, '/^[a-z]+[0-9]/ {$2 *= 1e6; $3 *= 1e6} {print}' trace.csv >us.csv");
-    struct cli_run run = cli_good("%s flat --trace ./us.csv", step);
-    CLI_LINES(run.err, "its file is read in seconds, is it in ms or us?", 1);
-    run = cli_good("%s flat --trace trace.csv", step);
-    CLI_LINES(run.err, "is read in seconds", 0);
-    run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 208", step);
-    CLI_LINES(run.err, not_there, 0);
-    run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512", step);
-    CLI_LINES(run.err,
-              "note: batch 512: activations, weights and gradients take "
-              "about 21.32 GB, more than gpu.memory, 16.94 GB",
-              1);
-    run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512 --set gpu.memory=32GB", step);
-    CLI_LINES(run.err, not_there, 0);
-    run = cli_good("$AR sweep --gpus 8,16 --algorithms ring --engine closed --cluster dgx1-v100 "
-                   "--trace resnet50-v1.5 --batch 32,512,64");
-    CLI_LINES(run.err, "note: batch 512: activations", 1);
+    CLI_SAYS("predict --gpus 8 --algorithm ring --engine closed --cluster", rows);
+    CLI_LINES(cli_good("$AR sweep --gpus 8,16 --algorithms ring --engine closed --cluster "
+                       "dgx1-v100 --trace resnet50-v1.5 --batch 32,512,64")
+                  .err,
+              "note: batch 512: activations", 1);
 }
 
 Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark)
@@ -289,8 +286,9 @@ Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
     double minutes[2];
     for (size_t i = 0; i < 2; i++) {
         struct cli_run run =
-            cli_run("timeout -s KILL 2 $AR %s --cluster flat --trace resnet50-v1.5 --gpus 1024 "
-                    "--algorithm torus2d --framework horovod --engine simgrid",
+            cli_run("$AR %s --cluster flat --trace resnet50-v1.5 --gpus 1024 --algorithm torus2d "
+                    "--framework horovod --engine simgrid 2>note & for i in $(seq 200); do grep -q "
+                    "'takes about' note && break; sleep 0.05; done; kill -9 $!; cat note >&2",
                     commands[i]);
         const char *about = strstr(run.err, "takes about ");
         cr_assert_not_null(about, "%s", run.err);

@@ -33,7 +33,6 @@ Test(cli_train, phases_that_do_not_fit_are_refused)
         {GOOD PHASES "0,0,16\n", ":8: column \"last_epoch\" is \"0\"; expected a number above"},
         {GOOD PHASES "0,-1,16\n", ":8: column \"last_epoch\" is \"-1\"; expected"},
         {GOOD PHASES "0,x,16\n", ":8: column \"last_epoch\" is \"x\"; expected a number of"},
-        {GOOD PHASES "0,nan,16\n", ":8: column \"last_epoch\" is \"nan\"; expected"},
         {GOOD PHASES "0,9,0\n", ":8: column \"batch_per_gpu\" is \"0\"; expected a whole"},
         {GOOD PHASES "0,9,1.5\n", ":8: column \"batch_per_gpu\" is \"1.5\"; expected a whole"},
         {GOOD PHASES "0,9,12501\n",
@@ -49,9 +48,6 @@ Test(cli_train, phases_that_do_not_fit_are_refused)
          ":7: found columns \"batch_per_gpu\" and \"batch_total\"; expected one of them"},
         {GOOD "first_epoch,last_epoch,batch_per_gpus\n0,9,16\n",
          ":7: unknown column \"batch_per_gpus\"; did you mean \"batch_per_gpu\"?"},
-        {GOOD "first_epoch,batch_per_gpu\n0,16\n",
-         ":7: column \"last_epoch\" is missing; expected it in the header"},
-        {GOOD PHASES "0,9\n", ":8:"},
     };
     REFUSE_TEXTS(rows);
 }
@@ -65,7 +61,6 @@ Test(cli_train, directives_that_are_wrong_are_refused)
          ":1: directive \"run\" is \"2\"; expected 1, the version of run files"},
         {GOOD "# imges = 3\n" PHASES "0,9,16\n",
          ":7: unknown directive \"imges\"; did you mean \"images\"?"},
-        {GOOD "# images = 3\n" PHASES "0,9,16\n", ":7: directive \"images\" is given twice"},
         {"# run = 1\n" OPTIONS PHASES "0,9,16\n", "directive \"images\" is missing; expected"},
         {"# run = 1\n# images = 9\n" PHASES "0,9,1\n",
          "directive \"cluster\" is missing; expected it or the option --cluster"},
@@ -151,8 +146,7 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
         cli_rows("predict --cluster flat --gpus 4 --algorithm ring --trace resnet50-v1.5 --batch "
                  "32");
     cr_assert_eq(csv->rows_count, 4);
-    CLI_CELL(csv, 2, "run", "mine");
-    CLI_CELL(csv, 2, "phase", "2");
+    CLI_CELL(csv, 2, "run", "mine", "phase", "2");
     CLI_CELL(csv, 2, "steps_count", "2145"); /* 5.5 epochs of 390 */
     CLI_CELL(csv, 2, "batch_total", "128");
     static const char *const same[] = {"iteration_s", "samples_per_s", "efficiency_frac", "shape",
@@ -186,11 +180,13 @@ Test(cli_train, formats_have_the_same_values)
 /* The published time stands beside the prediction for the GPUs of the file, not for others. */
 Test(cli_train, what_a_run_took_is_said_beside_its_prediction)
 {
-    const char *own = cli_good("$AR train sony-v2-3456 --engine closed").err;
-    CLI_HAS(own, "sony-v2-3456 took 122 s, predicted ");
-    CLI_HAS(own, "52 of the 122 s are no training steps");
-    CLI_LACKS(cli_good("$AR train sony-v2-3456 --engine closed --gpus 1024").err, " took 122 s");
-    CLI_LACKS(cli_good("$AR train example --engine closed").err, " took ");
+    static const struct cli_saying rows[] = {
+        {"sony-v2-3456", "sony-v2-3456 took 122 s, predicted ", 1},
+        {"sony-v2-3456", "52 of the 122 s are no training steps", 1},
+        {"sony-v2-3456 --gpus 1024", " took 122 s", 0},
+        {"example", " took ", 0},
+    };
+    CLI_SAYS("train --engine closed", rows);
 }
 
 Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
@@ -210,8 +206,7 @@ Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
         }
     }
     cr_expect_eq(row, table->rows_count);
-    CLI_LINES(run.err, "1048576 GPUs is left out", 2);
-    CLI_LINES(run.err, "example on 30000 GPUs is left out", 1);
+    CLI_COUNTS(run.err, {"1048576 GPUs is left out", 2}, {"example on 30000 GPUs is left out", 1});
     cr_expect_lt(cli_number(table, 6, "time_s"), cli_number(table, 3, "time_s"));
 }
 
@@ -227,12 +222,13 @@ Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
 Test(cli_train, a_run_without_a_framework_is_noted)
 {
     static const char text[] = "no --framework: compute and messages alone take time";
+    const struct cli_saying rows[] = {{"bare.run.csv --gpus 4,8", text, 1},
+                                      {"bare.run.csv --framework typical", text, 0},
+                                      {"bare.run.csv --quiet", text, 0},
+                                      {"named.run.csv", text, 0}};
     cli_write("bare.run.csv", GOOD PHASES "0,9,16\n");
-    CLI_LINES(cli_good("$AR train bare.run.csv --gpus 4,8").err, text, 1);
-    CLI_LINES(cli_good("$AR train bare.run.csv --framework typical").err, text, 0);
-    CLI_LINES(cli_good("$AR train bare.run.csv --quiet").err, text, 0);
     cli_write("named.run.csv", GOOD "# framework = nnl\n" PHASES "0,9,16\n");
-    CLI_LINES(cli_good("$AR train named.run.csv").err, text, 0);
+    CLI_SAYS("train", rows);
 }
 
 /* Files that a run file names lie beside it, wherever it is called from. */
@@ -257,9 +253,9 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     cr_expect_str_eq(cli_cell(cli_table(csv), 3, "exact"), "no", "of the total");
     const char *parameters = cli_read("o/deep/parameters.csv");
-    CLI_LINES(parameters, "example: algorithm,torus2d,run file", 1);
-    CLI_LINES(parameters, "\"example: epochs 30-90, batch_per_gpu\",64,", 1);
-    CLI_LINES(parameters, "example: gpus,64,run file", 1);
+    CLI_COUNTS(parameters, {"example: algorithm,torus2d,run file", 1},
+               {"\"example: epochs 30-90, batch_per_gpu\",64,", 1},
+               {"example: gpus,64,run file", 1});
     cli_good("$AR train example --gpus 32 --out other --quiet");
     CLI_LINES(cli_read("other/parameters.csv"), "--gpus,32,command line", 1);
     size_t files = cli_files_count();
@@ -277,7 +273,6 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
 Test(cli_train, list_runs_shows_titles)
 {
     const char *out = cli_good("$AR list runs").out;
-    CLI_HAS(out, "sony-v1-2176 ");
-    CLI_HAS(out, "3456 V100");
+    CLI_HAS(out, "sony-v1-2176 ", "3456 V100");
     CLI_LINES(out, "cannot be read", 0);
 }

@@ -75,8 +75,7 @@ Test(cli_view, columns_are_those_that_were_asked_for)
     CLI_HAS(run.out, "nodes");
     CLI_LACKS(run.out, "efficiency");
     run = cli_good("$AR predict " STEP " --gpus 4 --algorithm ring --columns all");
-    CLI_HAS(run.out, "efficiency");
-    CLI_HAS(run.out, "buckets_count");
+    CLI_HAS(run.out, "efficiency", "buckets_count");
     run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --global-batch 8 "
                    "--quiet --columns compute_s");
     CLI_HAS(run.out, "compute_s");
@@ -139,8 +138,7 @@ Test(cli_view, a_sweep_ends_with_the_best_of_each_gpu_count_and_some_that_are_si
     cr_assert_not_null(checked, "%s", out);
     cr_expect(strlen(best) == (size_t)(checked - begin) && strncmp(begin, best, strlen(best)) == 0,
               "%s", out);
-    CLI_HAS(checked, "  closed ");
-    CLI_HAS(checked, "  simgrid ");
+    CLI_HAS(checked, "  closed ", "  simgrid ");
     CLI_LACKS(best, "simulated by SimGrid");
     CLI_LACKS(cli_good("$AR sweep " STEP " --gpus 4,8 --algorithms ring,tree --engine simgrid").out,
               "simulated by SimGrid");
