@@ -191,14 +191,6 @@ static inline enum ar_calls ar_algorithm_calls(const struct ar_algorithm *algori
     return algorithm != NULL ? algorithm->calls : AR_CALLS_ANY;
 }
 
-/** Whether NCCL and RCCL run an algorithm by themselves, in one call: their rings and trees, and
- * sums in switches. Others need a program of their own, or a library of MPI. */
-static inline bool ar_algorithm_is_of_nccl(const struct ar_algorithm *algorithm)
-{
-    return algorithm->calls == AR_CALLS_RING || algorithm->calls == AR_CALLS_TREE ||
-           algorithm->wants_sums;
-}
-
 /** Channels of ar_collective.h for one of the command line. */
 static inline uint32_t ar_algorithm_channels(const struct ar_algorithm *algorithm)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_runnable.h"
 #include "ar_text.h"
 #include "ar_units.h"
 
@@ -172,8 +173,10 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
         bool is_all = strcmp(item, "all") == 0;
         bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
         const struct ar_algorithm *algorithm;
-        bool is_nccl = strcmp(item, "nccl") == 0; /* those that it runs by itself */
-        bool is_known = is_all || is_auto || is_nccl;
+        struct ar_runner runner; /* of a library all that it runs */
+        struct ar_error ignored;
+        bool is_library = ar_runner_parse(where, item, &runner, &ignored) == AR_OK;
+        bool is_known = is_all || is_auto || is_library;
         for (size_t i = 0; i < ar_operations_count && !is_known && operation == NULL; i++) {
             is_known = ar_algorithm_find(where, ar_operations[i], item, &algorithm, err) == AR_OK;
         }
@@ -184,7 +187,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
         has_auto = has_auto || is_auto;
         for (size_t i = 0; i < ar_algorithms_count && !is_auto; i++) {
             bool is_meant = is_all || strcmp(ar_algorithms[i]->name, item) == 0 ||
-                            (is_nccl && ar_algorithm_is_of_nccl(ar_algorithms[i]));
+                            (is_library && ar_runner_runs(&runner, ar_algorithms[i], false));
             if (!is_listed[i] && is_meant &&
                 (operation == NULL || ar_algorithms[i]->operation == operation)) {
                 is_listed[i] = true;

@@ -27,7 +27,7 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
                                struct ar_error *err);
 
 /** Parses names of algorithms of an operation (NULL: of all of them, where a name means each
- * algorithm that has it), `all` and `nccl` (those of ar_algorithm_is_of_nccl()) among them, and
+ * algorithm that has it), `all` and libraries (ar_runnable.h: `nccl-2.23`) among them, and
  * `auto` if it may be there, which is NULL and comes last. */
 enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
                                const struct ar_operation *operation, const char *text,

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_runnable.h"
+#include "ar_text.h"
 #include "lists.h"
 #include "test_outcome.h"
 
@@ -127,6 +129,54 @@ Test(lists, algorithms_come_in_the_order_they_are_named)
     cr_expect_str_eq(algorithms[0]->name, "tree");
     cr_expect_str_eq(algorithms[1]->name, "ring");
     cr_expect_null(algorithms[count - 1]);
+}
+
+/* NCCL had no trees before 2.4 and no CollNet of two kinds before 2.14. */
+Test(lists, libraries_run_what_their_releases_have)
+{
+    static const struct {
+        const char *library, *runs;
+        size_t count;
+    } rows[] = {{"nccl-2.3.7", "ring", 1},
+                {"nccl-2.13", "ring tree", 2},
+                {"nccl-2.14.3", "ring tree collnet-direct", 3},
+                {"nccl-2.23.4", "ring tree collnet-direct in-network", 4},
+                {"nccl", "ring tree collnet-direct in-network", 4},
+                {"rccl-2.22", "ring tree", 2},
+                {"openmpi-5.0.3", "ring recursive-doubling halving-doubling", 3},
+                {"mpich-4.3", "recursive-doubling halving-doubling", 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(list_all_reduces(rows[i].library, false), AR_OK, "%s", rows[i].library);
+        cr_expect_eq(count, rows[i].count, "%s", rows[i].library);
+        for (size_t k = 0; k < count; k++) {
+            cr_expect(ar_text_has_word(rows[i].runs, algorithms[k]->name), "%s: %s",
+                      rows[i].library, algorithms[k]->name);
+        }
+    }
+    static const char *const wrong[] = {"nccl-2.2",    "nccl-", "nccl-2", "nccl-2.3x",
+                                        "openmpi-3.1", "gloo",  ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct ar_runner runner;
+        struct ar_error err;
+        cr_expect_eq(ar_runner_parse("--runnable-by", wrong[i], &runner, &err), AR_USAGE, "%s",
+                     wrong[i]);
+        cr_expect_eq(strncmp(err.text, "--runnable-by: found ", 21), 0, "%s", err.text);
+    }
+}
+
+Test(lists, pat_wants_one_rank_on_each_node)
+{
+    const struct ar_algorithm *bruck;
+    struct ar_runner before, since;
+    struct ar_error err;
+    char text[AR_RUNNERS_TEXT];
+    cr_assert_eq(ar_algorithm_find("", &ar_operation_all_gather, "bruck", &bruck, &err), AR_OK);
+    cr_assert_eq(ar_runner_parse("", "nccl-2.22", &before, &err), AR_OK);
+    cr_assert_eq(ar_runner_parse("", "nccl-2.23", &since, &err), AR_OK);
+    cr_expect(ar_runner_runs(&since, bruck, true) && !ar_runner_runs(&since, bruck, false));
+    cr_expect(!ar_runner_runs(&before, bruck, true));
+    cr_expect_str_eq(ar_runners_format(bruck, false, text), "openmpi-4.1 mpich-4.0");
+    cr_expect_str_eq(ar_runners_format(bruck, true, text), "nccl-2.23 openmpi-4.1 mpich-4.0");
 }
 
 Test(lists, a_list_that_has_no_algorithm_of_the_operation_is_refused)

@@ -63,12 +63,14 @@ static void list_algorithms_of_all(struct lister *list)
         for (size_t j = 0; j < ar_algorithms_count; j++) {
             const struct ar_algorithm *algorithm = ar_algorithms[j];
             if (algorithm->operation == ar_operations[i]) {
+                char runners[AR_RUNNERS_TEXT];
+                bool has_runners = ar_runners_format(algorithm, true, runners)[0] != '\0';
                 add_item(list, algorithm->name,
-                         "%s%s" NEXT_LINE "shape:  %s" NEXT_LINE "time:   %s" NEXT_LINE
+                         "%s%s%s%s" NEXT_LINE "shape:  %s" NEXT_LINE "time:   %s" NEXT_LINE
                          "source: %s",
-                         algorithm->title,
-                         ar_algorithm_is_of_nccl(algorithm) ? " (a call of NCCL and RCCL)" : "",
-                         ar_algorithm_shape_help(algorithm), algorithm->formula, algorithm->source);
+                         algorithm->title, has_runners ? " (run by " : "", runners,
+                         has_runners ? ")" : "", ar_algorithm_shape_help(algorithm),
+                         algorithm->formula, algorithm->source);
             }
         }
     }

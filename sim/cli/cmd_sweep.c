@@ -143,8 +143,9 @@ static enum ar_status note_steps(FILE *notes, struct space *space, struct ar_err
 
 static void note_collectives(FILE *notes, const struct space *space)
 {
-    ar_note(notes, "%zu points, %" PRIu32 " combination%s of options and settings",
-            space->points_count, space->variants.count, space->variants.count == 1 ? "" : "s");
+    ar_note(notes, "%zu point%s, %" PRIu32 " combination%s of options and settings",
+            space->points_count, space->points_count == 1 ? "" : "s", space->variants.count,
+            space->variants.count == 1 ? "" : "s");
     for (size_t i = 0; i < space->operations_count; i++) {
         if (space->operations[i]->has_root &&
             !ar_scenario_has(&space->request->base, AR_KEY_ROOT)) {

@@ -41,8 +41,8 @@ static const struct option_row own_rows[] = {
         "what calls were forced to (NCCL_ALGO): its messages fit the links, in place of a cost "
         "table"),
     OWN("algorithms", "LIST", OF(sweep) | OF(verify), AT(algorithms), "all",
-        "algorithms, separated by commas; all; or nccl: those that NCCL and RCCL run by "
-        "themselves"),
+        "algorithms, separated by commas; all; or those that a library runs: nccl, openmpi-5.0, "
+        "as with --runnable-by"),
     OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
         "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
     OWN("payload", "SIZE", OF(collective), AT(payloads), NULL,

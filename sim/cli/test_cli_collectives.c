@@ -209,7 +209,7 @@ Test(cli_collectives, the_fastest_algorithm_says_what_a_library_can_run)
                                   "--payload 256KiB,128MiB");
     CLI_LINES(run.err, "direct is the fastest of 16 by engine recurrence (", 1);
     CLI_LINES(run.err, "which NCCL and RCCL have no call for; of those that they have", 2);
-    CLI_LINES(cli_good("$AR list algorithms").out, "(a call of NCCL and RCCL)", 12);
+    CLI_LINES(cli_good("$AR list algorithms").out, "(run by nccl-", 12);
 }
 
 Test(cli_collectives, what_does_not_belong_together_is_one_line)
@@ -264,4 +264,48 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "found \"torus2d\" of all-reduce; expected one of broadcast: "},
     };
     CLI_REFUSE(64, "", rows);
+}
+
+/* NCCL 2.3 has rings alone; the answer says who runs the winner. */
+Test(cli_collectives, a_library_and_its_release_limit_the_choice)
+{
+    static const char line[] = "allreduce --cluster dgx-h100 --gpus 64 --payload 1MiB --quiet "
+                               "--runnable-by %s";
+    static const struct {
+        const char *library, *algorithm, *runnable_by;
+    } rows[] = {{"nccl-2.23", "tree", "nccl-2.4 rccl-2.4"},
+                {"nccl-2.3", "ring", "nccl-2.3 rccl-2.4 openmpi-4.1"},
+                {"mpich", "recursive-doubling", "openmpi-4.1 mpich-4.0"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_table *table = cli_rows(line, rows[i].library);
+        CLI_CELL(table, 1, "algorithm", rows[i].algorithm);
+        CLI_CELL(table, 1, "runnable_by", rows[i].runnable_by);
+    }
+    static const char *const refused[][2] = {
+        {"alltoall --cluster dgx-h100 --gpus 16 --payload 1MiB --runnable-by nccl-2.23",
+         "found nccl-2.23, which by itself runs no algorithm of alltoall"},
+        {"allreduce --cluster dgx-h100 --gpus 16 --payload 1MiB --runnable-by mpich --algorithm "
+         "ring",
+         "which does not run ring of allreduce by itself, unlike nccl-2.3 rccl-2.4 openmpi-4.1"},
+        {"predict --cluster dgx-h100 --workload llama3-8b --mesh dp=8 --global-batch 8 "
+         "--runnable-by mpich",
+         "which does not run ring of allreduce"},
+        {"sweep --cluster abci-v100 --trace trace.csv --gpus 8 --runnable-by gloo",
+         "expected nccl, rccl, openmpi or mpich"}};
+    CLI_REFUSE(64, "", refused);
+    struct cli_table *sweep = cli_rows("sweep --cluster dgx-h100 --operation allgather,allreduce "
+                                       "--gpus 16 --payload 1MiB --runnable-by nccl-2.13 --quiet");
+    cr_expect_eq(sweep->rows_count, 4, "two rings and a tree");
+}
+
+Test(cli_collectives, pairs_without_an_algorithm_are_noted)
+{
+    struct cli_run run = cli_good("$AR sweep --cluster flat --operation gather,allreduce,allgather "
+                                  "--algorithms ring,binomial --gpus 4 --payload 1MiB");
+    CLI_HAS(run.err, "left out, since there is no such algorithm: ring of gather, binomial of "
+                     "allreduce, binomial of allgather\n");
+    CLI_LACKS(cli_good("$AR sweep --cluster flat --operation gather,allreduce --gpus 4 --payload "
+                       "1MiB")
+                  .err,
+              "no such algorithm");
 }

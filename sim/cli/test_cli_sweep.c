@@ -121,7 +121,7 @@ Test(cli_sweep, stdout_that_cannot_be_written_is_an_error)
         cli_stops(74, "stdout: cannot write: No space left", "$AR %s >/dev/full", lines[i]);
         cli_stops(74, "stdout: cannot write: Bad file descriptor", "$AR %s >&-", lines[i]);
     }
-    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->columns_count, 80, "the file is whole");
+    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->columns_count, 81, "the file is whole");
 }
 
 Test(cli_sweep, closed_streams_do_not_become_files)

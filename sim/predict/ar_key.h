@@ -31,6 +31,7 @@ enum ar_key {
     AR_KEY_ALONG,
     AR_KEY_ALGORITHM,
     AR_KEY_SHAPE,
+    AR_KEY_RUNNABLE_BY,
     AR_KEY_ROOT,
     AR_KEY_PAYLOAD,
     AR_KEY_TRACE,

@@ -23,6 +23,7 @@
     X(count, gpus, "ranks of all groups", .heading = "gpus") \
     X(count, nodes, "nodes that hold them") \
     X(word, algorithm, "algorithm of the operation", .heading = "algorithm") \
+    X(word, runnable_by, "libraries that run the algorithm by themselves, each with its first release", .heading = "runnable by") \
     X(word, shape, "XxY, what X and Y mean is the algorithm's matter; empty for the ring", .heading = "shape") \
     X(count, channels, "rings, or pairs of trees, over which the payload is split", .heading = "channels") \
     X(word, engine, "engine that produced the row", .heading = "engine") \
@@ -140,7 +141,7 @@ enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT, AR_ROW_KINDS };
 enum ar_row_kind ar_row_kind_of(const struct ar_row *row);
 
 /** The columns of a table: those that people read first, behind which are all for --columns. */
-enum { AR_ROW_COLUMNS_MAX = 160 };
+enum { AR_ROW_COLUMNS_MAX = 180 };
 struct ar_row_table {
     struct ar_column list[AR_ROW_COLUMNS_MAX];
     size_t count;

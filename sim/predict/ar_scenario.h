@@ -15,6 +15,7 @@
 #include "ar_job.h"
 #include "ar_key.h"
 #include "ar_library_table.h"
+#include "ar_runnable.h"
 #include "ar_text.h"
 
 /** Where the value of a key stood. */
@@ -52,6 +53,7 @@ struct ar_scenario {
     uint32_t gpus;                        /**< of all groups; 0: not set */
     struct ar_mesh mesh;                  /**< without axes: one group */
     const struct ar_algorithm *algorithm; /**< NULL: `auto`, see ar_scenario_settle() */
+    struct ar_runner runner;     /**< only what it runs by itself; no library: everything */
     struct ar_shape shape;       /**< of one group; 0 x 0: not set, ar_scenario_load() does */
     bool has_best_shape;         /**< `best`, see ar_scenario_settle() */
     uint32_t root;               /**< its place in each group */
@@ -195,6 +197,14 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
 /** Refuses a payload that is not of whole elements. */
 enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err);
 
+/** Refuses an algorithm that the library of --runnable-by does not run. */
+enum ar_status ar_scenario_check_runner(const struct ar_scenario *scenario,
+                                        const struct ar_algorithm *algorithm, struct ar_error *err);
+
+/** The libraries that run an algorithm here (ar_runners_format()). */
+const char *ar_scenario_runners(const struct ar_scenario *scenario,
+                                const struct ar_algorithm *algorithm, char text[AR_RUNNERS_TEXT]);
+
 /** Refuses an algorithm, a shape and stragglers that the cluster cannot run; not by engine. */
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err);
 
@@ -216,6 +226,13 @@ static inline uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenari
  * two-level shapes. */
 uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
                                   const struct ar_algorithm *algorithm);
+
+/** Whether each node has one GPU of a group; false before the cluster is loaded. */
+static inline bool ar_scenario_is_one_per_node(const struct ar_scenario *scenario,
+                                               const struct ar_algorithm *algorithm)
+{
+    return scenario->cluster != NULL && ar_scenario_node_members(scenario, algorithm) == 1;
+}
 
 /** The algorithm of steps without all-reduces: the ring, or the library's choice. */
 static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenario *scenario)

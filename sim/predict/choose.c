@@ -12,10 +12,18 @@ struct choice {
     uint32_t count;
     struct ar_scenario best;
     double best_s;
-    /* The fastest that NCCL and RCCL run by themselves; NULL: none. */
+    /* The fastest that NCCL runs by itself; NULL: none. */
     const struct ar_algorithm *called;
     double called_s;
 };
+
+/* Whether NCCL runs it by itself, in its newest release. */
+static bool is_of_nccl(const struct ar_scenario *scenario)
+{
+    static const struct ar_runner nccl = {.library = "nccl", .release = UINT32_MAX};
+    return ar_runner_runs(&nccl, scenario->algorithm,
+                          ar_scenario_is_one_per_node(scenario, scenario->algorithm));
+}
 
 /* Runs one candidate; one that cannot run is left out, and the error says why. */
 static enum ar_status try_one(const struct ar_scenario *candidate, struct choice *choice,
@@ -23,7 +31,8 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
 {
     struct ar_row row;
     struct ar_collective collective = ar_scenario_collective(candidate);
-    if (ar_scenario_check_runs(candidate, err) != AR_OK ||
+    if (ar_scenario_check_runner(candidate, candidate->algorithm, err) != AR_OK ||
+        ar_scenario_check_runs(candidate, err) != AR_OK ||
         ar_engine_check(candidate->engine, &collective, ar_scenario_library(candidate), err) !=
             AR_OK) {
         return AR_OK;
@@ -34,8 +43,7 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
         choice->best = *candidate;
         choice->best_s = time_s;
     }
-    bool is_called = ar_algorithm_is_of_nccl(candidate->algorithm);
-    if (is_called && (choice->called == NULL || time_s < choice->called_s)) {
+    if (is_of_nccl(candidate) && (choice->called == NULL || time_s < choice->called_s)) {
         choice->called = candidate->algorithm;
         choice->called_s = time_s;
     }
@@ -68,10 +76,36 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
+/* Says which is the fastest and, if NCCL does not run it, which of its own is. */
+static const char *describe_choice(const struct ar_scenario *scenario, const struct choice *choice)
+{
+    char shape[AR_SHAPE_TEXT], bytes[AR_UNIT_TEXT] = "", called[AR_UNIT_TEXT];
+    char runners[AR_RUNNERS_TEXT];
+    const struct ar_algorithm *best = choice->best.algorithm;
+    bool has_payload = scenario->payload_bytes > 0, has_shape = ar_algorithm_has_shapes(best);
+    bool is_limited = scenario->runner.library != NULL;
+    const char *text = ar_arena_format(
+        scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 "%s%s%s by engine %s",
+        has_payload ? ar_format_bytes(scenario->payload_bytes, bytes) : "", has_payload ? ": " : "",
+        ar_algorithm_name(best), has_shape ? " " : "",
+        has_shape ? ar_shape_format(&choice->best.shape, shape) : "", choice->count,
+        is_limited ? " that " : "", is_limited ? scenario->runner.text : "",
+        is_limited ? " runs" : "", choice->best.engine->name);
+    if (choice->called == NULL || is_of_nccl(&choice->best) || is_limited) {
+        return text;
+    }
+    bool has_runners = ar_scenario_runners(&choice->best, best, runners)[0] != '\0';
+    return ar_arena_format(scenario->arena,
+                           "%s (%s), which NCCL and RCCL have no call for%s%s%s; of those that "
+                           "they have %s is (%s): --runnable-by nccl",
+                           text, ar_format_seconds(choice->best_s, bytes), has_runners ? " (" : "",
+                           runners, has_runners ? " have)" : "", choice->called->name,
+                           ar_format_seconds(choice->called_s, called));
+}
+
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct choice choice = {.count = 0};
-    char text[AR_SHAPE_TEXT];
     bool is_free = scenario->algorithm == NULL && !ar_engine_times_calls(scenario->engine);
     if (!scenario->has_best_shape && !is_free) {
         return ar_scenario_check(scenario, err);
@@ -94,25 +128,17 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
             AR_TRY(try_shapes(scenario, algorithm, &choice, err));
         }
     }
+    if (choice.count == 0 && is_free && scenario->runner.library != NULL) {
+        return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
+                                  "found %s, which by itself runs no algorithm of %s that can run "
+                                  "here; expected another library, or none: programs make what a "
+                                  "library has no call for of its messages",
+                                  scenario->runner.text, scenario->operation->command);
+    }
     if (choice.count == 0) {
         return err->status;
     }
-    char bytes[AR_UNIT_TEXT] = "", called[AR_UNIT_TEXT];
-    bool has_payload = scenario->payload_bytes > 0;
-    bool has_shape = ar_algorithm_has_shapes(choice.best.algorithm);
-    scenario->choice = ar_arena_format(
-        scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 " by engine %s",
-        has_payload ? ar_format_bytes(scenario->payload_bytes, bytes) : "", has_payload ? ": " : "",
-        ar_algorithm_name(choice.best.algorithm), has_shape ? " " : "",
-        has_shape ? ar_shape_format(&choice.best.shape, text) : "", choice.count,
-        choice.best.engine->name);
-    if (choice.called != NULL && !ar_algorithm_is_of_nccl(choice.best.algorithm)) {
-        scenario->choice = ar_arena_format(
-            scenario->arena,
-            "%s (%s), which NCCL and RCCL have no call for; of those that they have %s is (%s)",
-            scenario->choice, ar_format_seconds(choice.best_s, bytes), choice.called->name,
-            ar_format_seconds(choice.called_s, called));
-    }
+    scenario->choice = describe_choice(scenario, &choice);
     scenario->algorithm = choice.best.algorithm;
     scenario->shape = choice.best.shape;
     return AR_OK;

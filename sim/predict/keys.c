@@ -107,6 +107,11 @@ KEY_PARSE(algorithm)
                                      err);
 }
 
+KEY_PARSE(runner)
+{
+    return ar_runner_parse(origin->where, text, &scenario->runner, err);
+}
+
 KEY_PARSE(operation)
 {
     return ar_operation_find(origin->where, text, &scenario->operation, err);
@@ -304,6 +309,10 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "
                       "of one node",
                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_shape},
+    [AR_KEY_RUNNABLE_BY] = {"--runnable-by", "LIB", NULL,
+                            "algorithms that a library runs by itself: nccl-2.23, rccl, "
+                            "openmpi-5.0 or mpich-4.3; without a release its newest",
+                            COLLECTIVE, AR_LIST_OF_TEXTS, key_parse_runner},
     [AR_KEY_ROOT] = {"--root", "R", "0",
                      "place in its group of the rank that gives or gets all; in a send, that gives",
                      BARE, COUNT, FIELD(root), 0, UINT32_MAX},

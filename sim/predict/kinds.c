@@ -59,6 +59,9 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
     bool takes_traces = is_placed && ar_scenario_has(scenario, AR_KEY_TRACE);
     unsigned uses = kind->keys | (takes_traces ? (unsigned)AR_KEY_OF_STEP : 0);
     AR_TRY(is_placed ? AR_OK : servers_check_keys(scenario, err));
+    if (!has_shape && !is_placed) { /* layouts sum gradients by rings */
+        AR_TRY(ar_scenario_check_runner(scenario, &ar_algorithm_ring, err));
+    }
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         enum ar_key key = (enum ar_key)i;
         unsigned wanted = ar_keys[key].uses & KEYS_OF_KINDS;

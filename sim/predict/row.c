@@ -45,6 +45,7 @@ static const struct shown_column bare_table[] = {
     {.name = "algbw_Bps", .priority = 4},
     {.name = "busbw_Bps", .priority = 2},
     {.name = "messages_count", .is_rare = true, .priority = 9},
+    {.name = "runnable_by", .is_rare = true, .priority = 10},
     {.name = "status", .is_rare = true},
     {.name = NULL},
 };
@@ -70,6 +71,7 @@ static const struct shown_column step_table[] = {
     {.name = "baseline", .is_rare = true, .priority = 9},
     {.name = "memory_bytes", .is_rare = true, .priority = 8},
     {.name = "fits", .is_rare = true},
+    {.name = "runnable_by", .is_rare = true, .priority = 10},
     {.name = "status", .is_rare = true},
     {.name = NULL},
 };

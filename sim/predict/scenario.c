@@ -388,6 +388,29 @@ struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                       ar_scenario_node_members(scenario, algorithm));
 }
 
+const char *ar_scenario_runners(const struct ar_scenario *scenario,
+                                const struct ar_algorithm *algorithm, char text[AR_RUNNERS_TEXT])
+{
+    return ar_runners_format(algorithm, ar_scenario_is_one_per_node(scenario, algorithm), text);
+}
+
+enum ar_status ar_scenario_check_runner(const struct ar_scenario *scenario,
+                                        const struct ar_algorithm *algorithm, struct ar_error *err)
+{
+    char others[AR_RUNNERS_TEXT];
+    if (ar_runner_runs(&scenario->runner, algorithm,
+                       ar_scenario_is_one_per_node(scenario, algorithm))) {
+        return AR_OK;
+    }
+    bool has_others = ar_scenario_runners(scenario, algorithm, others)[0] != '\0';
+    return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
+                              "found %s, which does not run %s of %s%s%s; expected another "
+                              "algorithm or library",
+                              scenario->runner.text, algorithm->name, algorithm->operation->command,
+                              has_others ? " by itself, unlike " : ", as no library does by itself",
+                              others);
+}
+
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
@@ -402,6 +425,7 @@ enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *
         scenario->shape = ar_scenario_default_shape(scenario, scenario->algorithm);
     }
     struct ar_collective collective = ar_scenario_collective(scenario);
+    AR_TRY(ar_scenario_check_runner(scenario, scenario->algorithm, err));
     AR_TRY(ar_collective_check(&collective, err));
     return ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err);
 }

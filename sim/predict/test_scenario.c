@@ -65,6 +65,7 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_ALONG] = "dp",
     [AR_KEY_ALGORITHM] = "rnig",
     [AR_KEY_SHAPE] = "2by2",
+    [AR_KEY_RUNNABLE_BY] = "nccl2.23",
     [AR_KEY_PAYLOAD] = "1",
     [AR_KEY_TRACE] = "no-such-trace",
     [AR_KEY_BATCH] = "1.5",

@@ -6,6 +6,7 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_numbers.h"
+#include "ar_text.h"
 #include "lists.h"
 
 enum { POINTS_MAX = 1 << 26 };
@@ -96,6 +97,7 @@ static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *
     struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
     struct ar_collective collective = ar_scenario_collective(&scenario);
     bool runs = ar_algorithm_check_shape(algorithm, &shape, &adding->refused->reason) == AR_OK &&
+                ar_scenario_check_runner(&scenario, algorithm, &adding->refused->reason) == AR_OK &&
                 ar_collective_check_sums(&collective, &adding->refused->reason) == AR_OK;
     if (runs) {
         AR_TRY(ar_scenario_check_runs(&scenario, err));
@@ -293,6 +295,33 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     return space->has_steps ? add_payloads(&adding, err) : add_bare(&adding, err);
 }
 
+/* Notes the named algorithms that some of several operations do not have. */
+static void note_missing_pairs(const struct space *space)
+{
+    const struct space_request *request = space->request;
+    struct ar_arena *arena = request->base.arena;
+    char *rest = ar_arena_text(arena, request->algorithms), *missing = "";
+    for (const char *name; (name = ar_next_part(&rest, ',')) != NULL;) {
+        for (size_t i = 0; i < space->operations_count; i++) {
+            bool is_name = false, has_it = false;
+            for (size_t k = 0; k < space->algorithms_count; k++) {
+                const struct ar_algorithm *algorithm = space->algorithms[k];
+                bool is_it = algorithm != NULL && strcmp(algorithm->name, name) == 0;
+                is_name = is_name || is_it;
+                has_it = has_it || (is_it && algorithm->operation == space->operations[i]);
+            }
+            if (is_name && !has_it) {
+                missing =
+                    ar_arena_format(arena, "%s%s%s of %s", missing, missing[0] != '\0' ? ", " : "",
+                                    name, space->operations[i]->command);
+            }
+        }
+    }
+    if (missing[0] != '\0') {
+        ar_note(request->notes, "left out, since there is no such algorithm: %s", missing);
+    }
+}
+
 /* Steps of a trace, bare collectives, or both. */
 static enum ar_status add_points(struct space *space, struct ar_error *err)
 {
@@ -315,6 +344,7 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     }
     AR_TRY(list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
                            &space->algorithms, &space->algorithms_count, err));
+    note_missing_pairs(space);
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));

@@ -54,19 +54,20 @@ static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
         if (point->same_as == i || journal->statuses[i] == AR_OK) {
             continue;
         }
+        struct ar_row own;
+        struct ar_scenario scenario;
+        AR_TRY(space_scenario(sweep->space, point, &scenario, err));
+        ar_run_describe(&scenario, &own);
         journal_read_row(journal, point->same_as, &row);
         if (point->operation == NULL) {
             /* Gives a row the names of another layout with the same step. */
-            struct ar_row own;
-            struct ar_scenario scenario;
-            AR_TRY(space_scenario(sweep->space, point, &scenario, err));
-            ar_run_describe(&scenario, &own);
             ar_copy_text(row.recompute, sizeof row.recompute, own.recompute);
             ar_copy_text(row.strategy, sizeof row.strategy, own.strategy);
             ar_copy_text(row.settings, sizeof row.settings, own.settings);
             row.overlap = own.overlap;
         } else {
-            ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
+            ar_copy_text(row.algorithm, sizeof row.algorithm, own.algorithm);
+            ar_copy_text(row.runnable_by, sizeof row.runnable_by, own.runnable_by);
             ar_shape_format(&point->shape, row.shape);
         }
         journal_format(&row, line);

@@ -1,0 +1,35 @@
+/** \file ar_runnable.h
+ * Which libraries run an algorithm by themselves, and from which release on.
+ *
+ * A library runs an algorithm if one call of it, in the right circumstances, sends those messages:
+ * NCCL_ALGO, coll_tuned_*_algorithm of Open MPI and MPIR_CVAR_*_INTRA_ALGORITHM of MPICH force it.
+ * What programs make of a library's messages, such as all-to-alls of ncclSend, is not in the table.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "ar_algorithm.h"
+
+/** A library in a release; without a library (NULL) anything runs. */
+struct ar_runner {
+    const char *library; /**< static storage */
+    const char *text;    /**< as it was asked for: `nccl-2.23` */
+    uint32_t release;    /**< 1000 times the major number plus the minor one */
+};
+
+/** Reads `nccl-2.23`, `openmpi-5.0.3`, or `rccl`, its newest release. AR_USAGE: another library, no
+ * release, or one before those of the table. `text` is borrowed. */
+enum ar_status ar_runner_parse(const char *where, const char *text, struct ar_runner *runner,
+                               struct ar_error *err);
+
+/** Whether it runs the algorithm (NULL: the library's choice) where nodes have several ranks, or
+ * one each. */
+bool ar_runner_runs(const struct ar_runner *runner, const struct ar_algorithm *algorithm,
+                    bool is_one_per_node);
+
+/** Writes the libraries that run it, each with its first release: `nccl-2.4 openmpi-4.1`; nothing
+ * if there are none. Returns `text`. */
+enum { AR_RUNNERS_TEXT = 64 };
+const char *ar_runners_format(const struct ar_algorithm *algorithm, bool is_one_per_node,
+                              char text[AR_RUNNERS_TEXT]);
