@@ -31,7 +31,6 @@ struct ar_paths {
 struct ar_maxmin {
     const struct ar_cluster *cluster;
     struct ar_arena *arena; /**< for all of it, kept from flows to flows */
-    bool is_plain;          /**< every path is asked for: without fast_paths.c */
     bool has_equal_gpus;    /**< links are taken as those of the first GPU of their node */
     struct ar_paths paths;
     double *rates_Bps;     /**< [flow]: the result */

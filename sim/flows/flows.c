@@ -199,7 +199,6 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     scratch.has_sender = ar_arena_alloc(&room, places, sizeof *scratch.has_sender);
     scratch.is_visited = ar_arena_alloc(&room, places, sizeof *scratch.is_visited);
     ar_maxmin_create(&room, collective->cluster, &scratch.rates);
-    scratch.rates.is_plain = flows->is_plain;
     scratch.rates.has_equal_gpus = flows->lanes_each > 1;
     flows->even_elements = ar_shape_ranks(&collective->shape);
     uint32_t first_step = 0;

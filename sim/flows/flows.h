@@ -115,28 +115,6 @@ void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *s
 /* --- short cuts (fast_*.c): the results are the same without them, as ar_flows_create_plain()
  * shows - */
 
-/** A path is that of as many flows before, moved on by so many nodes: two, as neighbours may swap.
- * Ranks of these nodes, which is how many flows lie between the two, at most. */
-enum { FAST_NODES_ON = 2, FAST_SLOTS_MAX = 128 };
-
-/** Up to which source and destination the last paths that were asked for can be moved along. */
-struct fast_paths {
-    struct ar_alike nodes;
-    uint32_t slots; /**< ranks of FAST_NODES_ON nodes; 0: no path can be moved along */
-    uint32_t source_end[FAST_SLOTS_MAX], destination_end[FAST_SLOTS_MAX];
-};
-
-void fast_paths_begin(const struct ar_cluster *cluster, const struct ar_flow *flows,
-                      struct fast_paths *fast);
-
-/** Appends the path of flow `index` if it is one that is known, moved on. */
-bool fast_paths_move(const struct fast_paths *fast, const struct ar_flow *flows, size_t index,
-                     struct ar_arena *arena, struct ar_paths *paths);
-
-/** Notes a path that was asked for. */
-void fast_paths_note(struct fast_paths *fast, const struct ar_cluster *cluster,
-                     const struct ar_flow *flows, size_t index);
-
 /** Makes room for so many paths, and for more links behind those that are used. */
 void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,

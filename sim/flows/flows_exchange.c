@@ -214,7 +214,7 @@ void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *s
 
 /* --- steps ----------------------------------------------------------------------------------- */
 
-static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
+static void exchange_scratch_create(struct flows_scratch *all)
 {
     struct ar_arena *room = all->room;
     const struct ar_collective *collective = all->collective;
@@ -254,7 +254,7 @@ static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
         made->ranks[i] =
             ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));
     }
-    if (is_plain) {
+    if (all->flows->is_plain) {
         for (uint32_t step = 0; step < steps; step++) {
             made->like[step] = (struct like_steps){.first = step, .count = 1};
         }
@@ -490,7 +490,7 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
 {
     struct ar_exchange *made = ar_arena_alloc(all->arena, 1, sizeof *made);
     if (all->exchange == NULL) {
-        exchange_scratch_create(all, all->rates.is_plain);
+        exchange_scratch_create(all);
     }
     struct exchange_scratch *scratch = all->exchange;
     *made = (struct ar_exchange){

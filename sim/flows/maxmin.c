@@ -55,31 +55,23 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
 {
     struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
-    struct fast_paths fast = {.slots = 0};
     paths_make_flows_room(arena, count, paths);
     paths->count = count;
     paths->begin[0] = 0;
-    if (!maxmin->is_plain && count > 0) {
-        fast_paths_begin(maxmin->cluster, flows, &fast);
-    }
     for (size_t i = 0; i < count; i++) {
-        if (!fast_paths_move(&fast, flows, i, arena, paths)) {
-            size_t used = paths->begin[i];
-            struct ar_path path;
-            ar_cluster_path(maxmin->cluster, flows[i].source, flows[i].destination, &path);
-            paths_make_links_room(arena, used, path.links_count, paths);
-            paths->latency_s[i] = path.latency_s;
-            paths->bandwidth_Bps[i] = path.bandwidth_Bps;
-            paths->tiers[i] = path.tier;
-            for (uint32_t link = 0; link < path.links_count; link++) {
-                paths->links[used++] =
-                    maxmin->has_equal_gpus
-                        ? ar_cluster_link_of_first_gpu(maxmin->cluster, path.links[link])
-                        : path.links[link];
-            }
-            paths->begin[i + 1] = used;
-            fast_paths_note(&fast, maxmin->cluster, flows, i);
+        size_t used = paths->begin[i];
+        struct ar_path path;
+        ar_cluster_path(maxmin->cluster, flows[i].source, flows[i].destination, &path);
+        paths_make_links_room(arena, used, path.links_count, paths);
+        paths->latency_s[i] = path.latency_s;
+        paths->bandwidth_Bps[i] = path.bandwidth_Bps;
+        paths->tiers[i] = path.tier;
+        for (uint32_t link = 0; link < path.links_count; link++) {
+            uint32_t own = path.links[link];
+            paths->links[used++] =
+                maxmin->has_equal_gpus ? ar_cluster_link_of_first_gpu(maxmin->cluster, own) : own;
         }
+        paths->begin[i + 1] = used;
     }
     for (size_t i = 0; period > 0 && i < paths->begin[count]; i++) {
         paths->links[i] =

@@ -265,16 +265,6 @@ enum ar_sums {
 enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                     enum ar_sums *sums, struct ar_error *err);
 
-/** Nodes that look alike. If both ends of a path move on by whole nodes, each staying below its own
- * `end`, the path stays the same, except that links below `links_end`, the links of nodes, move on
- * by `node_links` for each node. */
-struct ar_alike {
-    uint32_t end; /**< the first rank beyond the nodes that look like the node of a rank */
-    uint32_t node_ranks, node_links, links_end;
-};
-
-struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank);
-
 /** Whether every path goes back over the same links in reverse order, each in its other direction
  * (ar_cluster_reverse_link()), which is as wide. */
 bool ar_cluster_is_reversible(const struct ar_cluster *cluster);

@@ -466,33 +466,6 @@ uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t
     return link - link % node->count + of_gpu[0] + own->b;
 }
 
-/* The first node beyond the group of some that a node is in. */
-static uint32_t end_of_group(uint32_t node, uint32_t nodes)
-{
-    return (node / nodes + 1) * nodes;
-}
-
-struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank)
-{
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    if (!has_equal_nodes(cluster) || (rank & AR_SWITCH) != 0) {
-        return (struct ar_alike){.end = 0, .node_ranks = 1};
-    }
-    uint32_t end = cluster->facts.nodes_count;
-    uint32_t node = rank / gpus;
-    if (cluster->domain_nodes > 1) {
-        end = end_of_group(node, cluster->domain_nodes);
-    }
-    if (cluster->fabric_links_count > 0) {
-        uint32_t rack_end = end_of_group(node, cluster->tree.levels[0].children);
-        end = rack_end < end ? rack_end : end;
-    }
-    return (struct ar_alike){.end = end * gpus,
-                             .node_ranks = gpus,
-                             .node_links = cluster->node.count,
-                             .links_end = cluster->first_fabric_link};
-}
-
 bool ar_cluster_is_reversible(const struct ar_cluster *cluster)
 {
     bool changes_rails = cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK;

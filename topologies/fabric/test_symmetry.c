@@ -62,43 +62,40 @@ Test(symmetry, a_fat_tree_repeats_by_its_largest_groups_of_which_there_are_sever
     cr_expect_eq(ar_cluster_period(test_load_small(slow), 8), 8, "uneven routes");
 }
 
-/* Whether both ends of a path may move on by a node; then it moves along. */
-static bool expect_alike(const struct ar_cluster *cluster, const struct ar_flow *flow)
+/* Every path is like that between the first GPUs of its nodes, or the first two of a node. */
+Test(symmetry, paths_between_equal_gpus_take_links_like_those_of_the_first_ones)
 {
-    struct ar_alike from = ar_cluster_alike(cluster, flow->source);
-    struct ar_alike to = ar_cluster_alike(cluster, flow->destination);
-    struct ar_flow next = {flow->source + from.node_ranks, flow->destination + from.node_ranks};
-    struct ar_path path, moved;
-    if (next.source >= from.end || next.destination >= to.end) {
-        return false;
-    }
-    ar_cluster_path(cluster, flow->source, flow->destination, &path);
-    ar_cluster_path(cluster, next.source, next.destination, &moved);
-    cr_assert_eq(path.links_count, moved.links_count);
-    cr_expect(path.latency_s == moved.latency_s && path.bandwidth_Bps == moved.bandwidth_Bps &&
-              path.tier == moved.tier);
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = path.links[i];
-        uint32_t expected = link < from.links_end ? link + from.node_links : link;
-        cr_expect_eq(moved.links[i], expected);
-    }
-    return true;
-}
-
-Test(symmetry, paths_between_nodes_that_look_alike_move_along)
-{
-    uint32_t alike = 0, machines = 0;
+    static const char *const equal[][6] = {
+        {TEST_NO_RACKS, "nvlink.pairs=switch", "pcie.switches=4", "hcas=4", "hca.attached=switch"},
+        {TEST_NO_RACKS, "nvlink.pairs=switch", "pcie.switches=0", "hcas=4"},
+        {TEST_NO_RACKS, "nvlink.pairs=switch", "pcie.switches=0", "hcas=4",
+         "nvlink.domain_nodes=2"}};
     for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
-        struct ar_cluster *cluster = test_load_small(test_machines[m]);
-        uint32_t all = (uint32_t)ar_cluster_gpus_count(cluster);
-        uint32_t before = alike;
-        for (uint32_t i = 0; i < all * all; i++) {
-            struct ar_flow flow = {i / all, i % all};
-            alike += flow.source != flow.destination && expect_alike(cluster, &flow);
-        }
-        machines += alike > before;
+        cr_expect_not(ar_cluster_has_equal_gpus(test_load_small(test_machines[m])), "%zu", m);
     }
-    cr_expect(machines > 3 && alike > 100, "%u machines, %u paths", machines, alike);
+    for (size_t m = 0; m < sizeof equal / sizeof equal[0]; m++) {
+        struct ar_cluster *cluster = test_load_small(equal[m]);
+        uint32_t all = (uint32_t)ar_cluster_gpus_count(cluster);
+        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
+        cr_expect(ar_cluster_has_equal_gpus(cluster), "%zu", m);
+        for (uint32_t i = 0; i < all * all; i++) {
+            uint32_t from = i / all, to = i % all;
+            uint32_t first = from / gpus * gpus, second = to / gpus * gpus;
+            struct ar_path path, expected;
+            if (from == to) {
+                continue;
+            }
+            ar_cluster_path(cluster, from, to, &path);
+            ar_cluster_path(cluster, first, first == second ? second + 1 : second, &expected);
+            cr_assert_eq(path.links_count, expected.links_count);
+            cr_expect(path.latency_s == expected.latency_s && path.tier == expected.tier &&
+                      path.bandwidth_Bps == expected.bandwidth_Bps);
+            for (uint32_t j = 0; j < path.links_count; j++) {
+                cr_expect_eq(ar_cluster_link_of_first_gpu(cluster, path.links[j]),
+                             ar_cluster_link_of_first_gpu(cluster, expected.links[j]));
+            }
+        }
+    }
 }
 
 static void expect_reversed(const struct ar_cluster *cluster, const struct ar_flow *flow)
