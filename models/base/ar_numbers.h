@@ -8,6 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+/** -1, 0 or 1 where `a` is less than, equal to or greater than `b`, as qsort() asks. */
+#define AR_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
 /** Sorts values in increasing order; none may be NAN. */
 void ar_sort(double *values, size_t count);
 

@@ -5,9 +5,7 @@
 
 static int compare_numbers(const void *a, const void *b)
 {
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
+    return AR_COMPARE(*(const double *)a, *(const double *)b);
 }
 
 void ar_sort(double *values, size_t count)

@@ -12,7 +12,7 @@ say() {
 # line; 1 if it failed, 124 if it took more than BENCH_LIMIT_S.
 figures_of() {
     rc=0
-    printed=$("$programs/measure" "$out/figures.tmp" timeout "$limit_s" "$@") || rc=$?
+    printed=$("$here/measure" "$out/figures.tmp" timeout "$limit_s" "$@") || rc=$?
     if [ "$rc" -ne 0 ]; then
         [ "$rc" -eq 124 ] || say "'$*' ended with code $rc"
         return "$rc"

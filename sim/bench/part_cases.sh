@@ -11,7 +11,7 @@ run_case() {
     repetition=1 repeats=1
     say "$name"
     while [ "$repetition" -le "$repeats" ]; do
-        "$programs/measure" "$out/figures.tmp" timeout "$limit_s" "$allreckon" "$@" --quiet >/dev/null || {
+        "$here/measure" "$out/figures.tmp" timeout "$limit_s" "$allreckon" "$@" --quiet >/dev/null || {
             [ $? -eq 124 ] || exit 1
             say "not done in $limit_s s"
             return 0

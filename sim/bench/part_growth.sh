@@ -7,7 +7,7 @@ growth_runs=$out/growth_runs.csv
 grow() {
     for ranks in 1024 4096 16384 65536; do
         say "$3 by $4, $ranks ranks of $1"
-        "$programs/measure" "$out/figures.tmp" timeout "$limit_s" "$allreckon" "$3" --cluster "$1" --set nodes=$((ranks / $2)) \
+        "$here/measure" "$out/figures.tmp" timeout "$limit_s" "$allreckon" "$3" --cluster "$1" --set nodes=$((ranks / $2)) \
             --gpus $ranks --algorithm "$4" --payload 64MiB --engine recurrence --quiet >/dev/null || {
             [ $? -eq 124 ] || exit 1
             return 0

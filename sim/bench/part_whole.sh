@@ -9,7 +9,7 @@ run_whole() {
     repetition=1 repeats=1
     while [ "$repetition" -le "$repeats" ]; do
         rc=0
-        "$programs/measure" "$out/figures.tmp" timeout "$limit_s" "$@" >"$out/rows.tmp" || rc=$?
+        "$here/measure" "$out/figures.tmp" timeout "$limit_s" "$@" >"$out/rows.tmp" || rc=$?
         if [ "$rc" -ne 0 ]; then
             say "'$*' ended with code $rc"
             exit 1

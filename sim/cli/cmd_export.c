@@ -196,8 +196,8 @@ static enum ar_status write_tuner(const struct options *options, struct ar_scena
                                   FILE *file, const char *mark, struct ar_error *err)
 {
     const struct ar_library *fitted = ar_scenario_fitted(scenario);
-    bool is_fitted = ar_engine_times_calls(scenario->engine) ? ar_engine_has_band(scenario->engine)
-                                                             : fitted != NULL;
+    bool is_fitted =
+        ar_engine_times_calls(scenario->engine) ? scenario->engine->has_band : fitted != NULL;
     const struct ar_library *library = is_fitted ? fitted : scenario->constants;
     const struct ar_collective collective = {
         .cluster = scenario->cluster,

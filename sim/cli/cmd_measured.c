@@ -348,7 +348,7 @@ static enum ar_status take_factors(const struct options *options, const struct s
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     struct ar_machine_factors *factors;
     if (scenario->table != NULL || facts->links_fitted[0] != '\0' || scenario->constants == NULL ||
-        !ar_engine_has_band(scenario->engine) || !facts->has_gpu_generation ||
+        !scenario->engine->has_band || !facts->has_gpu_generation ||
         (scenario->release == NULL && facts->library_release[0] == '\0')) {
         return AR_OK;
     }

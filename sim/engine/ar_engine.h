@@ -28,7 +28,7 @@ struct ar_engine {
     struct ar_engine_cost cost;
     const char *estimates; /**< how far rows that are not exact were from the simulation; NULL: it
                                 says nothing of rows */
-    bool has_band;         /**< fitted to measurements, so that its times have a 95 % band */
+    bool has_band;         /**< fitted to measurements: times have a 95 % band (ar_trial.band) */
     /** Rejects what the engine cannot run (ar_engine_check()); NULL: it runs every algorithm, and
      * makes no choice. */
     enum ar_status (*check)(const struct ar_engine *engine, const struct ar_collective *collective,
@@ -71,12 +71,6 @@ const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
 static inline bool ar_engine_times_calls(const struct ar_engine *engine)
 {
     return engine->predict_call != NULL;
-}
-
-/** Whether the times of an engine have a 95 % band (ar_trial.band). */
-static inline bool ar_engine_has_band(const struct ar_engine *engine)
-{
-    return engine->has_band;
 }
 
 /** Whether an engine simulates each message: the reference for others. It runs task graphs with all

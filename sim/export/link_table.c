@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_numbers.h"
 #include "ar_units.h"
 
 /* A link that is busy for this fraction of the time is the bottleneck, or a part of it. */
@@ -63,10 +64,8 @@ static const struct ar_column columns[] = {
 static int compare_lines(const void *a, const void *b)
 {
     const struct line *first = a, *second = b;
-    if (first->busy_s != second->busy_s) {
-        return first->busy_s > second->busy_s ? -1 : 1;
-    }
-    return (first->number > second->number) - (first->number < second->number);
+    int order = AR_COMPARE(second->busy_s, first->busy_s);
+    return order != 0 ? order : AR_COMPARE(first->number, second->number);
 }
 
 /* Lists the links that carry messages: busiest first, then by number. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ar_csv.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 enum ar_status ar_operators_create(const char *where, uint64_t count, struct ar_arena *arena,
@@ -74,12 +75,9 @@ struct rank {
 static int compare_ranks(const void *a, const void *b)
 {
     const struct rank *first = a, *second = b;
-    if (first->way_s != second->way_s) {
-        return first->way_s > second->way_s ? -1 : 1;
-    }
-    return first->level != second->level
-               ? (first->level > second->level ? -1 : 1)
-               : (first->number > second->number) - (first->number < second->number);
+    int order = AR_COMPARE(second->way_s, first->way_s);
+    order = order != 0 ? order : AR_COMPARE(second->level, first->level);
+    return order != 0 ? order : AR_COMPARE(first->number, second->number);
 }
 
 enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,

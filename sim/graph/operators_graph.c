@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_heap.h"
+#include "ar_numbers.h"
 #include "ar_operators.h"
 
 /* A message: one operator's output on its way to one other device. */
@@ -150,13 +151,9 @@ static void add_operators(struct placed *placed)
 static int compare_messages(const void *a, const void *b)
 {
     const struct message *first = a, *second = b;
-    if (first->ready_s != second->ready_s) {
-        return first->ready_s < second->ready_s ? -1 : 1;
-    }
-    if (first->turn != second->turn) {
-        return first->turn < second->turn ? -1 : 1;
-    }
-    return (first->first > second->first) - (first->first < second->first);
+    int order = AR_COMPARE(first->ready_s, second->ready_s);
+    order = order != 0 ? order : AR_COMPARE(first->turn, second->turn);
+    return order != 0 ? order : AR_COMPARE(first->first, second->first);
 }
 
 /* Messages in the order in which they are ready: each waits for both ports. That order goes along

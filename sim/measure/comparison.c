@@ -151,7 +151,7 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     const char *fitted = ar_cluster_facts(scenario->cluster)->links_fitted;
     const char *algorithms = strstr(fitted, " of ");
     if (row->is_call) {
-        return ar_engine_has_band(scenario->engine) && scenario->table != NULL &&
+        return scenario->engine->has_band && scenario->table != NULL &&
                        ar_library_nodes_have(&scenario->table->fitted, run->nodes)
                    ? AR_COMPARED_FITTED
                    : AR_COMPARED_HELD_OUT;
@@ -348,8 +348,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     const struct ar_library *told = request->factors != NULL && scenario->constants != NULL
                                         ? told_library(request, arena)
                                         : NULL;
-    if (measured->calls_count > 0 && ar_engine_has_band(scenario->engine) &&
-        scenario->table == NULL) {
+    if (measured->calls_count > 0 && scenario->engine->has_band && scenario->table == NULL) {
         ar_note(request->notes,
                 "cluster %s has no library.cost_table: nothing is fitted, the model has %s "
                 "('allreckon calibrate' fits it to measured rows)",

@@ -211,8 +211,7 @@ static enum ar_status compute_all(struct predictions *predictions, struct ar_err
 
 static bool has_draws(const struct published *row)
 {
-    return row->ranges_count > 0 ||
-           (!published_is_context(row) && ar_engine_has_band(row->scenario.engine));
+    return row->ranges_count > 0 || (!published_is_context(row) && row->scenario.engine->has_band);
 }
 
 /* Adds predictions with all ranges of a row drawn, by the seed and the name of the row, whatever

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ar_numbers.h"
 #include "ar_periods.h"
 #include "kinds.h"
 
@@ -84,13 +85,9 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
 static int compare_begins(const void *a, const void *b)
 {
     const struct ar_sending *first = a, *second = b;
-    if (first->role != second->role) {
-        return first->role < second->role ? -1 : 1;
-    }
-    if (first->begin_s != second->begin_s) {
-        return first->begin_s < second->begin_s ? -1 : 1;
-    }
-    return (first->task > second->task) - (first->task < second->task);
+    int order = AR_COMPARE(first->role, second->role);
+    order = order != 0 ? order : AR_COMPARE(first->begin_s, second->begin_s);
+    return order != 0 ? order : AR_COMPARE(first->task, second->task);
 }
 
 /* Lists what each role sends and gets while its second stream, or one that sends to it, is busy. */
@@ -193,7 +190,7 @@ static bool times_have_settled(const struct ar_graph *graph, double settled_frac
 static int compare_intervals(const void *a, const void *b)
 {
     const struct ar_interval *first = a, *second = b;
-    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
+    return AR_COMPARE(first->begin_s, second->begin_s);
 }
 
 /* When does each role send something beside its computations? `intervals` has room for all tasks.

@@ -110,9 +110,8 @@ static void find_uses(const struct ar_async *run, const struct async_plan *plan,
 static int compare_uses(const void *a, const void *b)
 {
     const struct async_uses *first = a, *second = b;
-    return first->count != second->count
-               ? (first->count < second->count ? 1 : -1)
-               : (first->link > second->link) - (first->link < second->link);
+    int order = AR_COMPARE(second->count, first->count);
+    return order != 0 ? order : AR_COMPARE(first->link, second->link);
 }
 
 /* Is a link never full before another one, with as many uses or more? */

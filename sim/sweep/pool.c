@@ -62,12 +62,9 @@ struct ranked_item {
 
 static int compare_ranked_items(const void *a, const void *b)
 {
-    const struct ranked_item *left = a;
-    const struct ranked_item *right = b;
-    if (left->cost_s != right->cost_s) {
-        return left->cost_s < right->cost_s ? 1 : -1;
-    }
-    return (left->place > right->place) - (left->place < right->place);
+    const struct ranked_item *left = a, *right = b;
+    int order = AR_COMPARE(right->cost_s, left->cost_s);
+    return order != 0 ? order : AR_COMPARE(left->place, right->place);
 }
 
 static double item_cost_s(const struct ar_pool_work *work, uint32_t item)

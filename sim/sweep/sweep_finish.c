@@ -9,6 +9,7 @@
 #include "ar_file.h"
 #include "ar_kind.h"
 #include "ar_note.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 #include "ar_what_if.h"
 #include "sweep.h"
@@ -79,19 +80,12 @@ static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
 /* By number of GPUs, then the fastest first; what is equal stays in the order of its numbers. */
 static int compare_layouts(const void *a, const void *b)
 {
-    const struct row_summary *one = a;
-    const struct row_summary *other = b;
-    if (one->gpus != other->gpus) {
-        return one->gpus < other->gpus ? -1 : 1;
-    }
-    if (one->condition != other->condition) {
-        return one->condition < other->condition ? -1 : 1;
-    }
-    if (one->time_s != other->time_s) {
-        return one->time_s < other->time_s ? -1 : 1;
-    }
-    int order = strcmp(one->mesh, other->mesh);
-    return order != 0 ? order : (one->point > other->point) - (one->point < other->point);
+    const struct row_summary *one = a, *other = b;
+    int order = AR_COMPARE(one->gpus, other->gpus);
+    order = order != 0 ? order : AR_COMPARE(one->condition, other->condition);
+    order = order != 0 ? order : AR_COMPARE(one->time_s, other->time_s);
+    order = order != 0 ? order : strcmp(one->mesh, other->mesh);
+    return order != 0 ? order : AR_COMPARE(one->point, other->point);
 }
 
 /* Reads all rows that are there: layouts sorted, others in the order of their points. */

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "ar_numbers.h"
 #include "fabric.h"
 
 enum { NAME_SIZE = AR_LINK_NAME_SIZE }; /* of a link, a host or a zone */
@@ -279,10 +280,8 @@ struct flat {
 static int compare_pairs(const void *a, const void *b)
 {
     const struct ar_flow *left = a, *right = b;
-    return left->source != right->source
-               ? (left->source > right->source) - (left->source < right->source)
-               : (left->destination > right->destination) -
-                     (left->destination < right->destination);
+    int order = AR_COMPARE(left->source, right->source);
+    return order != 0 ? order : AR_COMPARE(left->destination, right->destination);
 }
 
 /* Spine and rack have one latency. */

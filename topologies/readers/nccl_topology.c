@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ar_numbers.h"
 #include "ar_units.h"
 #include "machine.h"
 
@@ -312,9 +313,8 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
 static int compare_gpus(const void *a, const void *b)
 {
     const struct gpu *first = a, *second = b;
-    return first->number != second->number
-               ? (first->number > second->number ? 1 : -1)
-               : (first->line > second->line) - (first->line < second->line);
+    int order = AR_COMPARE(first->number, second->number);
+    return order != 0 ? order : AR_COMPARE(first->line, second->line);
 }
 
 /* All are taken to be as slow as the slowest. */

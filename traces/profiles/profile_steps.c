@@ -4,39 +4,31 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ar_numbers.h"
 #include "profile.h"
 
 /* --- nesting ------------------------------------------------------------------------------- */
 
-static int compare_times(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_ops(const void *a, const void *b)
 {
     const struct kineto_op *left = a, *right = b;
-    if (left->thread != right->thread) {
-        return (left->thread > right->thread) - (left->thread < right->thread);
-    }
-    int order = compare_times(left->start_s, right->start_s);
-    order = order != 0 ? order : compare_times(right->end_s, left->end_s);
+    int order = AR_COMPARE(left->thread, right->thread);
+    order = order != 0 ? order : AR_COMPARE(left->start_s, right->start_s);
+    order = order != 0 ? order : AR_COMPARE(right->end_s, left->end_s);
     return order != 0 ? order : (int)right->kind - (int)left->kind; /* the wider kind first */
 }
 
 static int compare_launches(const void *a, const void *b)
 {
     const struct kineto_launch *left = a, *right = b;
-    return (left->correlation > right->correlation) - (left->correlation < right->correlation);
+    return AR_COMPARE(left->correlation, right->correlation);
 }
 
 static int compare_kernels(const void *a, const void *b)
 {
     const struct kineto_kernel *left = a, *right = b;
-    int order = compare_times(left->start_s, right->start_s);
-    return order != 0 ? order
-                      : (left->correlation > right->correlation) -
-                            (left->correlation < right->correlation);
+    int order = AR_COMPARE(left->start_s, right->start_s);
+    return order != 0 ? order : AR_COMPARE(left->correlation, right->correlation);
 }
 
 static void find_parents(struct kineto_op *ops, size_t count)
@@ -135,8 +127,8 @@ static int compare_begins(const void *a, const void *b, void *context)
 {
     const struct kineto_op *ops = context;
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    int order = compare_times(ops[left].start_s, ops[right].start_s);
-    return order != 0 ? order : (left > right) - (left < right);
+    int order = AR_COMPARE(ops[left].start_s, ops[right].start_s);
+    return order != 0 ? order : AR_COMPARE(left, right);
 }
 
 uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
