@@ -8,18 +8,12 @@
 
 enum { RELEASES_MAX = 32, CHANNELS = 4 };
 
-static struct ar_tuning make_tuning(const struct ar_release *release, double node_bus_Bps,
-                                    double net_bus_Bps)
+struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
 {
-    return (struct ar_tuning){.release = release,
+    return (struct ar_tuning){.release = ar_release_default,
                               .node_bus_Bps = node_bus_Bps,
                               .net_bus_Bps = net_bus_Bps,
                               .channels = CHANNELS};
-}
-
-struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
-{
-    return make_tuning(ar_release_default, node_bus_Bps, net_bus_Bps);
 }
 
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
@@ -32,7 +26,8 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
         size_t minor = (size_t)(strrchr(row, '.') - row) + 1;
         size_t patch = strspn(release + strnlen(release, minor), "0123456789");
         if (strncmp(release, row, minor) == 0 && patch > 0 && release[minor + patch] == '\0') {
-            *tuning = make_tuning(&ar_releases[i], node_bus_Bps, net_bus_Bps);
+            *tuning = ar_tuning_nccl_2_8_4(node_bus_Bps, net_bus_Bps);
+            tuning->release = &ar_releases[i];
             return AR_OK;
         }
         names[i] = ar_releases[i].release;

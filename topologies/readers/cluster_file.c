@@ -86,7 +86,9 @@ static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum 
     if (used > 0 && kept.count > 0) {
         *nics = kept;
         if (why != NULL) {
-            discovery_note(machine, "NICs that are not counted, since they %s: %s", why, names);
+            discovery_note(machine, ar_arena_format(machine->arena,
+                                                    "NICs that are not counted, since they %s: %s",
+                                                    why, names));
         }
     }
 }
@@ -144,9 +146,11 @@ static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint3
         return;
     }
     if (gpus_count > 0 && (count % ports != 0 || gpus_count % (count / ports) != 0)) {
-        discovery_note(machine,
-                       "%zu NICs for %u GPUs are not counted: a cluster file needs a divisor",
-                       count, gpus_count);
+        discovery_note(
+            machine,
+            ar_arena_format(machine->arena,
+                            "%zu NICs for %u GPUs are not counted: a cluster file needs a divisor",
+                            count, gpus_count));
         return;
     }
     snprintf(text, sizeof text, "%zu", count / ports);
@@ -251,10 +255,12 @@ static void derive_constants(struct ar_discovery *machine, unsigned generation)
         }
     }
     if (used > 0) {
-        discovery_note(machine, "assumed, since no file has them: %s, from %.100s%s%s", names,
-                       kind->latency_source,
-                       is_known ? "" : "; those of GPUs of unknown generation as of ",
-                       is_known ? "" : ar_gpu_generation_names[like]);
+        discovery_note(
+            machine,
+            ar_arena_format(machine->arena, "assumed, since no file has them: %s, from %.100s%s%s",
+                            names, kind->latency_source,
+                            is_known ? "" : "; those of GPUs of unknown generation as of ",
+                            is_known ? "" : ar_gpu_generation_names[like]));
     }
 }
 

@@ -51,20 +51,15 @@ const char *const *ar_discover_notes(const struct ar_discovery *discovery)
     return discovery->notes;
 }
 
-void discovery_note(struct ar_discovery *machine, const char *format, ...)
+void discovery_note(struct ar_discovery *machine, const char *text)
 {
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     for (size_t i = 0; i < machine->notes_count; i++) {
         if (strcmp(machine->notes[i], text) == 0) {
             return;
         }
     }
     if (machine->notes_count < MACHINE_NOTES_MAX) {
-        machine->notes[machine->notes_count++] = ar_arena_text(machine->arena, text);
+        machine->notes[machine->notes_count++] = text;
     }
 }
 
@@ -270,10 +265,13 @@ enum ar_status facts_add_switches(const struct source *source, uint32_t gpus_cou
         }
     }
     if (!is_even) {
-        discovery_note(source->machine,
-                       "%.200s: GPUs are not spread evenly, in their order, over PCIe switches, "
-                       "which a cluster file cannot describe",
-                       source->path);
+        discovery_note(
+            source->machine,
+            ar_arena_format(
+                source->machine->arena,
+                "%.200s: GPUs are not spread evenly, in their order, over PCIe switches, "
+                "which a cluster file cannot describe",
+                source->path));
         return AR_OK;
     }
     snprintf(what, sizeof what, "%u GPUs below %u PCIe switches or ports", gpus_count, switches);

@@ -78,9 +78,9 @@ enum ar_status nic_add(const struct source *source, const char *name, uint64_t p
 enum ar_status nic_set_rate(const struct source *source, struct nic *nic, double rate_bps,
                             struct ar_error *err);
 
-/** Adds a note for people, once; those beyond MACHINE_NOTES_MAX are dropped. */
-void discovery_note(struct ar_discovery *machine, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/** Adds a note for people, which is the arena's, once; those beyond MACHINE_NOTES_MAX are dropped.
+ */
+void discovery_note(struct ar_discovery *machine, const char *text);
 
 /** NVLinks between each two GPUs and from each to switches. */
 struct links {
@@ -103,20 +103,6 @@ enum ar_status nccl_topology_read(struct source *source, const char *text, size_
 enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
                                struct ar_error *err);
 
-/* --- known GPUs (gpus.c) ---------------------------------------------------------------------- */
-
-/** A GPU by its PCI number; values that no file of a machine gives are those of shipped clusters.
- */
-struct gpu_model {
-    uint32_t pci; /**< vendor << 16 | device */
-    enum ar_gpu_generation generation;
-    const char *name, *memory;
-    const char *cost_table, *reduce_cost; /**< or NULL */
-};
-
-/** NULL: not known. */
-const struct gpu_model *gpu_model_find(uint32_t pci);
-
 /** Values that all GPUs of a generation share, and those of the libraries that run on them. */
 struct gpu_kind {
     uint32_t links;              /**< NVLinks of a GPU; 0: they have no switches */
@@ -129,9 +115,6 @@ struct gpu_kind {
     const char *latency_source;
 };
 extern const struct gpu_kind gpu_kinds[AR_GPU_GENERATIONS_COUNT];
-
-/** Generation by compute capability (`80`) or AMD's target (`906`, `gfx942`); false: not known. */
-bool gpu_generation_find(const char *capability, enum ar_gpu_generation *generation);
 
 /** Rate of a PCIe link, from transfers/s of a lane, less the coding; 0: no such speed. */
 double pcie_rate_Bps(double transfers_per_s, uint64_t lanes);

@@ -314,11 +314,12 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
         }
     }
     if (recorded->pp > 1) {
-        recorded_note(recorded, arena,
-                      "%.200s: the layers of one of %u stages of a pipeline, all micro-"
-                      "batches forward, then all backward, as the file has them; the bubble "
-                      "and %" PRIu64 " bytes between stages are not counted",
-                      recorded->path, recorded->pp, reader.pipeline_bytes);
+        recorded->notes[recorded->notes_count++] =
+            ar_arena_format(arena,
+                            "%.200s: the layers of one of %u stages of a pipeline, all micro-"
+                            "batches forward, then all backward, as the file has them; the bubble "
+                            "and %" PRIu64 " bytes between stages are not counted",
+                            recorded->path, recorded->pp, reader.pipeline_bytes);
     }
     return AR_OK;
 }

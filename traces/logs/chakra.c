@@ -354,9 +354,9 @@ static enum ar_status make_chakra_step(struct chakra_reader *reader, struct ar_a
         }
     }
     if (reader->skipped_s > 0) {
-        recorded_note(recorded, arena,
-                      "%.200s: %.4g s of nodes of the processor and of memory are not counted",
-                      recorded->path, reader->skipped_s);
+        recorded->notes[recorded->notes_count++] = ar_arena_format(
+            arena, "%.200s: %.4g s of nodes of the processor and of memory are not counted",
+            recorded->path, reader->skipped_s);
     }
     return AR_OK;
 }

@@ -2,8 +2,6 @@
 #include "recorded.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_file.h"
@@ -36,18 +34,6 @@ void recorded_need(struct ar_recorded *recorded, uint32_t other)
     assert(recorded->tasks_count > 0 && other < recorded->tasks_count - 1);
     recorded->needs[recorded->needs_count++] = other;
     recorded->tasks[recorded->tasks_count - 1].needs_count++;
-}
-
-void recorded_note(struct ar_recorded *recorded, struct ar_arena *arena, const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (recorded->notes_count < AR_RECORDED_NOTES_MAX) {
-        recorded->notes[recorded->notes_count++] = ar_arena_text(arena, text);
-    }
 }
 
 enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,

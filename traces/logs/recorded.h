@@ -20,7 +20,3 @@ uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_tas
 
 /** Adds a need of the last task. */
 void recorded_need(struct ar_recorded *recorded, uint32_t other);
-
-/** Adds a line for people; `arena` is that of the step. */
-void recorded_note(struct ar_recorded *recorded, struct ar_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
