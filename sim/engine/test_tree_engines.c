@@ -73,11 +73,7 @@ Test(tree_engines, agree_when_all_ranks_start_at_once)
             if (phases[0].kind == AR_PHASE_TREE) {
                 struct ar_collective tree =
                     support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
-                double simulated_s = trials_simulate(&tree, 1024);
-                double time_s = trials_time(&tree, &ar_engine_recurrence, 1024);
-                cr_expect(support_near(time_s, simulated_s, 1e-6),
-                          "%s by %s, %u ranks: %.9g s, simulated %.9g s", tree.operation->name,
-                          tree.algorithm->name, ranks[j], time_s, simulated_s);
+                trials_agree(&tree, 1024, 1e-6);
             }
         }
     }
@@ -126,12 +122,7 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
         tree.window = 1;
         for (tree.channels = 2; tree.channels <= 4; tree.channels += 2) {
             for (uint64_t elements = 1600; elements < 30000000; elements *= 24) {
-                double simulated_s = trials_simulate(&tree, elements);
-                double time_s = trials_time(&tree, &ar_engine_recurrence, elements);
-                cr_expect(support_near(time_s, simulated_s, 1e-6),
-                          "%ux%u, %u channels, %lu elements: %.9g s, simulated %.9g s",
-                          tree.shape.x, tree.shape.y, tree.channels, (unsigned long)elements,
-                          time_s, simulated_s);
+                trials_agree(&tree, elements, 1e-6);
             }
         }
     }

@@ -103,3 +103,15 @@ double trials_simulate(const struct ar_collective *collective, uint64_t elements
 {
     return trials_time(collective, &ar_engine_simgrid, elements);
 }
+
+double trials_agree(const struct ar_collective *collective, uint64_t elements, double tolerance)
+{
+    double simulated_s = trials_simulate(collective, elements);
+    double time_s = trials_time(collective, &ar_engine_recurrence, elements);
+    cr_expect(support_near(time_s, simulated_s, tolerance),
+              "%s by %s on %s, %ux%u, %u channels, %lu elements: %.9g s, simulated %.9g s",
+              collective->operation->name, collective->algorithm->name,
+              ar_cluster_facts(collective->cluster)->name, collective->shape.x, collective->shape.y,
+              collective->channels, (unsigned long)elements, time_s, simulated_s);
+    return simulated_s;
+}

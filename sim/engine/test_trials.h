@@ -50,3 +50,6 @@ double trials_time(const struct ar_collective *collective, const struct ar_engin
 
 /** Time of one collective by the `simgrid` engine. */
 double trials_simulate(const struct ar_collective *collective, uint64_t elements);
+
+/** The same; expects that `recurrence` says so, too, but for `tolerance`. */
+double trials_agree(const struct ar_collective *collective, uint64_t elements, double tolerance);
