@@ -85,6 +85,7 @@ struct ar_trial {
                                        place of when it is ready on each; NULL: they do not */
     const struct ar_library *library; /**< for engines that need one; else NULL */
     enum ar_band band;                /**< of the library's times */
+    bool simulates_all;               /**< no step of a steady ring is left out of a simulation */
 
     /* Results. */
     struct ar_call_time *times; /**< room for calls_count entries, the caller's */
@@ -93,6 +94,8 @@ struct ar_trial {
                                         the engine has no timelines */
     struct ar_usage *usage;        /**< of links and GPUs, by engines that simulate messages; NULL:
                                         none */
+    uint64_t steps_left_out;       /**< of the steps of all calls, by a simulation: they repeat a
+                                        steady period */
     uint64_t messages_count;       /**< 0 if the engine knows of none */
     double wall_s;                 /**< real time the engine took */
     uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */

@@ -320,7 +320,7 @@ void actor_mark(const struct actor *actor, uint32_t call, uint32_t number)
     if (actor->observed >= 0) {
         ar_timeline_marks(actor->run->trial, call, (uint32_t)actor->observed,
                           actor->lane % actor->run->collective->channels)[number] =
-            simgrid_get_clock();
+            simgrid_get_clock() + actor->left_out_s;
     }
 }
 
@@ -352,9 +352,16 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
         actor->steps_done += phase->steps;
         return;
     }
-    for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
-        struct ar_move move = move_at(actor, elements, step);
-        actor->step = step - first_step;
+    rings_enter(actor, first_step);
+    actor->steps_left_out = 0;
+    for (actor->step = 0; actor->step < phase->steps; actor->step = rings_next(actor, phase)) {
+        struct ar_move move = move_at(actor, elements, first_step + actor->step);
+        if (actor->steps_left_out > 0) {
+            struct ar_move old =
+                move_at(actor, elements, first_step + actor->step - actor->steps_left_out);
+            move.send_span = old.send_span;
+            move.receive_span = old.receive_span;
+        }
         if (phase->kind == AR_PHASE_EXCHANGE) {
             exchange_step(actor, &move);
         } else {
@@ -367,6 +374,7 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
         }
         actor->steps_done++;
     }
+    rings_leave(actor);
 }
 
 /* Does all moves of a call, of `elements` elements on the lane; its last messages may be in flight.
@@ -393,6 +401,8 @@ void actor_run_call(struct actor *actor, uint32_t call, uint64_t elements, doubl
         ar_cluster_reduce_cost(collective->cluster, (double)(elements * collective->element_bytes));
     actor_walk(actor, call, ar_collective_part(collective, elements, actor->lane).count);
     actor_land_all(actor);
+    child_sleep_for(actor->left_out_s);
+    actor->left_out_s = 0;
     actor_mark(actor, call, AR_MARK_DONE);
     if (actor->barrier != NULL) {
         sg_barrier_wait(actor->barrier);
@@ -477,4 +487,7 @@ void collective_run_create(struct collective_run *run)
         }
     }
     create_actors(run);
+    if (run->trial != NULL && !run->trial->simulates_all) {
+        rings_create(run);
+    }
 }

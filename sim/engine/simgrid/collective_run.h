@@ -63,6 +63,12 @@ struct actor {
     bool is_in_tree;          /* in the present phase */
     double reduce_s_per_byte; /* in the present call */
     double move_s_per_byte;   /* of what is received and not added, in the present phase */
+    /* Of rings (fast_rings.c): */
+    uint64_t phases_begun;
+    struct ring_watch *watch; /* of the present phase; NULL: nobody watches it */
+    const struct actor *far;  /* the rank from which its messages come a period before */
+    uint32_t steps_left_out;  /* in the present phase */
+    double left_out_s;        /* by which its clock is late, in the present call */
 };
 
 /* Where parts of a pipeline of sums wait for a stage, those of one rank on one lane. */
@@ -86,6 +92,7 @@ struct collective_run {
     struct flight *flights;             /* [actor]: room for those of a rank */
     uint32_t flights_capacity;
     struct sums_queue *sums_queues; /* [actor][stage, and the end]; NULL: there are no sums */
+    struct rings *rings;            /* NULL: all steps are simulated */
 };
 
 static inline struct actor *actor_at(const struct collective_run *run, uint32_t lane,
@@ -115,3 +122,13 @@ void sums_create(struct collective_run *run, size_t actors_count);
  * to the switches, which are actors of their own, and waits until they have come back. */
 void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
               uint32_t first_step);
+
+/** Makes room for watching rings, if phases are worth it. */
+void rings_create(struct collective_run *run);
+
+/** A rank begins a phase, and ends it. */
+void rings_enter(struct actor *actor, uint32_t first_step);
+void rings_leave(struct actor *actor);
+
+/** A rank has ended a step; returns its next one, counted from the first of the phase. */
+uint32_t rings_next(struct actor *actor, const struct ar_phase *phase);

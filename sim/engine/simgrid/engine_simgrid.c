@@ -1,5 +1,7 @@
 /* The reference engine, parent side: trials, task graphs and actors become simulations. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ar_actors.h"
@@ -223,7 +225,8 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
         .usage = trial->usage,
         .results = {{trial->times, trial->calls_count * sizeof *trial->times},
                     {trial->rank_finish_s, finishes * sizeof *trial->rank_finish_s},
-                    {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)}}};
+                    {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)},
+                    {&trial->steps_left_out, sizeof trial->steps_left_out}}};
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
         add_collective_routes(collective, &routes);
         task.pairs = routes.pairs;
@@ -233,6 +236,14 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
     trial->memory_bytes = task.memory_bytes;
     trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     trial->exact = true;
+    if (trial->steps_left_out > 0) {
+        uint64_t steps = (uint64_t)trial->calls_count *
+                         ar_algorithm_steps(collective->algorithm, &collective->shape);
+        snprintf(trial->options, sizeof trial->options,
+                 "simulated %" PRIu64 " of %" PRIu64 " steps; the others repeat a steady period",
+                 steps - trial->steps_left_out, steps);
+        return AR_OK;
+    }
     return simgrid_describe(trial->options, sizeof trial->options, err);
 }
 

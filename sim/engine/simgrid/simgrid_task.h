@@ -38,7 +38,7 @@
     X("network/optim:Full")                                                                        \
     X("surf/precision:1e-12")
 
-enum { SIMGRID_RESULTS_MAX = 3 };
+enum { SIMGRID_RESULTS_MAX = 4 };
 
 /** Kinds of simulations. */
 enum simgrid_kind {
