@@ -30,6 +30,6 @@ bool ar_runner_runs(const struct ar_runner *runner, const struct ar_algorithm *a
 
 /** Writes the libraries that run it, each with its first release: `nccl-2.4 openmpi-4.1`; nothing
  * if there are none. Returns `text`. */
-enum { AR_RUNNERS_TEXT = 64 };
+enum { AR_RUNNERS_TEXT = 64 }; /* a word of ar_record.h */
 const char *ar_runners_format(const struct ar_algorithm *algorithm, bool is_one_per_node,
                               char text[AR_RUNNERS_TEXT]);

@@ -11,7 +11,7 @@
 /* Two times or rates that differ by less than this fraction count as equal. */
 #define SAME_FRAC 0.03
 /* Another unit of the measured number is offered if it brings the step within this factor of the
- * predicted one. */
+ * predicted one; of a number that is far off, within the fourth root of how far. */
 #define NEAR_FACTOR 1.5
 
 /* A row of the output: the step as measured, as predicted, with the number read in another unit, or
@@ -97,13 +97,14 @@ static void add_readings(struct diagnosis *diagnosis)
          1.0 / ar_layout_batches(layout)},
         {"times-gpus", "the rate was multiplied by the GPUs twice", 1 / gpus},
     };
+    double wrong = distance(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
         double step_s = diagnosis->measured_s / readings[i].factor;
         double apart = distance(step_s, diagnosis->predicted_s);
         bool is_same =
             readings[i].factor == 1 || (i == 2 && readings[0].factor == readings[2].factor);
-        if (!is_same && apart < log(NEAR_FACTOR) &&
-            apart < distance(diagnosis->measured_s, diagnosis->predicted_s) - log(NEAR_FACTOR)) {
+        if (!is_same && apart < fmax(log(NEAR_FACTOR), wrong / 4) &&
+            apart < wrong - log(NEAR_FACTOR)) {
             add_finding(diagnosis, "reading", readings[i].name, step_s, readings[i].text);
             diagnosis->readings_count++;
         }

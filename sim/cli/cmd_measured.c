@@ -1,12 +1,11 @@
 /* calibrate, compare, expect, accuracy: what is done with measured rows. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_accuracy.h"
 #include "ar_calibrate.h"
 #include "ar_expect.h"
+#include "ar_log.h"
 #include "ar_new_machine.h"
 #include "ar_note.h"
 #include "ar_text.h"
@@ -66,18 +65,20 @@ static void make_rows_request(const struct options *options, const struct sets *
     request->paths = list_paths(options, sets, &request->paths_count);
 }
 
+/* A file that holds no measured collectives is refused as such, others for want of a cluster. */
 static enum ar_status expect_cluster(const struct options *options, const struct sets *sets,
                                      struct ar_error *err)
 {
     const char *path = options->arguments[0];
-    if (access(path, R_OK) != 0) {
-        return ar_error_set(err, AR_NO_INPUT, "%.200s: %s", path, strerror(errno));
-    }
+    struct ar_logs *logs;
+    AR_TRY(ar_logs_load(path, options->arena, &logs, err));
     return ar_error_set(err, AR_USAGE,
-                        "%s: option --cluster is missing (%.100s is a file of %zu measured sets: "
+                        "%s: option --cluster is missing (%.100s is a file of %s measured sets: "
                         "'allreckon list sets'); expected the cluster that the rows were measured "
                         "on, or the name of one set",
-                        options->command->name, path, sets->count);
+                        options->command->name, path,
+                        sets->count > 0 ? ar_arena_format(options->arena, "%zu", sets->count)
+                                        : "none of the");
 }
 
 /* --- calibrate ---------------------------------------------------------------------------- */

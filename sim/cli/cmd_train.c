@@ -146,16 +146,11 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
                             "--cluster C and --tokens T, see 'allreckon train --help'");
     }
     AR_TRY(option_refuse_others(options, key_bits(AR_KEY_IN_RUN), "a run file", err));
-    const char *of_model = options->tokens != NULL       ? "tokens"
-                           : options->price != NULL      ? "price"
-                           : options->power != NULL      ? "power"
-                           : options->mtbf != NULL       ? "mtbf"
-                           : options->checkpoint != NULL ? "checkpoint"
-                                                         : NULL;
-    if (of_model != NULL) {
+    if (options->tokens != NULL || options->price != NULL || options->power != NULL ||
+        options->mtbf != NULL || options->checkpoint != NULL) {
         return ar_error_set(err, AR_USAGE,
-                            "train: found --%s with a run file; expected it with --workload",
-                            of_model);
+                            "train: found --tokens, --price, --power, --mtbf or --checkpoint with "
+                            "a run file; expected them with --workload");
     }
     AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
     AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));

@@ -408,11 +408,15 @@ enum ar_status options_scenario(const struct options *options, key_set without,
                 ar_scenario_set(scenario, (enum ar_key)i, NULL, values->texts[j], err);
             bool is_names = (i == AR_KEY_CLUSTER || i == AR_KEY_WORKLOAD) &&
                             strpbrk(values->texts[j], "/.") == NULL;
+            const char *value = strchr(values->texts[j], '=');
+            bool is_setting = i == AR_KEY_SET && value != NULL && strchr("0123456789", value[1]);
             bool is_list = strchr(values->texts[j], ',') != NULL &&
-                           is_axis_of_sweeps((enum ar_key)i) && options->command->bit != OF(sweep);
-            if (status == AR_OK && is_list && is_names) {
-                status = ar_error_set(err, AR_USAGE, "%s: found \"%.80s\"; expected one name",
-                                      ar_keys[i].option, values->texts[j]);
+                           (is_axis_of_sweeps((enum ar_key)i) || is_setting) &&
+                           options->command->bit != OF(sweep);
+            if (status == AR_OK && is_list && (is_names || is_setting)) {
+                status = ar_error_set(err, AR_USAGE, "%s: found \"%.80s\"; expected one %s",
+                                      ar_keys[i].option, values->texts[j],
+                                      is_setting ? "value" : "name");
             }
             size_t used = strlen(err->text);
             if (status != AR_OK && is_list) {

@@ -45,6 +45,10 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
     struct cli_table *table = cli_rows(STEP "--tokens-per-s 7000");
     cr_expect_neq(row_of(table, "of-one-gpu"), 0);
     cr_expect_eq(row_of(table, "hca-tenth"), 0, "no causes of what is another unit");
+    table = cli_rows(STEP "--tokens-per-s 3500");
+    cr_expect_neq(row_of(table, "of-one-gpu"), 0, "half as fast as predicted, and of one GPU");
+    table = cli_rows(STEP "--tokens-per-s 3.5e5");
+    cr_expect_eq(row_of(table, "of-one-gpu"), 0);
     table = cli_rows(STEP "--step-s 1.0 --mfu 2");
     cr_expect_neq(row_of(table, "micro-batch"), 0);
     struct cli_run run = cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 "

@@ -300,6 +300,8 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
          "sweep'"},
         {"predict --cluster dgx-a100 --workload mpt-1b,mpt-3b --gpus 8", 64,
          "--workload: found \"mpt-1b,mpt-3b\"; expected one name; a list is for"},
+        {"predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --set net.latency=1us,2us", 64,
+         "--set: found \"net.latency=1us,2us\"; expected one value; a list is for 'allreckon"},
     };
     CLI_FAIL_ALL("", lists);
     struct cli_run run =

@@ -117,7 +117,7 @@ Test(cli_train, options_that_are_wrong_are_refused)
     static const struct cli_case rows[] = {
         {"", 64, "train: found no run; expected RUN.csv, or a model"},
         {"example --mesh dp=8", 64, "found --mesh; expected none with a run file"},
-        {"example --checkpoint 3", 64, "found --checkpoint with a run file"},
+        {"example --checkpoint 3", 64, "--checkpoint with a run file"},
         {"--workload llama3-8b --tokens 1T --trace example", 64, "found --trace"},
         {"--workload llama3-8b", 64, "option --tokens is missing"},
         {"exampel", 66, "unknown run \"exampel\"; did you mean \"example\"?"},

@@ -201,10 +201,6 @@ enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, str
 enum ar_status ar_scenario_check_runner(const struct ar_scenario *scenario,
                                         const struct ar_algorithm *algorithm, struct ar_error *err);
 
-/** The libraries that run an algorithm here (ar_runners_format()). */
-const char *ar_scenario_runners(const struct ar_scenario *scenario,
-                                const struct ar_algorithm *algorithm, char text[AR_RUNNERS_TEXT]);
-
 /** Refuses an algorithm, a shape and stragglers that the cluster cannot run; not by engine. */
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err);
 

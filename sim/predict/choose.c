@@ -94,7 +94,8 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
     if (choice->called == NULL || is_of_nccl(&choice->best) || is_limited) {
         return text;
     }
-    bool has_runners = ar_scenario_runners(&choice->best, best, runners)[0] != '\0';
+    bool is_one_per_node = ar_scenario_is_one_per_node(&choice->best, best);
+    bool has_runners = ar_runners_format(best, is_one_per_node, runners)[0] != '\0';
     return ar_arena_format(scenario->arena,
                            "%s (%s), which NCCL and RCCL have no call for%s%s%s; of those that "
                            "they have %s is (%s): --runnable-by nccl",

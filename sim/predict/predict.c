@@ -71,10 +71,10 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, scenario->settings_text);
     if (kind->graph != NULL && (has_shape || scenario->algorithm != NULL)) {
-        char runners[AR_RUNNERS_TEXT];
-        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
-        ar_copy_text(row->runnable_by, sizeof row->runnable_by,
-                     ar_scenario_runners(scenario, scenario->algorithm, runners));
+        const struct ar_algorithm *algorithm = scenario->algorithm;
+        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(algorithm));
+        ar_runners_format(algorithm, ar_scenario_is_one_per_node(scenario, algorithm),
+                          row->runnable_by);
     }
     if (kind->graph != NULL && has_shape && ar_algorithm_has_shapes(scenario->algorithm)) {
         ar_shape_format(&scenario->shape, row->shape);

@@ -388,21 +388,15 @@ struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                       ar_scenario_node_members(scenario, algorithm));
 }
 
-const char *ar_scenario_runners(const struct ar_scenario *scenario,
-                                const struct ar_algorithm *algorithm, char text[AR_RUNNERS_TEXT])
-{
-    return ar_runners_format(algorithm, ar_scenario_is_one_per_node(scenario, algorithm), text);
-}
-
 enum ar_status ar_scenario_check_runner(const struct ar_scenario *scenario,
                                         const struct ar_algorithm *algorithm, struct ar_error *err)
 {
     char others[AR_RUNNERS_TEXT];
-    if (ar_runner_runs(&scenario->runner, algorithm,
-                       ar_scenario_is_one_per_node(scenario, algorithm))) {
+    bool is_one_per_node = ar_scenario_is_one_per_node(scenario, algorithm);
+    if (ar_runner_runs(&scenario->runner, algorithm, is_one_per_node)) {
         return AR_OK;
     }
-    bool has_others = ar_scenario_runners(scenario, algorithm, others)[0] != '\0';
+    bool has_others = ar_runners_format(algorithm, is_one_per_node, others)[0] != '\0';
     return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
                               "found %s, which does not run %s of %s%s%s; expected another "
                               "algorithm or library",

@@ -298,27 +298,24 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
 /* Notes the named algorithms that some of several operations do not have. */
 static void note_missing_pairs(const struct space *space)
 {
-    const struct space_request *request = space->request;
-    struct ar_arena *arena = request->base.arena;
-    char *rest = ar_arena_text(arena, request->algorithms), *missing = "";
+    struct ar_arena *arena = space->request->base.arena;
+    char *rest = ar_arena_text(arena, space->request->algorithms), *missing = "";
     for (const char *name; (name = ar_next_part(&rest, ',')) != NULL;) {
-        for (size_t i = 0; i < space->operations_count; i++) {
-            bool is_name = false, has_it = false;
-            for (size_t k = 0; k < space->algorithms_count; k++) {
-                const struct ar_algorithm *algorithm = space->algorithms[k];
-                bool is_it = algorithm != NULL && strcmp(algorithm->name, name) == 0;
-                is_name = is_name || is_it;
-                has_it = has_it || (is_it && algorithm->operation == space->operations[i]);
-            }
-            if (is_name && !has_it) {
-                missing =
-                    ar_arena_format(arena, "%s%s%s of %s", missing, missing[0] != '\0' ? ", " : "",
-                                    name, space->operations[i]->command);
+        struct ar_runner library;
+        struct ar_error ignored;
+        bool is_name = !ar_text_has_word("all auto", name) &&
+                       ar_runner_parse("", name, &library, &ignored) != AR_OK;
+        for (size_t i = 0; i < space->operations_count && is_name; i++) {
+            const struct ar_algorithm *found;
+            const struct ar_operation *operation = space->operations[i];
+            if (ar_algorithm_find("", operation, name, &found, &ignored) != AR_OK) {
+                missing = ar_arena_format(arena, "%s%s%s of %s", missing,
+                                          missing[0] != '\0' ? ", " : "", name, operation->command);
             }
         }
     }
     if (missing[0] != '\0') {
-        ar_note(request->notes, "left out, since there is no such algorithm: %s", missing);
+        ar_note(space->request->notes, "left out, since there is no such algorithm: %s", missing);
     }
 }
 

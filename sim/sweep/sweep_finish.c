@@ -1,10 +1,8 @@
 /* The end of a sweep: files, notes, and rows on stdout, all of them and the best. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_file.h"
 #include "ar_kind.h"
@@ -188,8 +186,6 @@ static void efficiency_fill(struct sweep *sweep, const struct row_list *all,
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
-
 /* Writes rows as they are in the journal. The file is whole and on the disk, or not there. */
 static enum ar_status csv_write(const struct sweep *sweep, const char *name,
                                 const struct row_summary *rows, size_t count, struct ar_error *err)
@@ -206,31 +202,14 @@ static enum ar_status csv_write(const struct sweep *sweep, const char *name,
     return ar_output_commit(output, err);
 }
 
-/* Removes a file of another sweep; plot and report would draw it. */
-static enum ar_status csv_remove(const char *directory, const char *name, struct ar_error *err)
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (unlink(path) != 0 && errno != ENOENT) {
-        return ar_error_set(err, AR_IO, "%s: cannot remove it: %s", path, strerror(errno));
-    }
-    return AR_OK;
-}
-
 static enum ar_status files_write(const struct sweep *sweep, const struct row_list *all,
                                   struct ar_error *err)
 {
-    const char *directory = sweep->request->directory;
     size_t first = main_rows_count(sweep->space);
-    const struct sweep_kind *kind = kind_of(sweep);
-    const struct sweep_kind *other =
-        kind == &sweep_of_points ? &sweep_of_layouts : &sweep_of_points;
-    AR_TRY(csv_write(sweep, kind->file, all->rows, first, err));
-    AR_TRY(csv_remove(directory, other->file, err));
-    AR_TRY(csv_remove(directory, "advice.csv", err));
+    AR_TRY(csv_write(sweep, kind_of(sweep)->file, all->rows, first, err));
     return all->count > first
                ? csv_write(sweep, "payload.csv", all->rows + first, all->count - first, err)
-               : csv_remove(directory, "payload.csv", err);
+               : AR_OK;
 }
 
 /* --- rows on stdout --------------------------------------------------------------------------- */
