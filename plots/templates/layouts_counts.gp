@@ -24,7 +24,7 @@ low = top - percent_min < 2 ? top - 2 / (1 - room) : low
 low = low < 0 ? 0 : low
 high = top + 0.06 * (top - low)
 set yrange [low:high]
-low = gpus_min / 1.25
+low = gpus_min / 1.4
 high = gpus_max * 1.25
 set xrange [low:high]
 eval count_ticks
@@ -36,5 +36,5 @@ eval begin
 plot sample [1.001 * low:high / 1.001] 100 with lines lt 1 lw 2 lc rgb '#000000' dt 14 notitle, \
     data using 'gpus':(100 * column('efficiency_frac')) with linespoints lw 2.4 pt 7 ps 0.9 lc rgb colour(1) notitle, \
     data using 'gpus':(100 * column('efficiency_frac')):(lines(strcol('mesh'))) \
-        with labels center offset 0, -1.1 font ',11' noenhanced notitle @points
+        with labels right offset 0.8, -1.1 font ',11' noenhanced notitle @points
 eval finish
