@@ -61,6 +61,9 @@ new_machine_1MiB_median_frac*100 new_machine_covered_frac*100 new_machine_band_r
 held_out_nodes held_out_rows held_out_median_frac*100 unseen held_out_mean_frac*100 held_out_p95_frac*100 held_out_covered_frac*100 held_out_band_ratio held_out_pairs \
 held_out_right_frac*100" <"$scratch/sets.csv"
 
+printf '\nHow far bands hold for rows of all sets that were left out of a fit: every fifth, the largest node counts, every second algorithm or protocol of
+the list, the whole machine. Other machines set them.\n\n'
+table "left_out rows median_frac*100 covered_frac*100 band_ratio no_band why" <"$scratch/sets/coverage.csv"
 of_all() { awk -F, -v set="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i } $1 == set { print $(place[name]) }' "$scratch/last.csv"; }
 printf '\nRows that are not used: %s.\n' "$(of_all all not_used_why | sed 's/; /;\n/g')"
 cat <<'TEXT'

@@ -476,7 +476,9 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
     AR_TRY(made_by_check_directory(
-        options, (const char *const[]){"sets.csv", "factors.csv", "kinds.csv", NULL}, NULL, err));
+        options,
+        (const char *const[]){"sets.csv", "factors.csv", "kinds.csv", "coverage.csv", NULL}, NULL,
+        err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
@@ -493,6 +495,9 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
             AR_TRY(ar_records_save(options->out, "kinds.csv", ar_learnt_kind_columns,
                                    accuracies.kinds, AR_MACHINE_KINDS, sizeof *accuracies.kinds,
                                    err));
+            AR_TRY(ar_records_save(options->out, "coverage.csv", ar_coverage_columns,
+                                   accuracies.coverages, AR_COVERAGES, sizeof *accuracies.coverages,
+                                   err));
         }
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));
@@ -500,5 +505,10 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     ar_note_flush(option_notes(options));
     ar_records_write(stdout, &view, ar_accuracy_columns, accuracies.rows, accuracies.count,
                      sizeof *accuracies.rows);
+    if (view.format == AR_FORMAT_TABLE && accuracies.factors != NULL) {
+        fputc('\n', stdout);
+        ar_records_write(stdout, AR_VIEW(AR_FORMAT_TABLE), ar_coverage_columns,
+                         accuracies.coverages, AR_COVERAGES, sizeof *accuracies.coverages);
+    }
     return AR_OK;
 }

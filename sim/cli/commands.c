@@ -213,9 +213,10 @@ static const struct command commands[] = {
              "node counts fitted without them. Errors are |predicted / measured - 1|. Column seen "
              "says what of the model was chosen when rows of a set had been seen. Without SET each "
              "machine of NCCL or RCCL is also predicted by the rows of all other machines (new "
-             "machine), bands are those that other machines tell, and --out has factors.csv: what "
-             "all machines tell of a new one, by GPUs and HCAs, and kinds.csv: for which rows "
-             "that is better than nothing.\n\n"
+             "machine), bands are those that other machines tell, a second table has how many rows "
+             "they hold where a fit left some out, and --out has factors.csv: what all machines "
+             "tell of a new one, by GPUs and HCAs, and kinds.csv: for which rows that is better "
+             "than nothing.\n\n"
              "example:\n"
              "  allreckon accuracy mn5_h100_nccl_ring abci_a100 --format csv"},
     {COMMAND(reproduce), .keys_more = KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM),

@@ -10,53 +10,89 @@
 
 /* --- the predictions of a set -------------------------------------------------------------- */
 
-/* A set and its predictions: with nothing fitted, with all rows fitted, and with those on the
- * largest node counts held out (NULL: there is one count). */
+/* Rows that are left out of a fit: every fifth, those on the largest node counts, those of every
+ * second algorithm (or choice of a library) of the list, and those of the whole machine. */
+enum left_out { OWN_ROWS, MORE_NODES, OTHER_ALGORITHM, NEW_MACHINE, LEFT_OUTS };
+enum { OWN_ROWS_STEP = 5 };
+
+static const char *const left_out_names[LEFT_OUTS] = {"own rows", "more nodes", "other algorithm",
+                                                      "new machine"};
+
+/* A set and its predictions: with nothing fitted, with all rows fitted, and with some left out
+ * (NULL: there are none; of a new machine, not all sets are known). */
 struct predicted_set {
     const struct ar_set_rows *rows;
-    struct ar_estimate *unfitted, *fitted, *held_out;
-    struct ar_estimate *new_machine; /* by all other machines; NULL: not all sets are known */
-    uint32_t fitted_nodes_max;       /* larger counts are held out */
+    struct ar_estimate *unfitted, *fitted, *left_out[LEFT_OUTS];
+    uint32_t fitted_nodes_max; /* larger counts are held out */
 };
 
-/* Predicts all rows by a fit to those of at most so many nodes, 0: to none; or notes why some rows
- * have no prediction. */
-static enum ar_status estimate_set(const struct predicted_set *set, uint32_t nodes_max,
+/* Whether a row is left out. One that no fit takes tells of no kind but more nodes. */
+static bool is_left_out(const struct predicted_set *set, enum left_out kind, size_t place)
+{
+    const struct ar_measured_row *row = &set->rows->measured->rows[place];
+    size_t way = row->is_call ? set->unfitted->predictions[place].choice : 0;
+    switch (kind) {
+    case OWN_ROWS:
+        return ar_estimate_takes(row) && place % OWN_ROWS_STEP == OWN_ROWS_STEP / 2;
+    case MORE_NODES:
+        return row->call.run.nodes > set->fitted_nodes_max;
+    case OTHER_ALGORITHM:
+        while (!row->is_call && ar_algorithms[way] != row->messages.collective.algorithm) {
+            way++;
+        }
+        return ar_estimate_takes(row) && way % 2 == 1;
+    default:
+        return true;
+    }
+}
+
+/* Predicts all rows by a fit to some of them, NULL: to none; or notes why some rows have no
+ * prediction. */
+static enum ar_status estimate_set(const struct predicted_set *set, const bool *is_fitted,
                                    const char *what, FILE *notes, struct ar_arena *arena,
                                    struct ar_estimate **estimate, struct ar_error *err)
 {
     const struct ar_measured *measured = set->rows->measured;
     struct ar_error why;
-    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        is_fitted[i] = measured->rows[i].call.run.nodes <= nodes_max;
-    }
-    enum ar_status status = ar_estimate_run(
-        &set->rows->request, measured, nodes_max > 0 ? is_fitted : NULL, arena, estimate, &why);
+    enum ar_status status =
+        ar_estimate_run(&set->rows->request, measured, is_fitted, arena, estimate, &why);
     if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
         return ar_error_set(err, status, "%s", why.text);
     }
     if (status != AR_OK) {
         ar_note(notes, "%s: %s: %s", set->rows->set->name, what, why.text);
     }
-    return nodes_max > 0 ? ar_estimate_correct(measured, is_fitted, arena, *estimate, err) : AR_OK;
+    return is_fitted != NULL ? ar_estimate_correct(measured, is_fitted, arena, *estimate, err)
+                             : AR_OK;
 }
 
-/* Predicts a set. Held out are node counts above the limit of the set, else the largest one. */
-static enum ar_status predict_set(struct predicted_set *set, FILE *notes, struct ar_arena *arena,
-                                  struct ar_error *err)
+/* Predicts a set. Held out are node counts above the limit of the set, else the largest one; the
+ * other rows that may be left out are left out if `is_every_kind`. */
+static enum ar_status predict_set(struct predicted_set *set, bool is_every_kind, FILE *notes,
+                                  struct ar_arena *arena, struct ar_error *err)
 {
-    const struct ar_library_nodes *nodes = &set->rows->measured->nodes;
-    uint32_t max = set->rows->set->fitted_nodes_max;
-    if (max == 0) {
-        max = nodes->counts[nodes->count > 1 ? nodes->count - 2 : 0];
+    const struct ar_measured *measured = set->rows->measured;
+    const struct ar_library_nodes *nodes = &measured->nodes;
+    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    set->fitted_nodes_max = set->rows->set->fitted_nodes_max > 0
+                                ? set->rows->set->fitted_nodes_max
+                                : nodes->counts[nodes->count > 1 ? nodes->count - 2 : 0];
+    AR_TRY(estimate_set(set, NULL, "nothing fitted", notes, arena, &set->unfitted, err));
+    memset(is_fitted, true, measured->rows_count * sizeof *is_fitted);
+    AR_TRY(estimate_set(set, is_fitted, "all fitted", notes, arena, &set->fitted, err));
+    for (enum left_out kind = OWN_ROWS; kind < NEW_MACHINE; kind++) {
+        size_t fitted = 0;
+        for (size_t i = 0; i < measured->rows_count; i++) {
+            is_fitted[i] = !is_left_out(set, kind, i);
+            fitted += is_fitted[i];
+        }
+        bool is_noted = kind == MORE_NODES;
+        if (fitted < measured->rows_count && (is_every_kind || is_noted)) {
+            AR_TRY(estimate_set(set, is_fitted, "largest held out", is_noted ? notes : NULL, arena,
+                                &set->left_out[kind], err));
+        }
     }
-    set->fitted_nodes_max = max;
-    AR_TRY(estimate_set(set, 0, "nothing fitted", notes, arena, &set->unfitted, err));
-    AR_TRY(estimate_set(set, UINT32_MAX, "all fitted", notes, arena, &set->fitted, err));
-    return nodes->counts[nodes->count - 1] <= max
-               ? AR_OK
-               : estimate_set(set, max, "largest held out", notes, arena, &set->held_out, err);
+    return AR_OK;
 }
 
 /* Predicts all sets as new machines, each by what the fits of other machines tell. */
@@ -87,7 +123,8 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
         struct ar_machine_factors known = ar_learnt_machine_factors(
             list, listed, facts, sets[i].unfitted->library.tuning.release);
         request.factors = &known;
-        AR_TRY(ar_estimate_run(&request, rows->measured, NULL, arena, &sets[i].new_machine, err));
+        AR_TRY(ar_estimate_run(&request, rows->measured, NULL, arena,
+                               &sets[i].left_out[NEW_MACHINE], err));
     }
     AR_TRY(ar_learnt_solve(&learnt, NULL, factors, err));
     accuracies->factors = ar_learnt_list(&learnt, factors, arena, &accuracies->factors_count);
@@ -126,13 +163,13 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
         uint64_t machines = 0;
         for (size_t i = 0; i < count; i++) {
             const struct predicted_set *set = &sets[i];
-            for (size_t k = 0; set->new_machine != NULL && k < set->rows->measured->rows_count;
-                 k++) {
+            const struct ar_estimate *told = set->left_out[NEW_MACHINE];
+            for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
                 const struct ar_measured_row *row = &set->rows->measured->rows[k];
                 if (kind_of(set, k) == kind && counts_in_line(row, NULL)) {
                     double measured_s = row->call.time_s;
                     ar_error_sum_add(&unfitted, measured_s, &set->unfitted->predictions[k]);
-                    ar_error_sum_add(&factors, measured_s, &set->new_machine->predictions[k]);
+                    ar_error_sum_add(&factors, measured_s, &told->predictions[k]);
                     machines += strcmp(machine, set->rows->set->machine) != 0;
                     machine = set->rows->set->machine; /* sets of a machine follow each other */
                 }
@@ -151,9 +188,10 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
     }
     for (size_t i = 0; i < count; i++) {
         const struct predicted_set *set = &sets[i];
-        for (size_t k = 0; set->new_machine != NULL && k < set->rows->measured->rows_count; k++) {
+        struct ar_estimate *told = set->left_out[NEW_MACHINE];
+        for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
             if (accuracies->kinds[kind_of(set, k)].has_factors == 0) {
-                set->new_machine->predictions[k] = set->unfitted->predictions[k];
+                told->predictions[k] = set->unfitted->predictions[k];
             }
         }
     }
@@ -161,39 +199,64 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
 
 /* --- bands --------------------------------------------------------------------------------- */
 
-/* Kinds of rows that were left out. Behind them are the places of rows of new machines: calls and
- * messages tell of each other, for few machines have both. */
-enum { LEFT_MORE_NODES = 0, LEFT_NEW = 2 };
+/* Kinds of rows whose bands the same rows of other machines tell: calls and messages apart, but of
+ * new machines those of one place together, for few machines have both. */
+static uint32_t band_kind(const struct predicted_set *set, enum left_out kind, size_t row)
+{
+    return kind == NEW_MACHINE ? 2 * NEW_MACHINE + (uint32_t)(kind_of(set, row) % AR_MACHINE_PLACES)
+                               : 2 * kind + !set->rows->measured->rows[row].is_call;
+}
 
-/* Gives rows on more nodes, and those of new machines, the bands that other machines tell, and
- * kinds the reach that all machines tell. */
-static void band_sets(const struct predicted_set *sets, size_t count, FILE *notes,
+/* Sums up how the rows of one kind are predicted. */
+static struct ar_coverage cover_kind(const struct ar_left_out *left, size_t count,
+                                     enum left_out kind)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    size_t asked = 0;
+    struct ar_error_sum sum = {.errors = ar_arena_alloc(&scratch, count + 1, sizeof(double)),
+                               .ratios = ar_arena_alloc(&scratch, count + 1, sizeof(double))};
+    for (size_t i = 0; i < count; i++) {
+        if (left[i].kind / 2 == kind || (left[i].kind / 2 > kind && kind == NEW_MACHINE)) {
+            asked++;
+            ar_error_sum_add(&sum, left[i].measured_s, left[i].prediction);
+        }
+    }
+    return (struct ar_coverage){
+        .kind = left_out_names[kind],
+        .error = ar_error_sum_end(&sum),
+        .unbanded = asked - sum.banded,
+        .why = sum.banded < sum.count ? "other machines have fewer than 19 such rows"
+               : sum.banded < asked   ? "the rows that are left are too few for a fit"
+                                      : ""};
+}
+
+/* Gives rows that were left out the bands that other machines tell, and kinds of new machines the
+ * reach that all machines tell; sums up how these hold. */
+static void band_sets(const struct predicted_set *sets, size_t count,
                       struct ar_accuracies *accuracies)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    size_t rows_count = 0, left_count = 0, lacking = 0;
+    size_t rows_count = 0, left_count = 0;
     for (size_t i = 0; i < count; i++) {
         rows_count += sets[i].rows->measured->rows_count;
     }
-    struct ar_left_out *left = ar_arena_alloc(&scratch, 2 * rows_count + 1, sizeof *left);
-    for (size_t i = 0; i < 2 * count; i++) { /* those of one kind follow each other */
+    struct ar_left_out *left = ar_arena_alloc(&scratch, LEFT_OUTS * rows_count + 1, sizeof *left);
+    for (size_t i = 0; i < LEFT_OUTS * count; i++) { /* those of one kind follow each other */
         const struct predicted_set *set = &sets[i % count];
-        const struct ar_measured *measured = set->rows->measured;
+        enum left_out kind = (enum left_out)(i / count);
         const struct ar_measured_set *known = set->rows->set;
-        bool is_new = i >= count;
-        struct ar_estimate *estimate = is_new ? set->new_machine : set->held_out;
-        for (size_t k = 0; estimate != NULL && k < measured->rows_count; k++) {
-            const struct ar_measured_row *row = &measured->rows[k];
-            struct ar_library_prediction *prediction = &estimate->predictions[k];
-            double scatter = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
-            if ((is_new || row->call.run.nodes > set->fitted_nodes_max) &&
-                row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
-                uint32_t new_kind = LEFT_NEW + (uint32_t)(kind_of(set, k) % AR_MACHINE_PLACES);
+        size_t asked = set->left_out[kind] != NULL ? set->rows->measured->rows_count : 0;
+        for (size_t k = 0; k < asked; k++) {
+            const struct ar_measured_row *row = &set->rows->measured->rows[k];
+            if (is_left_out(set, kind, k) && counts_in_line(row, NULL)) {
+                struct ar_library_prediction *prediction = &set->left_out[kind]->predictions[k];
                 left[left_count++] = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
-                    .kind = is_new ? new_kind : LEFT_MORE_NODES + !row->is_call,
+                    .kind = band_kind(set, kind, k),
                     .measured_s = row->call.time_s,
-                    .scatter = is_new ? 1 : scatter,
+                    .scatter = kind == NEW_MACHINE ? 1
+                                                   : log(prediction->high_s / prediction->time_s) /
+                                                         AR_BAND95_DEVIATIONS,
                     .prediction = prediction};
             }
         }
@@ -201,16 +264,10 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
     ar_conformal_bands(left, left_count);
     for (uint32_t k = 0; k < AR_MACHINE_KINDS; k++) {
         accuracies->kinds[k].reach =
-            ar_conformal_reach(left, left_count, LEFT_NEW + k % AR_MACHINE_PLACES, NULL);
+            ar_conformal_reach(left, left_count, 2 * NEW_MACHINE + k % AR_MACHINE_PLACES, NULL);
     }
-    for (size_t i = 0; i < left_count; i++) {
-        lacking += isnan(left[i].reach) ? 1 : 0;
-    }
-    if (lacking > 0) {
-        ar_note(notes,
-                "no band for %zu rows of new machines or of more nodes: other machines have fewer "
-                "than 19 rows of their kind",
-                lacking);
+    for (enum left_out kind = OWN_ROWS; kind < LEFT_OUTS; kind++) {
+        accuracies->coverages[kind] = cover_kind(left, left_count, kind);
     }
 }
 
@@ -235,7 +292,7 @@ static bool is_pair(const struct ar_measured_row *a, const struct ar_measured_ro
 static void count_pairs(const struct predicted_set *set, size_t row, struct pairs *pairs)
 {
     const struct ar_measured_row *rows = set->rows->measured->rows;
-    const struct ar_library_prediction *predictions = set->held_out->predictions;
+    const struct ar_library_prediction *predictions = set->left_out[MORE_NODES]->predictions;
     for (size_t i = 0; i < row && !rows[row].is_call; i++) {
         if (is_pair(&rows[row], &rows[i])) {
             double predicted = predictions[row].time_s / predictions[i].time_s;
@@ -311,8 +368,9 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
                 continue;
             }
             ar_error_sum_add(&sums[ZERO_SHOT], measured_s, &set->unfitted->predictions[k]);
-            if (set->new_machine != NULL) {
-                const struct ar_library_prediction *known = &set->new_machine->predictions[k];
+            if (set->left_out[NEW_MACHINE] != NULL) {
+                const struct ar_library_prediction *known =
+                    &set->left_out[NEW_MACHINE]->predictions[k];
                 ar_error_sum_add(&sums[NEW], measured_s, known);
                 if (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
                     ar_error_sum_add(&sums[NEW_LARGE], measured_s, known);
@@ -328,7 +386,8 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
                 ar_error_sum_add(&sums[OWN], measured_s, &own);
             }
             if (row->call.run.nodes > set->fitted_nodes_max) {
-                ar_error_sum_add(&sums[HELD_OUT], measured_s, &set->held_out->predictions[k]);
+                ar_error_sum_add(&sums[HELD_OUT], measured_s,
+                                 &set->left_out[MORE_NODES]->predictions[k]);
                 count_pairs(set, k, &pairs);
             }
         }
@@ -363,7 +422,7 @@ static void add_lines(const struct predicted_set *set, struct ar_arena *arena,
     struct ar_accuracy *first = &accuracies->rows[accuracies->count], *line = first;
     const struct ar_measured *measured = set->rows->measured;
     const char *fitted = "", *held_out = "";
-    for (size_t i = 0; set->held_out != NULL && i < measured->nodes.count; i++) {
+    for (size_t i = 0; set->left_out[MORE_NODES] != NULL && i < measured->nodes.count; i++) {
         uint32_t nodes = measured->nodes.counts[i];
         const char **text = nodes > set->fitted_nodes_max ? &held_out : &fitted;
         *text = ar_arena_format(arena, "%s%s%" PRIu32, *text, (*text)[0] != '\0' ? " " : "", nodes);
@@ -428,7 +487,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
             AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
                                &rows, err));
             sets[count].rows = rows;
-            AR_TRY(predict_set(&sets[count++], notes, arena, err));
+            AR_TRY(predict_set(&sets[count++], names_count == 0, notes, arena, err));
         }
     }
     *accuracies = (struct ar_accuracies){
@@ -437,7 +496,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
     if (names_count == 0) {
         AR_TRY(predict_as_new(sets, count, arena, accuracies, err));
         judge_kinds(sets, count, accuracies);
-        band_sets(sets, count, notes, accuracies);
+        band_sets(sets, count, accuracies);
     }
     for (size_t i = 0; i < count; i++) {
         add_lines(&sets[i], arena, accuracies);
@@ -535,3 +594,21 @@ static const struct ar_column columns[] = {
 };
 
 const struct ar_columns ar_accuracy_columns = {columns, sizeof columns / sizeof columns[0]};
+
+#define COVERAGE(kind_, field, name, ...)                                                          \
+    AR_COLUMN(kind_, struct ar_coverage, field, name, __VA_ARGS__)
+
+static const struct ar_column coverage_columns[] = {
+    COVERAGE(string, kind, "left_out", "rows that were not fitted", .heading = "left out"),
+    COVERAGE(count, error.count, "rows", "from 1 KiB on", .heading = "rows"),
+    COVERAGE(number, error.median_frac, "median_frac", "of |predicted / measured - 1|",
+             PERCENT("error\n(%)")),
+    COVERAGE(number, error.covered_frac, "covered_frac", "share inside the 95 % band",
+             PERCENT("in\nband (%)")),
+    COVERAGE(number, error.band_ratio, "band_ratio", "median of upper over lower end of the band",
+             .heading = "wide\n(x)", .decimals = 2),
+    COVERAGE(count, unbanded, "no_band", "rows that have none", .heading = "no\nband"),
+    COVERAGE(string, why, "why", "why they have none", .heading = "why"),
+};
+
+const struct ar_columns ar_coverage_columns = AR_COLUMNS(coverage_columns);

@@ -38,12 +38,23 @@ struct ar_accuracy {
     ar_cell_string seen;       /**< ar_measured_set.seen */
 };
 
+/** How rows of all sets are predicted that one kind of fit leaves out, as it is written. */
+struct ar_coverage {
+    ar_cell_string kind; /**< own rows (every fifth), more nodes, other algorithm, new machine */
+    struct ar_library_error error;
+    ar_cell_count unbanded; /**< rows without a band */
+    ar_cell_string why;     /**< why; empty: all have one */
+};
+
+enum { AR_COVERAGES = 4 };
+
 struct ar_accuracies {
     struct ar_accuracy *rows;
     size_t count;
     struct ar_learnt_factor
         *factors; /**< what all machines tell of a new one; NULL: not all sets */
     size_t factors_count;
+    struct ar_coverage coverages[AR_COVERAGES];    /**< not filled in without factors */
     struct ar_learnt_kind kinds[AR_MACHINE_KINDS]; /**< and how well, by kind of rows; not filled in
                                                       without factors */
 };
@@ -56,3 +67,4 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
                                struct ar_accuracies *accuracies, struct ar_error *err);
 
 extern const struct ar_columns ar_accuracy_columns;
+extern const struct ar_columns ar_coverage_columns;

@@ -6,10 +6,12 @@
 #include "ar_library_engine.h"
 #include "ar_residual.h"
 
-/* How many of its deviations a band of messages on more nodes than were fitted reaches: the
- * conformal quantile of all held-out rows of MPI and all-to-all ('allreckon accuracy'; of calls it
- * is 1.83, of a normal distribution 1.96). */
-#define AWAY_DEVIATIONS 2.5
+/* How many of its deviations the band of a row reaches that was not fitted: conformal quantiles of
+ * all rows that were left out of their kind ('allreckon accuracy'). On more nodes those of calls
+ * are 1.83, thus of a normal distribution. [messages or calls] */
+static const double own_deviations[] = {2.64, 2.47};
+static const double more_nodes_deviations[] = {2.5, AR_BAND95_DEVIATIONS};
+static const double other_algorithm_deviations[] = {2.65, 5.01};
 
 /* --- calls --------------------------------------------------------------------------------- */
 
@@ -263,8 +265,14 @@ static enum ar_status correct_kind(const struct ar_measured *measured, bool is_c
         struct ar_library_prediction *prediction = &estimate->predictions[places[i]];
         double deviations = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
         double explained = (1 - shares[i]) * residual_frac * residual_frac;
-        double reach =
-            !is_call && asked[i].nodes > nodes_max ? AWAY_DEVIATIONS : AR_BAND95_DEVIATIONS;
+        size_t like = 0;
+        while (like < known_count && known[like].way != asked[i].way) {
+            like++;
+        }
+        double reach = is_fitted[places[i]]         ? AR_BAND95_DEVIATIONS
+                       : asked[i].nodes > nodes_max ? more_nodes_deviations[is_call]
+                       : like == known_count        ? other_algorithm_deviations[is_call]
+                                                    : own_deviations[is_call];
         double spread = reach * sqrt(fmax(0, deviations * deviations - explained));
         prediction->time_s *= exp(-errors[i]);
         prediction->low_s = prediction->time_s * exp(-spread);

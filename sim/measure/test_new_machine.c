@@ -1,9 +1,12 @@
-/* The shipped factors of new machines. */
+/* Factors of new machines: the shipped ones, and those that a few sets tell of each other. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
+#include "ar_accuracy.h"
 #include "ar_csv.h"
 #include "ar_new_machine.h"
+#include "ar_numbers.h"
 #include "test_outcome.h"
 
 static const struct ar_learnt_factor *find_factor(const struct ar_learnt_factor *rows, size_t count,
@@ -62,4 +65,132 @@ Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
                   "small all-to-all in a node");
     cr_expect_neq(ar_machine_factors_read("nowhere/", &facts, ar_release_default, &factors, &err),
                   AR_OK);
+}
+
+/* --- a few sets ----------------------------------------------------------------------------- */
+
+/* All sets of one node. */
+static const char *const few[] = {"a100_1n_stas00",   "dgx_h100_1n",      "h200_1n_stas00",
+                                  "a100_1n_nccl2.27", "h100_1n_nccl2.27", "b200_1n_nccl2.29",
+                                  "gb200_1n_nccl2.29"};
+enum { FEW = sizeof few / sizeof few[0], TEN = 10 };
+
+static struct ar_arena arena;
+static struct ar_measured_index sets;
+static struct ar_inputs *inputs;
+
+/* Reads the index and leaves the few sets in it. */
+static void enter_few(void)
+{
+    struct ar_error err;
+    size_t count = 0;
+    cr_assert_eq(
+        ar_measured_index_read(AR_TEST_SOURCE_DIR "/validate/data/index.csv", &arena, &sets, &err),
+        AR_OK, "%s", err.text);
+    for (size_t i = 0; i < sets.sets_count; i++) {
+        for (size_t k = 0; k < FEW; k++) {
+            if (strcmp(sets.sets[i].name, few[k]) == 0) {
+                sets.sets[count++] = sets.sets[i];
+            }
+        }
+    }
+    sets.sets_count = count;
+    cr_assert_eq(count, FEW);
+    inputs = ar_inputs_create(&arena);
+}
+
+static void leave_few(void)
+{
+    ar_arena_end(&arena);
+}
+
+TestSuite(few_sets, .init = enter_few, .fini = leave_few);
+
+/* Adds the errors of the rows of a set that are not marked, from 1 KiB on. */
+static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_factors *factors,
+                       const bool *is_fitted, const bool *is_left_out, struct ar_error_sum *sum)
+{
+    struct ar_error err;
+    struct ar_estimate *estimate;
+    struct ar_measured_request request = rows->request;
+    request.factors = factors;
+    cr_assert_eq(ar_estimate_run(&request, rows->measured, is_fitted, &arena, &estimate, &err),
+                 AR_OK, "%s", err.text);
+    for (size_t i = 0; i < rows->measured->rows_count; i++) {
+        const struct ar_measured_row *row = &rows->measured->rows[i];
+        if (!is_left_out[i] && row->is_call && row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
+            ar_error_sum_add(sum, row->call.time_s, &estimate->predictions[i]);
+        }
+    }
+}
+
+/* Ten rows say what is the machine's own, the factors what all machines have in common. */
+Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
+{
+    enum { FACTORS, ROWS, BOTH, WAYS };
+    struct ar_error err;
+    struct ar_set_rows *rows[FEW];
+    struct ar_learnt learnt = {.sets = ar_arena_alloc(&arena, FEW, sizeof *learnt.sets)};
+    struct ar_learnt_factors *factors = ar_arena_alloc(&arena, 1, sizeof *factors);
+    struct ar_error_sum sums[WAYS] = {{.count = 0}};
+    struct ar_scenario scenario = ar_scenario_begin(&arena);
+    for (size_t i = 0; i < FEW; i++) {
+        struct ar_estimate *unfitted;
+        cr_assert_eq(ar_set_load(&sets, &sets.sets[i], &scenario, inputs, NULL, 0, NULL, &arena,
+                                 &rows[i], &err),
+                     AR_OK, "%s", err.text);
+        cr_assert_eq(
+            ar_estimate_run(&rows[i]->request, rows[i]->measured, NULL, &arena, &unfitted, &err),
+            AR_OK, "%s", err.text);
+        cr_assert_eq(ar_learnt_add(&learnt, rows[i], unfitted, unfitted, &err), AR_OK);
+    }
+    for (int way = 0; way < WAYS; way++) {
+        sums[way].errors = ar_arena_alloc(&arena, 2000, sizeof(double));
+    }
+    for (size_t i = 0; i < FEW; i++) {
+        const struct ar_measured *measured = rows[i]->measured;
+        bool *is_fitted = ar_arena_alloc(&arena, measured->rows_count, sizeof *is_fitted);
+        size_t listed;
+        for (size_t k = 0; k < TEN; k++) {
+            is_fitted[k * measured->rows_count / TEN] = true;
+        }
+        cr_assert_eq(ar_learnt_solve(&learnt, sets.sets[i].machine, factors, &err), AR_OK);
+        struct ar_learnt_factor *list = ar_learnt_list(&learnt, factors, &arena, &listed);
+        struct ar_machine_factors told =
+            ar_learnt_machine_factors(list, listed, ar_cluster_facts(rows[i]->scenario.cluster),
+                                      learnt.sets[i].tuning.release);
+        add_errors(rows[i], &told, NULL, is_fitted, &sums[FACTORS]);
+        add_errors(rows[i], NULL, is_fitted, is_fitted, &sums[ROWS]);
+        add_errors(rows[i], &told, is_fitted, is_fitted, &sums[BOTH]);
+    }
+    double factors_frac = ar_error_sum_end(&sums[FACTORS]).median_frac;
+    double rows_frac = ar_error_sum_end(&sums[ROWS]).median_frac;
+    double both_frac = ar_error_sum_end(&sums[BOTH]).median_frac;
+    cr_expect_lt(both_frac, rows_frac, "%g, rows alone %g", both_frac, rows_frac);
+    cr_expect_lt(both_frac, factors_frac, "%g, factors alone %g", both_frac, factors_frac);
+}
+
+/* Rows that were left out err more than fitted ones, and each kind says how many have no band. */
+Test(few_sets, coverage_is_of_rows_that_no_fit_took)
+{
+    struct ar_error err;
+    struct ar_accuracies accuracies;
+    struct ar_scenario scenario = ar_scenario_begin(&arena);
+    cr_assert_eq(
+        ar_accuracy_run(&sets, NULL, 0, &scenario, inputs, NULL, &arena, &accuracies, &err), AR_OK,
+        "%s", err.text);
+    const struct ar_accuracy *all = &accuracies.rows[accuracies.count - 1];
+    const struct ar_coverage *own = &accuracies.coverages[0], *nodes = &accuracies.coverages[1];
+    const struct ar_coverage *machine = &accuracies.coverages[AR_COVERAGES - 1];
+    cr_assert_str_eq(all->set, "all");
+    cr_expect_str_eq(own->kind, "own rows");
+    cr_expect_float_eq((double)own->error.count, (double)all->fit.count / 5, FEW);
+    cr_expect_gt(own->error.median_frac, all->fit.median_frac);
+    cr_expect_geq(own->error.covered_frac, 0.9);
+    cr_expect_eq(nodes->error.count, 0, "all are of one node");
+    cr_expect_eq(nodes->unbanded, 0);
+    cr_expect_str_eq(machine->kind, "new machine");
+    cr_expect_eq(machine->error.count, all->zero_shot.count);
+    cr_expect_eq(machine->unbanded, 0);
+    cr_expect_str_empty(machine->why);
 }
