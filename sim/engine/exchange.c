@@ -41,25 +41,6 @@ static void step_find_kind_times(const struct exchange_run *run, uint32_t step)
     }
 }
 
-/* Whole numbers below 2^52, as the fraction of 2^52: vector code that conversions are not. */
-static inline double double_of(uint64_t whole)
-{
-    union {
-        uint64_t bits;
-        double value;
-    } sum = {.bits = whole | 0x4330000000000000u};
-    return sum.value - 0x1p52;
-}
-
-VECTOR_CODE
-static void find_sizes(uint32_t count, const uint64_t *elements, double element_bytes,
-                       double *restrict bytes)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        bytes[i] = double_of(elements[i]) * element_bytes;
-    }
-}
-
 /* The times of the messages of a step, by sender, and of adding them up. */
 static void step_find_times(const struct exchange_run *run, uint32_t step)
 {
@@ -92,10 +73,9 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     sends.end = flows->first + flows->count;
     ar_algorithm_sends(collective->algorithm, &collective->shape, run->all->elements,
                        run->all->first_step + step, &sends);
-    find_sizes(flows->count, sends.counts + flows->first, collective->element_bytes, adding_s);
     for (uint32_t i = 0; i < flows->count; i++) {
         uint32_t kind = kind_of != NULL ? kind_of[i % flows->period] : 0;
-        double bytes = adding_s[i];
+        double bytes = (double)(sends.counts[flows->first + i] * collective->element_bytes);
         times_s[i] = kind_s[kind] + bytes * sums_s[kind];
         times_s[i] += cost->is_any ? ar_message_extra_s(cost, kinds[kind].tier, bytes) : 0;
         adding_s[i] = bytes * gamma;

@@ -204,6 +204,10 @@ struct ar_flows {
     struct ar_arena memory;
 };
 
+/** How many lanes of a collective, beside each other, one can stand for, with the links of all GPUs
+ * of a node taken as those of the first one (fast_lanes.c); 1: none but itself. */
+uint32_t ar_flows_lanes_each(const struct ar_collective *collective);
+
 /** Checks the collective and resolves its flows; O(ranks * lanes) time and memory for a phase of
  * walks. They do not outlive the cluster. Freed with ar_flows_destroy(). */
 enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar_flows **flows,

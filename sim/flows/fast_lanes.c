@@ -9,7 +9,7 @@
  * has them, too. */
 #include "flows.h"
 
-uint32_t fast_lanes_each(const struct ar_collective *collective)
+uint32_t ar_flows_lanes_each(const struct ar_collective *collective)
 {
     uint32_t gpus = ar_cluster_facts(collective->cluster)->gpus_per_node;
     struct ar_order order = ar_collective_order(collective);

@@ -19,7 +19,7 @@
 
 /* Fewer ranks than this are faster one by one; guesses at most; ranks for each class in the mean,
  * at least. */
-enum { RANKS_MIN = 2048, GUESSES_MAX = 64, CLASS_MEAN_MIN = 3 };
+enum { RANKS_MIN = 8192, GUESSES_MAX = 64, CLASS_MEAN_MIN = 3 };
 
 struct classes {
     struct ar_tree_rates *all;

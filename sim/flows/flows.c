@@ -32,7 +32,7 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
         .to = peers->peers[place],
         .latency_s = rates->paths.latency_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
-        .turns = flow_turns(rates, flow, rates->flows, scratch->channels),
+        .turns = flow_turns(rates, flow, rates->flows, scratch->flows->collective.channels),
         .tier = rates->paths.tiers[flow],
     };
     hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
@@ -177,14 +177,13 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     flows->collective = *collective;
     flows->is_plain = is_plain;
     flows->resolved = *collective;
-    flows->lanes_each = is_plain ? 1 : fast_lanes_each(collective);
+    flows->lanes_each = is_plain ? 1 : ar_flows_lanes_each(collective);
     flows->resolved.channels /= flows->lanes_each;
     collective = &flows->resolved; /* what is made outlives the caller's */
     size_t links = ar_cluster_links_count(collective->cluster);
     struct flows_scratch scratch = {
         .flows = flows,
         .collective = collective,
-        .channels = flows->collective.channels,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .arena = &flows->memory,
         .room = &room,

@@ -63,7 +63,6 @@ struct exchange_scratch {
 struct flows_scratch {
     const struct ar_flows *flows;           /**< that are made */
     const struct ar_collective *collective; /**< ar_flows.resolved */
-    uint32_t channels;                      /**< of the whole collective */
     const struct ar_message_cost *cost;     /**< of messages besides their paths */
     struct ar_arena *arena;                 /**< for the results */
     struct ar_arena *room;                  /**< ends when all is resolved */
@@ -119,10 +118,6 @@ void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *s
 void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,
                            struct ar_paths *paths);
-
-/** How many lanes of a collective, beside each other, one can stand for, with the links of all GPUs
- * of a node taken as those of the first one; 1: none but itself. */
-uint32_t fast_lanes_each(const struct ar_collective *collective);
 
 /** How many ranks further on ranks and paths look the same; all positions if nowhere. */
 uint32_t fast_steps_period(const struct exchange_scratch *scratch);

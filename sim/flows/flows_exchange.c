@@ -230,7 +230,7 @@ static void exchange_scratch_create(struct flows_scratch *all)
     }
     *made = (struct exchange_scratch){
         .collective = collective,
-        .channels = all->channels,
+        .channels = all->flows->collective.channels,
         .rates = &all->rates,
         .positions = order.ranks,
         .lanes = lanes,
