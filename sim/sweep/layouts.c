@@ -259,6 +259,14 @@ static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenari
     return (uint32_t)steps->count;
 }
 
+/* Whether a variant divides the model, whatever memory it needs. */
+static enum ar_status check_divides(struct space *space, uint32_t number, struct ar_error *err)
+{
+    const struct ar_scenario *scenario;
+    AR_TRY(variants_scenario(&space->variants, number, &scenario, err));
+    return check_usual(space, &scenario->layout, err);
+}
+
 static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
                                  struct ar_error *err)
 {
@@ -379,6 +387,11 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
     for (uint32_t i = 0; i < space->variants.count;) {
         uint32_t begin = i, end = i + group_size(space, i);
         adding.is_added = adding.is_full = false;
+        if (plainest > 0 && end - begin > plainest &&
+            check_divides(space, begin + plainest, err) == AR_USAGE) {
+            count_refusal(&adding, err);
+            i = end;
+        }
         for (; i < end && !adding.is_added; i++) {
             enum ar_status status = add_layout(&adding, i, err);
             if (status != AR_OK && status != AR_USAGE) {
