@@ -33,6 +33,8 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     }
     recurrence->jumps_from = flows->is_plain ? HUGE_VAL : JUMPS_FROM;
     recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
+    recurrence->lane_ranks = ar_arena_alloc(arena, positions, sizeof *recurrence->lane_ranks);
+    recurrence->begins_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->begins_s);
     recurrence->flights_s =
         ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
@@ -209,40 +211,52 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
-    /* A lane that is like the one that was run before ends with its states. */
-    bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL && index == 0 &&
-                   trial->timeline == NULL;
+    uint32_t positions = recurrence->positions;
     uint64_t elements = 0;
     for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
-        if (lane == 0 || !is_even || part.count != elements ||
-            !are_lanes_alike(recurrence, lane, run)) {
+        double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
+        bool has_same_ranks =
+            lane % recurrence->collective->channels > 0 && ar_order_has_one(&recurrence->order);
+        for (uint32_t position = 0; position < positions && !has_same_ranks; position++) {
+            recurrence->lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
+            next_s[position] = ready_s[recurrence->lane_ranks[position]];
+        }
+        /* A lane that is like the one that was run before ends with its states. */
+        bool is_like = lane > 0 && trial->timeline == NULL && !recurrence->flows->is_plain &&
+                       part.count == elements &&
+                       memcmp(begins_s, next_s, positions * sizeof *begins_s) == 0 &&
+                       are_lanes_alike(recurrence, lane, run);
+        if (is_like && has_same_ranks) {
+            continue;
+        }
+        if (!is_like) {
+            memcpy(begins_s, next_s, positions * sizeof *begins_s);
             double begin_s =
                 recurrence->setup_s + recurrence->trial->calls[recurrence->call].copy_s;
             struct rank_state *states = recurrence->states;
             uint32_t window = recurrence->collective->window;
             memset(recurrence->flights_s, 0,
-                   (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
-            for (uint32_t position = 0; position < recurrence->positions; position++) {
-                uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-                states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank],
-                                                       .peer = UINT32_MAX};
+                   (size_t)positions * window * sizeof *recurrence->flights_s);
+            for (uint32_t position = 0; position < positions; position++) {
+                states[position] =
+                    (struct rank_state){.now_s = begins_s[position], .peer = UINT32_MAX};
             }
             recurrence_mark(recurrence, lane, AR_MARK_START);
-            for (uint32_t position = 0; position < recurrence->positions; position++) {
+            for (uint32_t position = 0; position < positions; position++) {
                 states[position].now_s += begin_s;
             }
             recurrence_run_lane(recurrence, lane, part.count);
-            for (uint32_t position = 0; position < recurrence->positions; position++) {
+            for (uint32_t position = 0; position < positions; position++) {
                 states[position].now_s = recurrence_finish(recurrence, position);
             }
             recurrence_mark(recurrence, lane, AR_MARK_DONE);
             run = lane;
             elements = part.count;
         }
-        for (uint32_t position = 0; position < recurrence->positions; position++) {
-            uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-            finish_s[rank] = fmax(recurrence->states[position].now_s, finish_s[rank]);
+        for (uint32_t position = 0; position < positions; position++) {
+            double *finish = &finish_s[recurrence->lane_ranks[position]];
+            *finish = later_s(recurrence->states[position].now_s, *finish);
         }
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {

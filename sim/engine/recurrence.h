@@ -94,6 +94,9 @@ struct recurrence {
     /* By rank, and on the present lane. */
     double *rank_ready_s;      /**< [rank]: free for the next call */
     double *finish_s;          /**< [rank]: this call, latest lane so far */
+    uint32_t *lane_ranks;      /**< [position]: rank */
+    double *begins_s;          /**< [position]: it was ready for the call on the lane that was run
+                                    last; twice: room for the next one */
     struct rank_state *states; /**< [position] */
     double *flights_s;         /**< [position][window], a ring buffer: arrivals; 0: none yet */
     struct ar_move *moves;     /**< [position]: room for one step */
