@@ -95,6 +95,7 @@ struct ar_phase_flows {
                                 the first */
     uint32_t *sends;       /**< [place that sends]: in so many steps, or periods */
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
+    uint32_t *ranks;       /**< [position]: of the lane that was looked at last */
     struct ar_flow *flows; /**< between ranks, those of all lanes */
     size_t flows_count;
     size_t places_max; /**< for which there is room: the most of a phase */

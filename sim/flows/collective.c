@@ -22,6 +22,7 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
         .first_steps = ar_arena_alloc(arena, places, sizeof *flows->first_steps),
         .sends = ar_arena_alloc(arena, places, sizeof *flows->sends),
         .flow_of = ar_arena_alloc(arena, places, sizeof *flows->flow_of),
+        .ranks = ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *flows->ranks),
         .flows = ar_arena_alloc(arena, flows_max, sizeof *flows->flows)};
 }
 
@@ -90,6 +91,9 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
     }
     flows->flows_count = 0;
     for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+        for (uint32_t position = 0; position < ranks; position++) {
+            flows->ranks[position] = ar_order_rank(&order, lane, position);
+        }
         for (size_t i = 0; i < each; i++) {
             size_t place = lane * each + i;
             uint32_t to = flows->peers[place] = flows->peers[i];
@@ -98,8 +102,7 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
             if (to != AR_NEVER) {
                 flows->flow_of[place] = (uint32_t)flows->flows_count;
                 flows->flows[flows->flows_count++] =
-                    (struct ar_flow){ar_order_rank(&order, lane, (uint32_t)(i % order.ranks)),
-                                     ar_order_rank(&order, lane, to)};
+                    (struct ar_flow){flows->ranks[i % ranks], flows->ranks[to]};
             }
         }
     }

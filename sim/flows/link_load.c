@@ -24,7 +24,7 @@ struct phase_load {
     size_t count;
     struct ar_order order;
     uint32_t first_step;
-    uint64_t *sums;            /* [positions + 1]: room for a ring */
+    uint64_t *sums;            /* of the walks of a lane, each with one more than its hops */
     struct together *together; /* [link] */
     uint32_t time;             /* of messages that are under way together */
     struct ar_phase_flows flows;
@@ -75,36 +75,49 @@ static void path_add_load(struct phase_load *load, uint32_t lane, struct ar_flow
     }
 }
 
-static void hop_add_load(struct phase_load *load, uint32_t lane, uint32_t from,
-                         struct path_load hop_load)
-{
-    struct ar_flow flow = {ar_order_rank(&load->order, lane, from),
-                           ar_order_rank(&load->order, lane, hop_load.peer)};
-    path_add_load(load, lane, flow, hop_load);
-}
-
 /* --- phases ---------------------------------------------------------------------------------- */
 
 /* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
  * S % n hops up to itself once more. */
-static void ring_add_load(struct phase_load *load, uint32_t lane, const struct ar_walk *walk)
+static void ring_add_load(struct phase_load *load, uint32_t lane, const struct ar_walk *walk,
+                          bool has_sums, uint64_t *sums)
 {
     const struct ar_hop *hops = load->pattern->hops + walk->first;
     uint32_t count = walk->count, steps = load->phase->steps, rest = steps % count;
-    uint64_t *sums = load->sums; /* of the hops before */
-    sums[0] = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !has_sums; i++) { /* of the hops before */
+        sums[0] = 0;
         sums[i + 1] = sums[i] + moves_load(load, lane, hops[i].from, 0, 1, 1, true).elements;
     }
+    struct ar_flow flow = {.destination = ar_order_rank(&load->order, lane, hops[0].from)};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t up_to =
             rest <= i + 1 ? sums[i + 1 - rest] : sums[count + i + 1 - rest] - sums[count];
-        hop_add_load(
-            load, lane, hops[i].from,
+        flow.source = flow.destination;
+        flow.destination = ar_order_rank(&load->order, lane, hops[i].to);
+        path_add_load(
+            load, lane, flow,
             (struct path_load){.elements = steps / count * sums[count] + sums[i + 1] - up_to,
-                               .messages_count = steps * load->count,
-                               .peer = hops[i].to});
+                               .messages_count = steps * load->count});
+    }
+}
+
+/* Lanes have the same walks; those that carry as many elements have the same sums. */
+static void rings_add_load(struct phase_load *load, uint32_t lanes_each)
+{
+    for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
+        bool has_sums = lane > 0;
+        for (size_t i = 0; has_sums && i < load->count; i++) {
+            uint64_t elements = load->elements[i];
+            has_sums = ar_collective_part(load->collective, elements, lane - 1).count ==
+                       ar_collective_part(load->collective, elements, lane).count;
+        }
+        uint64_t *sums = load->sums;
+        const uint32_t *walks = &load->pattern->lane_walks[lane / lanes_each];
+        for (uint32_t k = walks[0]; k < walks[1]; k++) {
+            ring_add_load(load, lane, &load->pattern->walks[k], has_sums, sums);
+            sums += load->pattern->walks[k].count + 1;
+        }
     }
 }
 
@@ -124,7 +137,9 @@ static void moves_add_load(struct phase_load *load)
                 struct path_load sent = moves_load(load, lane, i % ranks, first + i / ranks,
                                                    first + together, period, true);
                 if (sent.messages_count > 0) {
-                    hop_add_load(load, lane, i % ranks, sent);
+                    struct ar_flow flow = {ar_order_rank(&load->order, lane, i % ranks),
+                                           ar_order_rank(&load->order, lane, sent.peer)};
+                    path_add_load(load, lane, flow, sent);
                 }
             }
         }
@@ -161,7 +176,7 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
         .elements = elements,
         .count = count,
         .order = ar_collective_order(collective),
-        .sums = ar_arena_alloc(&arena, positions + 1, sizeof *load.sums),
+        .sums = ar_arena_alloc(&arena, 2 * positions, sizeof *load.sums),
         .together = ar_arena_alloc(&arena, ar_cluster_links_count(collective->cluster),
                                    sizeof *load.together),
         .loads = loads,
@@ -183,14 +198,10 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
             load.time++;
             if (load.phase->kind == AR_PHASE_SUMS) {
                 sums_add_load(&load);
-            } else if (!has_rings) {
+            } else if (has_rings) {
+                rings_add_load(&load, flows->lanes_each);
+            } else {
                 moves_add_load(&load);
-            }
-            for (uint32_t lane = 0; has_rings && lane < lanes * flows->lanes_each; lane++) {
-                const uint32_t *walks = &pattern->lane_walks[lane / flows->lanes_each];
-                for (uint32_t k = walks[0]; k < walks[1]; k++) {
-                    ring_add_load(&load, lane, &pattern->walks[k]);
-                }
             }
         }
         load.first_step += load.phase->steps;

@@ -174,7 +174,6 @@ struct ar_sending {
     double begin_s, end_s;
     double last_s; /**< latest end of all up to here */
     uint32_t work; /**< its number among those that are sent */
-    uint32_t task; /**< of those that begin at once the first comes first */
     uint32_t role; /**< that sends or gets it */
     uint32_t from; /**< role * AR_STREAMS_COUNT + stream of the one that sends it */
 };

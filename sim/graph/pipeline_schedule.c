@@ -94,11 +94,9 @@ enum ar_status ar_schedule_parse(const char *where, const char *text,
 uint32_t ar_schedule_kept(const struct ar_schedule *schedule, const struct ar_pipeline *pipeline,
                           uint32_t stage)
 {
-    uint32_t kept = 0, most = 0;
-    for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
-        bool is_backward = schedule->action(pipeline, stage, step).is_backward;
-        kept = is_backward ? kept - 1 : kept + 1;
-        most = kept > most ? kept : most;
+    uint32_t step = 0; /* from the first one backward on no two go forward in a row */
+    while (!schedule->action(pipeline, stage, step).is_backward) {
+        step++;
     }
-    return most;
+    return step;
 }

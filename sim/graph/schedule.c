@@ -7,6 +7,11 @@
 /* --- moments: when something happens on the ranks of a role -------------------------------------
  */
 
+static double later_s(double a_s, double b_s)
+{
+    return a_s > b_s ? a_s : b_s;
+}
+
 /* On a rank at base_s[rank] + factor[rank] * elapsed_s. Computations since the base are one number
  * for all ranks. */
 struct moment {
@@ -52,7 +57,7 @@ static double moment_last(const struct moments *moments, uint32_t role, const st
     double last_s = moment_is_even(moments, moment) ? moment->elapsed_s : 0;
     for (uint32_t rank = 0;
          !moment_is_even(moments, moment) && rank < moments->request->ranks_count; rank++) {
-        last_s = fmax(last_s, moment_at(moments, role, moment, rank));
+        last_s = later_s(last_s, moment_at(moments, role, moment, rank));
     }
     return last_s;
 }
@@ -79,7 +84,7 @@ static void moment_put_off(struct moments *moments, uint32_t role, struct moment
     bool is_comparable =
         moment->base_s == other->base_s && (role == from || moments->request->factor == NULL);
     if (is_comparable) {
-        moment->elapsed_s = fmax(moment->elapsed_s, other->elapsed_s);
+        moment->elapsed_s = later_s(moment->elapsed_s, other->elapsed_s);
         return;
     }
     if (role == from && moment->base_s == begin.base_s && moment->elapsed_s == 0) {
@@ -89,7 +94,7 @@ static void moment_put_off(struct moments *moments, uint32_t role, struct moment
     double *base_s = make_base(moments);
     for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
         base_s[rank] =
-            fmax(moment_at(moments, role, moment, rank), moment_at(moments, from, other, rank));
+            later_s(moment_at(moments, role, moment, rank), moment_at(moments, from, other, rank));
     }
     rebase_moment(moments, role, base_s, moment);
 }
@@ -125,7 +130,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
     }
     for (uint32_t rank = 0; rank < count; rank++) {
         double *last = &last_s[find_group(moments->request->sizes, axes, rank)];
-        *last = fmax(*last, moment_at(moments, role, moment, rank));
+        *last = later_s(*last, moment_at(moments, role, moment, rank));
     }
     for (uint32_t rank = 0; rank < count; rank++) {
         base_s[rank] = last_s[find_group(moments->request->sizes, axes, rank)] + time_s;

@@ -55,10 +55,14 @@ Test(schedule, every_chunk_of_every_batch_goes_forward_and_then_backward)
         cr_assert_eq(ar_schedule_parse("", names[i], &schedule, &pipeline.chunks, &err), AR_OK);
         for (uint32_t stage = 0; stage < 4; stage++) {
             int state[8][3] = {{0}};
+            uint32_t kept = 0, most = 0;
             for (uint32_t step = 0; step < 16 * pipeline.chunks; step++) {
                 struct ar_action action = schedule->action(&pipeline, stage, step);
                 cr_assert_eq(state[action.batch][action.chunk]++, action.is_backward ? 1 : 0);
+                kept += action.is_backward ? -1u : 1u;
+                most = kept > most ? kept : most;
             }
+            cr_assert_eq(ar_schedule_kept(schedule, &pipeline, stage), most);
         }
     }
 }

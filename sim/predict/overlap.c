@@ -2,8 +2,8 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "ar_numbers.h"
 #include "ar_periods.h"
 #include "kinds.h"
 
@@ -38,11 +38,13 @@ static enum ar_status find_link_loads(struct timer *timer, uint32_t number, stru
     struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, work);
     uint64_t elements = work_elements(work, &collective);
     const struct ar_flows *flows;
-    if (sharing->loads[number] != NULL) {
+    struct work_known *known = timer_find_known(timer, work);
+    sharing->loads[number] = known->loads;
+    if (known->loads != NULL) {
         return AR_OK;
     }
-    sharing->loads[number] =
-        ar_arena_alloc(timer->timing->arena, ar_cluster_links_count(collective.cluster),
+    sharing->loads[number] = known->loads =
+        ar_arena_alloc(timer->known->arena, ar_cluster_links_count(collective.cluster),
                        sizeof *sharing->loads[number]);
     AR_TRY(timer_find_flows(timer, number, &flows, err));
     if (flows == NULL) {
@@ -82,12 +84,29 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
     return AR_OK;
 }
 
-static int compare_begins(const void *a, const void *b)
+static bool begins_before(const struct ar_sending *one, const struct ar_sending *other)
 {
-    const struct ar_sending *first = a, *second = b;
-    int order = AR_COMPARE(first->role, second->role);
-    order = order != 0 ? order : AR_COMPARE(first->begin_s, second->begin_s);
-    return order != 0 ? order : AR_COMPARE(first->task, second->task);
+    return one->role != other->role ? one->role < other->role : one->begin_s < other->begin_s;
+}
+
+/* Sorts by role and begin; those that begin at once stay in their order, that of tasks. Streams are
+ * sorted in themselves, so that most parts are merged by one comparison. */
+static void sort_sendings(struct ar_sending *list, uint32_t count, struct ar_sending *room)
+{
+    uint32_t half = count / 2;
+    if (count < 2) {
+        return;
+    }
+    sort_sendings(list, half, room);
+    sort_sendings(list + half, count - half, room);
+    if (!begins_before(&list[half], &list[half - 1])) {
+        return;
+    }
+    memcpy(room, list, half * sizeof *list);
+    for (uint32_t first = 0, second = half, at = 0; first < half; at++) {
+        bool is_second = second < count && begins_before(&list[second], &room[first]);
+        list[at] = is_second ? list[second++] : room[first++];
+    }
 }
 
 /* Lists what each role sends and gets while its second stream, or one that sends to it, is busy. */
@@ -120,13 +139,12 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
                 sharing->list[count++] = (struct ar_sending){.begin_s = task->start_s,
                                                              .end_s = task->end_s,
                                                              .work = task->work,
-                                                             .task = i,
                                                              .role = ends[end],
                                                              .from = ar_task_from(task)};
             }
         }
     }
-    qsort(sharing->list, count, sizeof *sharing->list, compare_begins);
+    sort_sendings(sharing->list, count, ar_arena_alloc(&arena, count, sizeof *sharing->list));
     for (uint32_t role = 0, i = 0; role < graph->roles_count; role++) {
         struct ar_sendings *sendings = &sharing->sendings[role];
         double last_s = 0;
