@@ -26,6 +26,15 @@ struct ar_straggler {
 enum ar_baseline { AR_BASELINE_GPU, AR_BASELINE_NODE };
 extern const char *const ar_baseline_names[]; /**< NULL ends them */
 
+/** What is known of what jobs send, for many whose collectives are the same, or whose layouts have
+ * the same mesh and elements, on one cluster by one engine. All of it is the arena's. */
+struct ar_known {
+    struct ar_arena *arena;
+    const struct ar_flows *flows; /**< of the collective of the jobs; NULL: not yet */
+    struct work_known *works;     /**< (kinds.h) */
+    size_t works_count;
+};
+
 struct ar_job {
     const struct ar_kind *kind;   /**< which kind of question it is (ar_kind.h) */
     const struct ar_trace *trace; /**< layers of which each rank has a replica; NULL: none */
@@ -38,8 +47,7 @@ struct ar_job {
      * and bytes of an element, its algorithm (NULL: the first of each operation) and channels, and
      * no shape. */
     struct ar_collective collective;
-    struct ar_flows **kept;  /**< room for the flows of that collective, which are made once for
-                                  many jobs, and which the caller destroys; NULL: not kept */
+    struct ar_known *known;  /**< what other jobs found out, and this one adds to; NULL: nothing */
     uint64_t elements;       /**< of the payload of a collective, or of all gradients of a trace */
     struct ar_fusion fusion; /**< how gradients of a trace become buckets */
     uint32_t fused_bytes;    /**< of a gradient as it is fused; 0: as on the wire */

@@ -11,8 +11,8 @@ double timer_busiest_s(const struct timer *timer)
     const struct ar_graph *graph = timer->timing->graph;
     const struct ar_cluster *cluster = timer->job->collective.cluster;
     uint32_t links = ar_cluster_links_count(cluster);
-    bool knows_links = timer->flows_count > 0 && !ar_engine_times_calls(timer->job->engine);
-    double busiest_s = knows_links ? 0 : NAN;
+    bool knows_links = !ar_engine_times_calls(timer->job->engine);
+    double busiest_s = NAN;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
     /* How often a work is done: by the role that does it most, so that stages which differ count as
      * the busiest of them. [work] */
@@ -25,21 +25,23 @@ double timer_busiest_s(const struct timer *timer)
         of_role[work * roles + task->role] += task->count * ar_task_times(graph, i);
         most[work] = fmax(most[work], of_role[work * roles + task->role]);
     }
-    const double *count = most;
-    for (size_t i = 0; i < timer->flows_count; i++) {
+    for (size_t i = 0; knows_links && i < timer->known->works_count; i++) {
+        const struct work_known *known = &timer->known->works[i];
         double elements = 0;
-        for (uint32_t j = 0; j < graph->works_count; j++) {
+        for (uint32_t j = 0; j < graph->works_count && known->flows != NULL; j++) {
             const struct ar_work *work = &graph->works[j];
-            if (work->kind != AR_TASK_COMPUTE &&
-                work_has_flows_of(&timer->flows_known[i].work, work)) {
+            if (work->kind != AR_TASK_COMPUTE && work_has_flows_of(&known->work, work)) {
                 struct ar_collective collective =
                     work_collective(timer->job, &timer->timing->layout, work);
-                elements += count[j] * (double)work_elements(work, &collective) /
+                elements += most[j] * (double)work_elements(work, &collective) /
                             (work->every > 0 ? work->every : 1);
+                busiest_s = 0;
             }
         }
         uint64_t all = (uint64_t)elements;
-        ar_link_load_add_flows(timer->flows_known[i].flows, &all, 1, loads);
+        if (all > 0) { /* else it is of another job */
+            ar_link_load_add_flows(known->flows, &all, 1, loads);
+        }
     }
     for (uint32_t i = 0; i < links; i++) {
         double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(cluster, i);

@@ -75,10 +75,15 @@ double trace_cost_s(const struct ar_scenario *scenario);
 
 /* --- a job that is being timed ---------------------------------------------------------------- */
 
-/** The flows of works that differ in their bytes alone. */
-struct timer_flows {
-    struct ar_work work; /**< the first one that has it */
-    const struct ar_flows *flows;
+/** A work, and what it takes alone. */
+struct work_known {
+    struct ar_work work;
+    const struct ar_flows *flows; /**< also of those that differ in their bytes; NULL: none yet, or
+                                       another one has them */
+    double time_s;                /**< AR_GRAPH_UNTIMED: not known yet */
+    uint64_t messages_count;
+    bool exact;
+    struct ar_link_load *loads; /**< [link]: what it sends; NULL: not known yet */
 };
 
 /** Slowdowns of computations and messages by what runs beside them. */
@@ -91,10 +96,10 @@ struct overlap {
 
 struct timer {
     const struct ar_job *job;
-    struct ar_timing *timing;        /**< what is found out; all lies in its arena */
-    const struct ar_flows *flows;    /**< of the job's own collective; NULL: none is needed */
-    struct timer_flows *flows_known; /**< of works of the graph */
-    size_t flows_count;
+    struct ar_timing *timing;     /**< what is found out; all lies in its arena */
+    const struct ar_flows *flows; /**< of the job's own collective; NULL: none is needed */
+    struct ar_known *known;       /**< the job's, or `own_known` */
+    struct ar_known own_known;
     uint64_t works_messages; /**< of works that were timed once */
     struct ar_call *calls;   /**< [task]: room for a series, */
     struct ar_call_time *call_times;
@@ -147,6 +152,9 @@ double timer_busiest_s(const struct timer *timer);
  * iterations at once; fills in all but what the baseline decides. */
 enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing,
                            struct ar_error *err);
+
+/** What is known of a work, which is noted as one of which nothing is; valid until the next one. */
+struct work_known *timer_find_known(struct timer *timer, const struct ar_work *work);
 
 /** The flows of a work, by its number, for an engine that has them; else NULL. */
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,

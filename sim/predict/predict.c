@@ -32,7 +32,7 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
         base.stragglers_count = 0;
         base.timeline = NULL;
         base.usage = NULL;
-        base.kept = NULL;
+        base.known = NULL;
         base.collective.algorithm = &ar_algorithm_ring;
         base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
         base.collective.channels = (job->collective.channels + channels_each - 1) / channels_each;
@@ -45,6 +45,7 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
         struct ar_job end = *job;
         end.band = i == 0 ? AR_BAND_LOW : AR_BAND_HIGH;
         end.timeline = NULL;
+        end.known = NULL; /* times at the end of the band */
         AR_TRY(job_time(&end, &scratch, timing, err));
         band_s[i] = timing->iteration_s;
     }

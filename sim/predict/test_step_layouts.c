@@ -37,6 +37,27 @@ Test(step, a_straggler_delays_a_transformer_by_what_it_computes_longer)
     }
 }
 
+Test(step, that_knows_works_of_another_one_is_the_same)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    static const struct ar_strategy *const strategies[] = {&ar_strategy_data, &ar_strategy_zero1};
+    struct ar_arena arena = {NULL};
+    struct ar_known known = {.arena = &arena};
+    for (size_t i = 0; i < 4; i++) {
+        struct tested alone = make_layout(abci, 2, 4, 4);
+        alone.job.layout.strategy = strategies[i / 2];
+        alone.job.layout.micro_batch = 1 + (uint32_t)i % 2;
+        struct tested step = alone;
+        tested_run(&alone);
+        step.job.known = &known;
+        tested_run(&step);
+        cr_expect_eq(step.timing.iteration_s, alone.timing.iteration_s);
+        cr_expect_eq(step.timing.messages_count, alone.timing.messages_count);
+        cr_expect_eq(step.timing.busiest_s, alone.timing.busiest_s);
+    }
+    ar_arena_end(&arena);
+}
+
 Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_timed)
 {
     static const struct ar_straggler none = {.rank = 3, .factor = 1};

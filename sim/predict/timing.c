@@ -110,7 +110,7 @@ static enum ar_status create_flows(struct timer *timer, const struct ar_collecti
 {
     struct ar_flows *made;
     AR_TRY(ar_flows_create(collective, &made, err));
-    *flows = ar_arena_own(timer->timing->arena, made, destroy_flows);
+    *flows = ar_arena_own(timer->known->arena, made, destroy_flows);
     return AR_OK;
 }
 
@@ -119,6 +119,23 @@ bool work_has_flows_of(const struct ar_work *known, const struct ar_work *work)
     return known->kind == work->kind && known->operation == work->operation &&
            known->axes == work->axes && known->element_bytes == work->element_bytes &&
            known->from == work->from && known->to == work->to;
+}
+
+struct work_known *timer_find_known(struct timer *timer, const struct ar_work *work)
+{
+    struct ar_known *known = timer->known;
+    for (size_t i = 0; i < known->works_count; i++) {
+        const struct ar_work *other = &known->works[i].work;
+        if (work_has_flows_of(other, work) && other->bytes == work->bytes &&
+            other->share == work->share && other->every == work->every) {
+            return &known->works[i];
+        }
+    }
+    known->works =
+        ar_arena_grow(known->arena, known->works, known->works_count, 1, sizeof *known->works);
+    known->works[known->works_count] =
+        (struct work_known){.work = *work, .time_s = AR_GRAPH_UNTIMED};
+    return &known->works[known->works_count++];
 }
 
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
@@ -131,17 +148,16 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
         ar_shape_ranks(&collective.shape) <= 1) {
         return AR_OK;
     }
-    for (size_t i = 0; i < timer->flows_count; i++) {
-        if (work_has_flows_of(&timer->flows_known[i].work, searched)) {
-            *flows = timer->flows_known[i].flows;
+    for (size_t i = 0; i < timer->known->works_count; i++) {
+        const struct work_known *known = &timer->known->works[i];
+        if (known->flows != NULL && work_has_flows_of(&known->work, searched)) {
+            *flows = known->flows;
             return AR_OK;
         }
     }
-    timer->flows_known = ar_arena_grow(timer->timing->arena, timer->flows_known, timer->flows_count,
-                                       1, sizeof *timer->flows_known);
     AR_TRY(ar_collective_check(&collective, err));
     AR_TRY(create_flows(timer, &collective, flows, err));
-    timer->flows_known[timer->flows_count++] = (struct timer_flows){*searched, *flows};
+    timer_find_known(timer, searched)->flows = *flows;
     return AR_OK;
 }
 
@@ -159,6 +175,13 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
                              .library = job->library,
                              .band = job->band};
     double share = work->share > 0 ? work->share : 1;
+    struct work_known *known = timer_find_known(timer, work);
+    if (known->time_s != AR_GRAPH_UNTIMED && !is_all) {
+        work->time_s = known->time_s;
+        timer->works_messages += known->messages_count;
+        timing->exact = timing->exact && known->exact;
+        return AR_OK;
+    }
     timer->calls[0] = (struct ar_call){
         .elements = (uint64_t)ceil((double)work_elements(work, &trial.collective) / share)};
     if (is_all) {
@@ -169,8 +192,11 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
     AR_TRY(ar_trial_run(&trial, work_engine(job, work), err));
     work->time_s = share * (trial.times->finish_s - trial.times->start_s) /
                    (work->every > 0 ? work->every : 1);
-    timer->works_messages += trial.messages_count;
-    timing->exact = timing->exact && (trial.exact || work->every > 0);
+    known->time_s = work->time_s;
+    known->messages_count = trial.messages_count;
+    known->exact = trial.exact || work->every > 0;
+    timer->works_messages += known->messages_count;
+    timing->exact = timing->exact && known->exact;
     if (is_all) {
         timing->trial = trial;
     }
@@ -289,7 +315,6 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
     uint32_t tasks = timing->graph->tasks_count;
     timer->calls = ar_arena_alloc(timing->arena, tasks, sizeof *timer->calls);
     timer->call_times = ar_arena_alloc(timing->arena, tasks, sizeof *timer->call_times);
-    timer->flows_count = 0;
     /* Messages get a work for each two stages that are unlike: those that begin and end alike
      * within nodes are one work, which is timed between the first two such stages. */
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -494,12 +519,10 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     }
     bool has_flows =
         ar_shape_ranks(&job->collective.shape) > 1 && !ar_engine_times_calls(job->engine);
-    if (has_flows && job->kept == NULL) {
-        AR_TRY(create_flows(timer, &job->collective, &timer->flows, err));
-    } else if (has_flows) {
-        AR_TRY(*job->kept == NULL ? ar_flows_create(&job->collective, job->kept, err) : AR_OK);
-        timer->flows = *job->kept;
+    if (has_flows && timer->known->flows == NULL) {
+        AR_TRY(create_flows(timer, &job->collective, &timer->known->flows, err));
     }
+    timer->flows = has_flows ? timer->known->flows : NULL;
     uint32_t ranks = ar_job_ranks(job);
     bool is_uneven = job_is_uneven(job);
     double **const of_ranks[] = {&timing->rank_start_s, &timing->rank_factor, &timing->rank_end_s,
@@ -534,7 +557,8 @@ static enum ar_status run_steps(const struct ar_job *job, struct ar_arena *arena
     if (job->kind->graph == NULL) {
         return servers_run(job, timing, err);
     }
-    struct timer timer = {.job = job, .timing = timing};
+    struct timer timer = {.job = job, .timing = timing, .own_known = {.arena = arena}};
+    timer.known = job->known != NULL ? job->known : &timer.own_known;
     AR_TRY(prepare_timer(&timer, err));
     AR_TRY(timer_find_overlap(&timer, err));
     timing->contention_s = timer.overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;

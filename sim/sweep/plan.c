@@ -93,7 +93,7 @@ enum ar_status sweep_plan(struct sweep_request *request, struct space_request *p
             status = space_create(points, space, err);
         }
         request->known = status == AR_OK ? rows_carry(last, variants, space, arena) : NULL;
-        ar_flows_destroy(last->kept);
+        ar_arena_end(&last->known_arena);
         sweep_close(last, true);
         AR_TRY(status);
     }

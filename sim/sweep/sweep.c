@@ -1,6 +1,7 @@
 #include "sweep.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ar_kind.h"
@@ -12,7 +13,34 @@ enum { LONG_S = 30 };
 
 /* --- the points as the work of a pool --------------------------------------------------------- */
 
-/* Keeps the resolved messages of the last point if this one differs in the payload alone. */
+/* Keeps what is known of messages for a layout on the same mesh, or a collective that differs in
+ * the payload alone. A cluster that a scenario made for itself goes with that. */
+static struct ar_known *known_find(struct sweep *sweep, const struct point *point,
+                                   const struct ar_scenario *scenario)
+{
+    const struct variant_slot *slot = &sweep->space->variants.cluster;
+    const struct ar_layout *layout = &scenario->layout, *other = &sweep->known_layout;
+    const struct point *last = &sweep->known_of;
+    uint32_t cluster = scenario->cluster == slot->scenario.cluster ? slot->number : UINT32_MAX;
+    bool is_on_same = cluster != UINT32_MAX && cluster == sweep->known_cluster;
+    bool is_like = point->operation == NULL
+                       ? layout->model != NULL && layout->precision == other->precision &&
+                             layout->gradients == other->gradients &&
+                             memcmp(layout->sizes, other->sizes, sizeof other->sizes) == 0
+                       : last->algorithm == point->algorithm &&
+                             last->operation == point->operation &&
+                             last->variant == point->variant && last->payload_bytes > 0 &&
+                             ar_shape_equal(&last->shape, &point->shape);
+    if (!is_on_same || !is_like || sweep->known.arena == NULL) {
+        ar_arena_end(&sweep->known_arena);
+        sweep->known = (struct ar_known){.arena = &sweep->known_arena};
+    }
+    sweep->known_of = *point;
+    sweep->known_layout = *layout;
+    sweep->known_cluster = cluster;
+    return &sweep->known;
+}
+
 static uint32_t point_compute(void *context, uint32_t number, char *answer)
 {
     struct sweep *sweep = context;
@@ -21,20 +49,11 @@ static uint32_t point_compute(void *context, uint32_t number, char *answer)
     struct ar_scenario scenario;
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_timing timing;
-    const struct point *point = &sweep->space->points[number], *last = &sweep->kept_of;
-    bool has_same_messages = last->algorithm == point->algorithm &&
-                             last->operation == point->operation &&
-                             last->variant == point->variant && last->payload_bytes > 0 &&
-                             ar_shape_equal(&last->shape, &point->shape);
-    if (!has_same_messages) {
-        ar_flows_destroy(sweep->kept);
-        sweep->kept = NULL;
-    }
-    sweep->kept_of = *point;
+    const struct point *point = &sweep->space->points[number];
     ar_record_clear(ar_row_columns, &row);
     if (space_scenario(sweep->space, point, &scenario, &err) == AR_OK) {
         struct ar_job job = ar_scenario_job(&scenario);
-        job.kept = &sweep->kept;
+        job.known = known_find(sweep, point, &scenario);
         job.is_row_alone = true;
         (void)ar_run_job(&scenario, &job, &arena, &timing, &row,
                          &err); /* the row says how it went */
@@ -177,6 +196,6 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
         status = status == AR_OK ? sweep_finish(sweep, err) : status;
         sweep_close(sweep, status == AR_OK);
     }
-    ar_flows_destroy(sweep->kept);
+    ar_arena_end(&sweep->known_arena);
     return status;
 }

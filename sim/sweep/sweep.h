@@ -44,10 +44,12 @@ struct sweep {
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
     struct ranks *ranks; /**< NULL: there is one process */
-    /** In a worker: the resolved messages of the point that was computed last, which do not depend
-     * on the payload; NULL: none. */
-    struct ar_flows *kept;
-    struct point kept_of;
+    /** In a worker: what is known of the messages of the point that was computed last. */
+    struct ar_arena known_arena;
+    struct ar_known known;
+    struct point known_of;
+    struct ar_layout known_layout;
+    uint32_t known_cluster; /**< number of its variants */
     struct ar_arena arena;
 };
 
