@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_numbers.h"
 #include "ar_periods.h"
 #include "kinds.h"
 
