@@ -1,6 +1,6 @@
 /* One program for all targets: the variable AR_FUZZ names one, or `list` for what there is. Under
  * libFuzzer (ALLRECKON_FUZZ=ON) it searches; else it is a test. */
-#include "fuzz.h"
+#include "test_fuzz.h"
 
 #include <assert.h>
 #include <dirent.h>

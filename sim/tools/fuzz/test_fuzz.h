@@ -1,4 +1,4 @@
-/** \file fuzz.h
+/** \file test_fuzz.h
  * What every reader of a user's file is fuzzed by: a row of a table.
  */
 #pragma once

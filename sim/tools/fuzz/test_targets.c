@@ -12,7 +12,7 @@
 #include "ar_log.h"
 #include "ar_page.h"
 #include "ar_recorded.h"
-#include "fuzz.h"
+#include "test_fuzz.h"
 #include "journal.h"
 
 /* --- logs ---------------------------------------------------------------------------------- */
