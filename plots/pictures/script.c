@@ -172,24 +172,6 @@ void ar_plot_write_head(FILE *file, const struct ar_plot_drawing *drawing)
 
 /* --- values of points --------------------------------------------------------------------- */
 
-/* A line for each cell that is not empty, in a unit that suits this cell. */
-static void write_row_values(FILE *file, const struct ar_csv *csv, size_t row)
-{
-    const char *between = "";
-    for (size_t i = 0; i < csv->columns_count; i++) {
-        const char *column = csv->cells[i];
-        const char *cell = ar_csv_cell(csv, row, i);
-        if (cell[0] != '\0') {
-            struct ar_plot_unit unit = ar_plot_unit_of(column, ar_plot_number_of(cell));
-            fputs(between, file);
-            ar_plot_write_name(file, column, unit);
-            fputs(": ", file);
-            ar_plot_write_measure(file, cell, unit);
-            between = "\n";
-        }
-    }
-}
-
 static void write_svg_with_values(FILE *file, const char *svg, const struct ar_csv *csv)
 {
     static const char before[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'0:";
@@ -202,7 +184,20 @@ static void write_svg_with_values(FILE *file, const char *svg, const struct ar_c
         fwrite(svg, 1, (size_t)(at - svg), file);
         fputs("<g class=\"value\"><title>", file);
         if (row < csv->rows_count) {
-            write_row_values(file, csv, row);
+            /* A line for each cell that is not empty, in a unit that suits this cell. */
+            const char *between = "";
+            for (size_t i = 0; i < csv->columns_count; i++) {
+                const char *column = csv->cells[i];
+                const char *cell = ar_csv_cell(csv, row, i);
+                if (cell[0] != '\0') {
+                    struct ar_plot_unit unit = ar_plot_unit_of(column, ar_plot_number_of(cell));
+                    fputs(between, file);
+                    ar_plot_write_name(file, column, unit);
+                    fputs(": ", file);
+                    ar_plot_write_measure(file, cell, unit);
+                    between = "\n";
+                }
+            }
         }
         svg = next;
     }

@@ -156,14 +156,6 @@ static bool wants_rows(const struct options *options)
     return options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
 }
 
-/* Steps that are simulated leave traces beside their rows, but for those with servers. */
-static bool is_traced(const struct options *options, const struct ar_scenario *scenario)
-{
-    const struct ar_kind *kind = ar_scenario_kind(scenario);
-    return wants_rows(options) && ar_engine_simulates(scenario->engine) && kind->graph != NULL &&
-           !kind->is_collective;
-}
-
 /* Runs scenarios one after the other and writes their rows. */
 static enum ar_status run_scenarios(const struct options *options,
                                     const struct ar_scenario *scenarios, size_t count,
@@ -192,8 +184,12 @@ static enum ar_status run_scenarios(const struct options *options,
     }
     for (size_t i = 0; i < count; i++) {
         struct ar_row *row = &rows[rows_count++];
-        AR_TRY(is_traced(options, &scenarios[i]) ? run_traced(options, &scenarios[i], row, err)
-                                                 : ar_run(&scenarios[i], row, err));
+        /* Steps that are simulated leave traces beside their rows, but for those with servers. */
+        const struct ar_kind *kind = ar_scenario_kind(&scenarios[i]);
+        AR_TRY(wants_rows(options) && ar_engine_simulates(scenarios[i].engine) &&
+                       kind->graph != NULL && !kind->is_collective
+                   ? run_traced(options, &scenarios[i], row, err)
+                   : ar_run(&scenarios[i], row, err));
         if (options->check) {
             checker = make_checker(&scenarios[i]);
             AR_TRY(ar_run(&checker, &rows[rows_count++], err));

@@ -13,28 +13,6 @@
 #include "ar_link_load.h"
 #include "ar_units.h"
 
-static void write_step_head(const struct ar_scenario *scenario, const struct ar_timing *timing)
-{
-    char shape[AR_SHAPE_TEXT];
-    uint32_t gpus = ar_shape_ranks(&timing->job->collective.shape);
-    printf("%s, %" PRIu32 " samples per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
-           scenario->trace->name, scenario->trace->batch, ar_precision_names[scenario->precision],
-           gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
-           ar_algorithm_name(timing->job->collective.algorithm),
-           ar_shape_format(&timing->job->collective.shape, shape));
-    if (!ar_engine_times_calls(timing->job->engine)) {
-        printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
-               scenario->channels == 1 ? "" : "s", scenario->window);
-    }
-    if (!timing->layout.strategy->ends_runs) {
-        printf(", buckets %s", scenario->fusion.text);
-    }
-    if (!timing->graph->has_series) {
-        printf(", strategy %s", timing->layout.strategy->name);
-    }
-    printf(", engine %s\n\n", timing->job->engine->name);
-}
-
 static void write_iteration(const struct ar_trace *trace, const struct ar_timing *timing)
 {
     const struct {
@@ -332,7 +310,24 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
         explain_layout(scenario, timing, row);
         return AR_OK;
     }
-    write_step_head(scenario, timing);
+    char shape[AR_SHAPE_TEXT];
+    uint32_t gpus = ar_shape_ranks(&timing->job->collective.shape);
+    printf("%s, %" PRIu32 " samples per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
+           scenario->trace->name, scenario->trace->batch, ar_precision_names[scenario->precision],
+           gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
+           ar_algorithm_name(timing->job->collective.algorithm),
+           ar_shape_format(&timing->job->collective.shape, shape));
+    if (!ar_engine_times_calls(timing->job->engine)) {
+        printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
+               scenario->channels == 1 ? "" : "s", scenario->window);
+    }
+    if (!timing->layout.strategy->ends_runs) {
+        printf(", buckets %s", scenario->fusion.text);
+    }
+    if (!timing->graph->has_series) {
+        printf(", strategy %s", timing->layout.strategy->name);
+    }
+    printf(", engine %s\n\n", timing->job->engine->name);
     write_iteration(scenario->trace, timing);
     bool gathers = timing->layout.sparse_frac > 0 && ar_shape_ranks(&scenario->shape) > 1;
     if (timing->graph->has_series && !gathers) {

@@ -124,28 +124,6 @@ static double write_pass(struct events *events, const struct ar_timing *timing,
     return pass_end_s;
 }
 
-static void write_phases(struct events *events, const struct ar_timing *timing, uint64_t elements,
-                         double copy_s, const double *marks_s)
-{
-    struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t count = ar_algorithm_phases(timing->job->collective.algorithm,
-                                         &timing->job->collective.shape, phases);
-    const double *ends_s = marks_s + AR_MARK_PHASES;
-    write_slice(events, "communication", copy_s > 0 ? "setup and copies" : "setup",
-                marks_s[AR_MARK_START], ends_s[0], "%s", "");
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t message = (elements + phases[i].parts - 1) / phases[i].parts;
-        if (phases[i].steps > 0) {
-            write_slice(events, "communication", phases[i].name, ends_s[i], ends_s[i + 1],
-                        "\"steps\": %" PRIu32 ", \"message_elements\": %" PRIu64
-                        ", \"message_bytes\": %" PRIu64,
-                        phases[i].steps, message, message * timing->job->collective.element_bytes);
-        }
-    }
-    write_slice(events, "communication", "last messages arrive", ends_s[count],
-                marks_s[AR_MARK_DONE], "%s", "");
-}
-
 static void write_bucket(struct events *events, const struct ar_timing *timing, uint32_t index,
                          uint32_t job, uint32_t channel)
 {
@@ -165,7 +143,24 @@ static void write_bucket(struct events *events, const struct ar_timing *timing, 
                 ", \"channel_bytes\": %" PRIu64 ", \"tensors\": %" PRIu32 ", \"ready_us\": %.3f",
                 bucket->elements, bucket->elements * element_bytes, elements,
                 elements * element_bytes, bucket->tensors_count, ready_s * 1e6);
-    write_phases(events, timing, elements, timing->trial.calls[job].copy_s, marks_s);
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t count = ar_algorithm_phases(timing->job->collective.algorithm,
+                                         &timing->job->collective.shape, phases);
+    const double *ends_s = marks_s + AR_MARK_PHASES;
+    write_slice(events, "communication",
+                timing->trial.calls[job].copy_s > 0 ? "setup and copies" : "setup",
+                marks_s[AR_MARK_START], ends_s[0], "%s", "");
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t message = (elements + phases[i].parts - 1) / phases[i].parts;
+        if (phases[i].steps > 0) {
+            write_slice(events, "communication", phases[i].name, ends_s[i], ends_s[i + 1],
+                        "\"steps\": %" PRIu32 ", \"message_elements\": %" PRIu64
+                        ", \"message_bytes\": %" PRIu64,
+                        phases[i].steps, message, message * timing->job->collective.element_bytes);
+        }
+    }
+    write_slice(events, "communication", "last messages arrive", ends_s[count],
+                marks_s[AR_MARK_DONE], "%s", "");
 }
 
 static void begin_track(struct events *events, uint32_t index, const char *name)

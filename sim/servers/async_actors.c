@@ -157,21 +157,6 @@ static void tell_all(const struct ar_actor_calls *calls, const struct state *sta
     }
 }
 
-static void compute_segment(const struct ar_actor_calls *calls, struct state *state,
-                            uint32_t number, uint32_t round, const struct async_segment *segment)
-{
-    double time_s = segment->time_s * async_plan_factor(state->run, state->plan, round, number);
-    if (segment->is_forward && round > 0) {
-        state->freed[number]++;
-        tell_all(calls, state, number, SENDER);
-    }
-    state->run->splits[number].compute_s += time_s;
-    calls->sleep_for(time_s);
-    if (segment->pushes) {
-        tell_all(calls, state, number, PUSHER);
-    }
-}
-
 static void act_by_role(const struct ar_actor_calls *calls, uint32_t actor, void *data)
 {
     static void (*const acts[ROLES_COUNT])(const struct ar_actor_calls *, struct state *,
@@ -190,7 +175,17 @@ static void act_by_role(const struct ar_actor_calls *calls, uint32_t actor, void
             for (uint32_t i = 0; i < plan->segments_count; i++) {
                 uint32_t gate = round == 0 ? 0 : (round - 1) * slices + plan->segments[i].pulled;
                 await_pulls(calls, state, actor, round, gate);
-                compute_segment(calls, state, actor, round, &plan->segments[i]);
+                double time_s = plan->segments[i].time_s *
+                                async_plan_factor(state->run, state->plan, round, actor);
+                if (plan->segments[i].is_forward && round > 0) {
+                    state->freed[actor]++;
+                    tell_all(calls, state, actor, SENDER);
+                }
+                state->run->splits[actor].compute_s += time_s;
+                calls->sleep_for(time_s);
+                if (plan->segments[i].pushes) {
+                    tell_all(calls, state, actor, PUSHER);
+                }
             }
         }
         await_pulls(calls, state, actor, plan->rounds,

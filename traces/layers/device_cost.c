@@ -448,19 +448,6 @@ static double implicit_product_s(const struct ar_device_cost *cost,
                                elements * stored_element_bytes(precision));
 }
 
-/* A pass of a locally connected layer; see the header. */
-static double local_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
-                      enum ar_precision precision, uint32_t batch)
-{
-    double flop = 2 * (double)batch * (double)work->macs;
-    double elements = (double)work->macs + (double)batch * ((double)work->input_elements +
-                                                            (double)work->output_elements);
-    double rate = cost_value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
-                  cost_value(cost, precision, AR_COST_PEAK);
-    return fmax(flop / rate, elements * stored_element_bytes(precision) /
-                                 cost_value(cost, precision, AR_COST_MEMORY));
-}
-
 double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
                              enum ar_conv_pass pass, enum ar_precision precision, uint32_t batch)
 {
@@ -469,7 +456,14 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
     assert(batch >= 1);
     if (work->kind == AR_LAYER_LOCAL &&
         ar_device_cost_has_group(cost, precision, AR_COST_OF_PRODUCTS)) {
-        return local_s(cost, work, precision, batch);
+        /* A pass of a locally connected layer; see the header. */
+        double flop = 2 * (double)batch * (double)work->macs;
+        double elements = (double)work->macs + (double)batch * ((double)work->input_elements +
+                                                                (double)work->output_elements);
+        double rate = cost_value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
+                      cost_value(cost, precision, AR_COST_PEAK);
+        return fmax(flop / rate, elements * stored_element_bytes(precision) /
+                                     cost_value(cost, precision, AR_COST_MEMORY));
     }
     if (!ar_device_cost_has_group(cost, precision, AR_COST_OF_CONVOLUTIONS)) {
         return implicit_product_s(cost, work, pass, precision, batch);

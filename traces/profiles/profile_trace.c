@@ -186,24 +186,6 @@ static int compare_named(const void *a, const void *b)
     return order != 0 ? order : (left->layer > right->layer) - (left->layer < right->layer);
 }
 
-/* Names the layers of these nodes; those called the same are counted in forward order. */
-static void name_layers(struct kineto_import *import, const uint32_t *nodes)
-{
-    struct ar_trace *trace = &import->made->trace;
-    struct named *names = ar_arena_alloc(import->arena, trace->layers_count, sizeof *names);
-    unsigned number = 0;
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        cut_node_name(import->kineto->ops[nodes[i]].name, names[i].name);
-        names[i].layer = i;
-    }
-    qsort(names, trace->layers_count, sizeof *names, compare_named);
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        char *name = trace->layers[names[i].layer].name;
-        number = i > 0 && strcmp(names[i].name, names[i - 1].name) == 0 ? number + 1 : 1;
-        snprintf(name, sizeof trace->layers[0].name, "%s.%u", names[i].name, number);
-    }
-}
-
 /* --- times and tensors --------------------------------------------------------------------- */
 
 static double node_median(const struct kineto_import *import, const double *times_s, size_t node)
@@ -244,7 +226,19 @@ static void make_profile_layers(struct kineto_import *import)
             forward_s = backward_s = 0;
         }
     }
-    name_layers(import, nodes);
+    /* Names the layers of these nodes; those called the same are counted in forward order. */
+    struct named *names = ar_arena_alloc(import->arena, trace->layers_count, sizeof *names);
+    unsigned number = 0;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        cut_node_name(import->kineto->ops[nodes[i]].name, names[i].name);
+        names[i].layer = i;
+    }
+    qsort(names, trace->layers_count, sizeof *names, compare_named);
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        char *name = trace->layers[names[i].layer].name;
+        number = i > 0 && strcmp(names[i].name, names[i - 1].name) == 0 ? number + 1 : 1;
+        snprintf(name, sizeof trace->layers[0].name, "%s.%u", names[i].name, number);
+    }
 }
 
 /* --- facts and notes ----------------------------------------------------------------------- */

@@ -119,14 +119,6 @@ struct memory_sizes {
     size_t window, flags, all;
 };
 
-static struct memory_sizes measure_memory(const struct measurement *measurement)
-{
-    size_t bytes = (measurement_bytes(measurement) + 255) / 256 * 256; /* flags begin aligned */
-    size_t flags_count = (size_t)measurement->channels * measurement->ranks * KERNEL_BLOCKS_MAX;
-    return (struct memory_sizes){
-        .window = bytes, .flags = 2 * bytes, .all = 2 * bytes + flags_count * sizeof(uint32_t)};
-}
-
 static struct rank_memory place_memory(const struct memory_sizes *sizes, unsigned char *begin)
 {
     return (struct rank_memory){.buffer = begin,
@@ -337,7 +329,10 @@ static enum ar_status run_ranks(const struct run_config *config, struct ar_arena
     uint32_t used = count < gpus ? count : gpus;
     struct rank_memory *memory = ar_arena_alloc(arena, count, sizeof *memory);
     unsigned char **buffers = ar_arena_alloc(arena, count, sizeof *buffers);
-    struct memory_sizes sizes = measure_memory(measurement);
+    size_t bytes = (measurement_bytes(measurement) + 255) / 256 * 256; /* flags begin aligned */
+    size_t flags_count = (size_t)measurement->channels * measurement->ranks * KERNEL_BLOCKS_MAX;
+    struct memory_sizes sizes = {
+        .window = bytes, .flags = 2 * bytes, .all = 2 * bytes + flags_count * sizeof(uint32_t)};
     struct payload payload;
     struct cuda_ranks ranks = {
         .crew = {.memory = &memory_device,
@@ -395,7 +390,7 @@ static enum ar_status cuda_run(const struct run_config *config, struct ar_arena 
 
 const struct backend backend_cuda = {
     .name = "cuda",
-    .summary = "GPUs of this machine, several virtual ranks on one, or one per process of MPI",
+    .summary = "GPUs here, several virtual ranks on one, or one per process of MPI",
     .memories = {&memory_device},
     .start = cuda_start,
     .stop = mpi_world_stop,

@@ -119,29 +119,6 @@ static void ask_operation(const struct measurement *measurement, uint32_t channe
     }
 }
 
-static void see_channel(const struct payload *payload, uint32_t channel, struct ar_arena *arena,
-                        struct payload_view *view)
-{
-    const struct measurement *measurement = payload->measurement;
-    struct ar_order order = measurement_order(measurement);
-    struct ar_span part = measurement_part(measurement, channel);
-    struct ar_operation_place place = {.shape = &measurement->shape,
-                                       .position = ar_order_position(&order, channel, view->rank),
-                                       .elements = part.count};
-    size_t count;
-    uint64_t *begins = find_begins(measurement, part.count, arena, &count);
-    for (size_t i = 0; i + 1 < count; i++) {
-        struct payload_stretch *stretch = &view->stretches[view->stretches_count];
-        if (begins[i] < begins[i + 1]) {
-            place.element = begins[i];
-            stretch->span = (struct ar_span){.first = part.first + begins[i],
-                                             .count = begins[i + 1] - begins[i]};
-            ask_operation(measurement, channel, &place, arena, stretch);
-            view->stretches_count++;
-        }
-    }
-}
-
 struct payload_view payload_see(const struct payload *payload, uint32_t rank,
                                 struct ar_arena *arena)
 {
@@ -151,7 +128,24 @@ struct payload_view payload_see(const struct payload *payload, uint32_t rank,
     view.stretches =
         ar_arena_alloc(arena, of_channel * measurement->channels, sizeof *view.stretches);
     for (uint32_t channel = 0; channel < measurement->channels; channel++) {
-        see_channel(payload, channel, arena, &view);
+        struct ar_order order = measurement_order(measurement);
+        struct ar_span part = measurement_part(measurement, channel);
+        struct ar_operation_place place = {.shape = &measurement->shape,
+                                           .position =
+                                               ar_order_position(&order, channel, view.rank),
+                                           .elements = part.count};
+        size_t count;
+        uint64_t *begins = find_begins(measurement, part.count, arena, &count);
+        for (size_t i = 0; i + 1 < count; i++) {
+            struct payload_stretch *stretch = &view.stretches[view.stretches_count];
+            if (begins[i] < begins[i + 1]) {
+                place.element = begins[i];
+                stretch->span = (struct ar_span){.first = part.first + begins[i],
+                                                 .count = begins[i + 1] - begins[i]};
+                ask_operation(measurement, channel, &place, arena, stretch);
+                view.stretches_count++;
+            }
+        }
     }
     return view;
 }

@@ -17,21 +17,6 @@ struct views {
     unsigned char *seen; /* a copy that the host can read; in host memory the buffer itself */
 };
 
-static enum ar_status make_images(const struct views *views, uint32_t index, struct ar_arena *arena,
-                                  struct ar_error *err)
-{
-    const struct memory *memory = views->crew->memory;
-    struct images *images = &views->images[index];
-    AR_TRY(memory->enter(views->crew->buffers[index], err));
-    AR_TRY(memory->allocate(arena, views->bytes, &images->begin, err));
-    AR_TRY(memory->allocate(arena, views->bytes, &images->end, err));
-    AR_TRY(memory->allocate(arena, sizeof(uint32_t), &images->verdict, err));
-    payload_fill(&views->ranks[index], views->seen);
-    AR_TRY(memory->copy(images->begin, views->seen, views->bytes, err));
-    payload_expect(&views->ranks[index], views->seen);
-    return memory->copy(images->end, views->seen, views->bytes, err);
-}
-
 static enum ar_status find_views(const struct crew *crew, const struct payload *payload,
                                  struct ar_arena *arena, struct views *views, struct ar_error *err)
 {
@@ -47,7 +32,16 @@ static enum ar_status find_views(const struct crew *crew, const struct payload *
     views->images = ar_arena_alloc(arena, crew->count, sizeof *views->images);
     AR_TRY(memory_host.allocate(arena, views->bytes, &views->seen, err));
     for (uint32_t i = 0; i < crew->count; i++) {
-        AR_TRY(make_images(views, i, arena, err));
+        const struct memory *memory = views->crew->memory;
+        struct images *images = &views->images[i];
+        AR_TRY(memory->enter(views->crew->buffers[i], err));
+        AR_TRY(memory->allocate(arena, views->bytes, &images->begin, err));
+        AR_TRY(memory->allocate(arena, views->bytes, &images->end, err));
+        AR_TRY(memory->allocate(arena, sizeof(uint32_t), &images->verdict, err));
+        payload_fill(&views->ranks[i], views->seen);
+        AR_TRY(memory->copy(images->begin, views->seen, views->bytes, err));
+        payload_expect(&views->ranks[i], views->seen);
+        AR_TRY(memory->copy(images->end, views->seen, views->bytes, err));
     }
     return AR_OK;
 }

@@ -19,27 +19,6 @@ static void add_port(struct port port, struct ar_arena *arena, struct ports *por
     }
 }
 
-static void add_ports_of_moves(const struct measurement *measurement, uint32_t channel,
-                               uint32_t position, struct ar_arena *arena, struct ports *ports)
-{
-    const struct ar_algorithm *algorithm = measurement->algorithm;
-    struct ar_order order = measurement_order(measurement);
-    uint32_t steps = ar_algorithm_steps(algorithm, &measurement->shape);
-    uint64_t elements = measurement_part(measurement, channel).count;
-    for (uint32_t step = 0; step < steps; step++) {
-        struct ar_move move =
-            ar_algorithm_move(algorithm, &measurement->shape, elements, position, step);
-        if (move.sends) {
-            uint32_t peer = ar_order_rank(&order, channel, move.send_to);
-            add_port((struct port){channel, peer, true}, arena, ports);
-        }
-        if (move.receive != AR_RECEIVE_NONE) {
-            uint32_t peer = ar_order_rank(&order, channel, move.receive_from);
-            add_port((struct port){channel, peer, false}, arena, ports);
-        }
-    }
-}
-
 struct ports ports_create(const struct measurement *measurement, uint32_t rank,
                           struct ar_arena *arena)
 {
@@ -56,7 +35,21 @@ struct ports ports_create(const struct measurement *measurement, uint32_t rank,
     }
     for (uint32_t channel = 0; channel < measurement->channels; channel++) {
         uint32_t position = ar_order_position(&order, channel, rank);
-        add_ports_of_moves(measurement, channel, position, arena, &ports);
+        const struct ar_algorithm *algorithm = measurement->algorithm;
+        uint32_t steps = ar_algorithm_steps(algorithm, &measurement->shape);
+        uint64_t elements = measurement_part(measurement, channel).count;
+        for (uint32_t step = 0; step < steps; step++) {
+            struct ar_move move =
+                ar_algorithm_move(algorithm, &measurement->shape, elements, position, step);
+            if (move.sends) {
+                uint32_t peer = ar_order_rank(&order, channel, move.send_to);
+                add_port((struct port){channel, peer, true}, arena, &ports);
+            }
+            if (move.receive != AR_RECEIVE_NONE) {
+                uint32_t peer = ar_order_rank(&order, channel, move.receive_from);
+                add_port((struct port){channel, peer, false}, arena, &ports);
+            }
+        }
     }
     return ports;
 }
