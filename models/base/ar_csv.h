@@ -39,8 +39,7 @@ enum { AR_CSV_BYTES_MAX = 64 * 1024 * 1024, AR_CSV_COLUMNS_MAX = 256 };
 enum ar_csv_comments { AR_CSV_DIRECTIVES, AR_CSV_FACTS };
 
 struct ar_csv_directive {
-    const char *key;
-    const char *value;
+    const char *key, *value;
     uint64_t line;
 };
 
@@ -50,8 +49,7 @@ struct ar_csv {
     struct ar_csv_directive *directives; /**< or facts, in the order of the file */
     size_t directives_count;
     uint64_t header_line;
-    size_t columns_count;
-    size_t rows_count;
+    size_t columns_count, rows_count;
     const char **cells; /**< the header, then row after row */
     size_t cells_count;
     uint64_t *lines; /**< of each row */

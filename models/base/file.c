@@ -26,8 +26,7 @@ static enum ar_status read_bytes(FILE *file, const char *path, size_t max_bytes,
                                  const char *expected, struct ar_arena *arena, char **text,
                                  size_t *bytes, struct ar_error *err)
 {
-    size_t capacity = 0;
-    size_t count = 0;
+    size_t capacity = 0, count = 0;
     char *read = NULL;
     for (size_t got = 1; got > 0; count += got) {
         if (count + 1 >= capacity) {

@@ -124,8 +124,7 @@ static size_t width_of_table(const struct table *table)
 static void fit_width(struct table *table)
 {
     while (table->width > 0 && width_of_table(table) > table->width) {
-        int least = 0;
-        int highest = 0;
+        int least = 0, highest = 0;
         for (size_t i = 0; i < table->columns.count; i++) {
             const struct shown_column *shown = &table->shown[i];
             int priority = table->columns.list[i].priority;

@@ -16,11 +16,12 @@
         cr_assert_eq(call, AR_OK, "%s", why.text);                                                 \
     } while (0)
 
-/** The same of a call that must be refused, with a fragment in the error line. */
+/** The same of a call that must be refused by one line that has a fragment. */
 #define TEST_FAILS(code, fragment, call)                                                           \
     do {                                                                                           \
         struct ar_error why = {.text = ""};                                                        \
         cr_expect_eq(call, code, "expected: %s", fragment);                                        \
         cr_expect_not_null(strstr(why.text, fragment), "found \"%s\"\nwant  \"%s\"", why.text,     \
                            fragment);                                                              \
+        cr_expect_null(strchr(why.text, '\n'), "%s", why.text);                                    \
     } while (0)

@@ -261,8 +261,7 @@ Test(clock, the_clock_never_goes_back)
 struct boat {
     uint64_t oars;
     char *owner;
-    double length_m;
-    double depth_m;
+    double length_m, depth_m;
     int8_t is_dry;
 };
 

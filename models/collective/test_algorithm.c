@@ -134,9 +134,7 @@ Test(algorithm, sampled_elements_of_resnet50_are_summed_correctly_on_1088_and_34
 /* --- counts ---------------------------------------------------------------------------------- */
 
 struct volume {
-    uint64_t total;
-    uint64_t of_rank_0;
-    uint64_t messages;
+    uint64_t total, of_rank_0, messages;
 };
 
 static struct volume volume_of(const char *name, uint32_t x, uint32_t y, uint64_t elements)

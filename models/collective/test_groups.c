@@ -99,8 +99,7 @@ Test(mesh, every_rank_has_one_place_in_one_group)
         for (uint32_t group = 0; group < ar_mesh_groups(&mesh); group++) {
             for (uint32_t place = 0; place < ar_mesh_group_ranks(&mesh); place++) {
                 uint32_t rank = ar_mesh_rank(&mesh, group, place);
-                uint32_t group_back;
-                uint32_t place_back;
+                uint32_t group_back, place_back;
                 cr_assert(rank < 60 && !is_taken[rank]);
                 is_taken[rank] = true;
                 ar_mesh_place(&mesh, rank, &group_back, &place_back);
@@ -167,8 +166,7 @@ static void expect_lanes(const struct ar_order *order, uint32_t groups)
         bool is_taken[64] = {false};
         for (uint32_t position = 0; position < order->ranks; position++) {
             uint32_t rank = ar_order_rank(order, lane, position);
-            uint32_t group = 0;
-            uint32_t place = rank;
+            uint32_t group = 0, place = rank;
             if (order->mesh != NULL) {
                 ar_mesh_place(order->mesh, rank, &group, &place);
             }

@@ -28,9 +28,7 @@ static const struct {
     const char *release;
     enum ar_choice choice;
     uint32_t nodes;
-    double bytes;
-    double latency_us;
-    double bytes_us;
+    double bytes, latency_us, bytes_us;
 } times[] = {
     /* A ring of several nodes pays the network's latency at every hop in 2.5. */
     {"2.5.6", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},

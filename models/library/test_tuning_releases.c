@@ -29,9 +29,7 @@ struct expected_time {
     enum ar_library_call call;
     enum ar_choice choice;
     uint32_t nodes, ranks;
-    double bytes;
-    double latency_us;
-    double bytes_us;
+    double bytes, latency_us, bytes_us;
 };
 
 static void expect_times(const struct expected_time *times, size_t count)

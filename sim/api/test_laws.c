@@ -67,26 +67,15 @@ struct value_row {
     uint32_t count;
 };
 
-#define WORDS(key, words)                                                                          \
+#define VALUE(...)                                                                                 \
     {                                                                                              \
-        key, words, UNIT_WORD, 0, 0, 0                                                             \
+        __VA_ARGS__                                                                                \
     }
-#define RATE(key, min, max)                                                                        \
-    {                                                                                              \
-        key, NULL, UNIT_RATE, min, max, 1                                                          \
-    }
-#define RATES(key, min, max)                                                                       \
-    {                                                                                              \
-        key, NULL, UNIT_RATE, min, max, 2                                                          \
-    }
-#define MICROS(key, min, max)                                                                      \
-    {                                                                                              \
-        key, NULL, UNIT_TIME, min, max, 1                                                          \
-    }
-#define COST(key, min, max)                                                                        \
-    {                                                                                              \
-        key, NULL, UNIT_COST, min, max, 1                                                          \
-    }
+#define WORDS(key, words)     VALUE(key, words, UNIT_WORD, 0, 0, 0)
+#define RATE(key, min, max)   VALUE(key, NULL, UNIT_RATE, min, max, 1)
+#define RATES(key, min, max)  VALUE(key, NULL, UNIT_RATE, min, max, 2)
+#define MICROS(key, min, max) VALUE(key, NULL, UNIT_TIME, min, max, 1)
+#define COST(key, min, max)   VALUE(key, NULL, UNIT_COST, min, max, 1)
 
 static const struct value_row every_cluster[] = {
     WORDS("gpu.cost_table", "v100-sxm2"), COST("gpu.reduce_cost", 0, 50),

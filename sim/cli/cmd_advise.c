@@ -19,8 +19,7 @@ enum { LOSSES_SHOWN = 3, DAY_S = 86400, HOUR_S = 3600 };
 struct advice {
     const char *kind, *name, *mesh;
     uint64_t gpus;
-    double iteration_s, tokens_per_s, mfu_frac;
-    double useful_frac, days, cost, energy_kWh;
+    double iteration_s, tokens_per_s, mfu_frac, useful_frac, days, cost, energy_kWh;
     const char *text;
 };
 

@@ -55,8 +55,7 @@ const char *cli_read(const char *path)
 {
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s is not there", path);
-    size_t size = 0;
-    size_t capacity = 4096;
+    size_t size = 0, capacity = 4096;
     char *text = malloc(capacity);
     for (size_t got;
          text != NULL && (got = fread(text + size, 1, capacity - size - 1, file)) > 0;) {

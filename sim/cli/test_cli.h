@@ -97,8 +97,7 @@ enum { CLI_COLUMNS_MAX = 128, CLI_ROWS_MAX = 256 };
 
 /** A CSV text, cut into cells; rows[0] is the header. */
 struct cli_table {
-    size_t rows_count;
-    size_t columns_count;
+    size_t rows_count, columns_count;
     char *rows[CLI_ROWS_MAX][CLI_COLUMNS_MAX];
 };
 

@@ -62,8 +62,7 @@ Test(cli_load, of_a_step_carry_every_message_and_byte_once)
     const char *options = ABCI "--gpus 16 --algorithm ring --trace resnet50-v1.5 --format csv";
     struct cli_table *links = cli_table(cli_good("$AR links %s", options).out);
     struct cli_table *row = cli_table(cli_good("$AR predict %s", options).out);
-    double messages = 0;
-    double bytes = 0;
+    double messages = 0, bytes = 0;
     for (size_t i = 1; i < links->rows_count; i++) {
         const char *link = cli_cell(links, i, "link");
         if (strstr(link, ".out") != NULL || strstr(link, "nvlink") != NULL) {

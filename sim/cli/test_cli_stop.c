@@ -54,8 +54,7 @@ static pid_t find_child(pid_t parent)
     cr_assert_not_null(processes);
     for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
         char path[300];
-        int process;
-        int its_parent;
+        int process, its_parent;
         snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
         FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
         if (file != NULL && fscanf(file, "%d (allreckon) %*c %d", &process, &its_parent) == 2 &&
@@ -275,8 +274,7 @@ Test(cli_resume, without_a_journal_it_starts_from_the_beginning)
 Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
 {
     static const struct {
-        const char *make;
-        const char *options;
+        const char *make, *options;
         int code;
         const char *fragment;
     } rows[] = {
@@ -423,9 +421,7 @@ Test(cli_force, files_that_another_command_left_go_when_one_replaces_it)
 Test(cli_force, only_the_same_command_overwrites)
 {
     static const struct {
-        const char *first;
-        const char *same;
-        const char *other;
+        const char *first, *same, *other;
     } rows[] = {
         {"train example --out t", "train --out ./t --format csv --quiet example",
          "train example --gpus 64 --out t"},

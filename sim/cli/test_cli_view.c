@@ -260,8 +260,7 @@ static const char *next_name(const char **list, char name[64])
 Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_and_show_their_links)
 {
     const char *list = cli_good("$AR list clusters").out;
-    size_t machines = 0;
-    size_t libraries = 0;
+    size_t machines = 0, libraries = 0;
     char name[64];
     while (next_name(&list, name) != NULL) {
         char path[600];

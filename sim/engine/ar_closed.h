@@ -63,10 +63,7 @@ struct ar_phase_time {
     uint32_t steps;
     uint64_t message_bytes;
     enum ar_bound bound;
-    double time_s;
-    double latency_s[AR_TIERS_COUNT];
-    double bandwidth_s[AR_TIERS_COUNT];
-    double reduction_s;
+    double time_s, latency_s[AR_TIERS_COUNT], bandwidth_s[AR_TIERS_COUNT], reduction_s;
     double slowest_Bps;     /**< rate of the slowest hop, in a tree of its slowest part */
     uint32_t slowest_link;  /**< its narrowest link */
     uint32_t slowest_flows; /**< flows on that link */

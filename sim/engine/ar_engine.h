@@ -23,8 +23,7 @@ struct ar_engine_cost {
 };
 
 struct ar_engine {
-    const char *name;
-    const char *title;
+    const char *name, *title;
     struct ar_engine_cost cost;
     const char *estimates; /**< how far rows that are not exact were from the simulation; NULL: it
                                 says nothing of rows */

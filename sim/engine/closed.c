@@ -219,9 +219,7 @@ static void tree_charge_part(const struct tree *tree, uint32_t index, uint32_t p
 struct tree_delay {
     double time_s;
     enum ar_bound bound;
-    double latencies;
-    double bandwidth_s;
-    double reduction_s;
+    double latencies, bandwidth_s, reduction_s;
 };
 
 static struct tree_delay tree_delay_on(const struct tree *tree, uint32_t index)

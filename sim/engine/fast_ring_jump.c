@@ -36,8 +36,7 @@ struct ring_units {
     uint32_t slots;    /*< steps whose arrivals are kept */
     uint32_t newest;   /*< slot of the last step */
     uint32_t known;    /*< slots that hold what was, not what a jump made of it */
-    double begin_s;
-    double unit_s;
+    double begin_s, unit_s;
     double *units_per_byte; /*< [place] */
     int64_t *latency;       /*< [place] */
     int64_t *arrivals;      /*< [slot][place or message] */
@@ -54,8 +53,7 @@ static inline int64_t *ring_units_arrivals(const struct ring_units *units, uint3
 /* Messages that lie beside each other in all arrays, and where the times lie that they wait
  * for. */
 struct ring_stretch {
-    size_t first;
-    size_t count;
+    size_t first, count;
     size_t track;          /*< index of itself at the place before, */
     size_t port;           /*< of the one before it in the same connection, */
     size_t window;         /*< of the one that gives a slot of the window back, */
@@ -77,9 +75,7 @@ static inline int64_t ring_units_later(int64_t a, int64_t b)
 
 /* Times of a message of a stretch, and of its sender. */
 struct ring_waits {
-    int64_t track;
-    int64_t port;
-    int64_t window;
+    int64_t track, port, window;
     int64_t start;  /*< the latest of these */
     int64_t passes; /*< from its start to its arrival */
     int64_t left;   /*< the one before it, over this hop */

@@ -158,8 +158,7 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
 static bool is_sharing_static(const struct recurrence *recurrence)
 {
     uint32_t phases_with_steps = 0;
-    bool is_shared = false;
-    bool are_exchanges = true;
+    bool is_shared = false, are_exchanges = true;
     const struct ar_exchange *last = NULL;
     for (uint32_t i = 0; i < recurrence->flows->phases_count; i++) {
         const struct ar_pattern *pattern = &recurrence->flows->patterns[i];

@@ -61,9 +61,7 @@ enum { RECURRENCE_TILE_STEPS = 8 };
 
 /** Room for the arrays of a bundle: one number per place. */
 struct lanes {
-    double *now_s;
-    double *free_s;
-    double *start_s;
+    double *now_s, *free_s, *start_s;
     double *bytes;                  /**< what places send in the first step, twice round */
     double *latency_s, *s_per_byte; /**< with what messages cost besides; NULL: nothing */
     double *flights_s;              /**< [message % slots][place of stride]: arrivals */
@@ -84,8 +82,7 @@ struct recurrence {
     double links_free_s; /**< the busiest link can have carried all calls so far */
     /* The present call, on a lane, in a phase. */
     uint32_t call;
-    double reduce_s_per_byte;
-    double setup_s;
+    double reduce_s_per_byte, setup_s;
     uint32_t lane, resolved_lane; /**< and the one that stands for it in flows */
     uint64_t elements;            /**< on the lane */
     const struct ar_phase *phase;

@@ -26,8 +26,7 @@ struct ring_step {
     const double *arrived_s; /**< at the sender, in the step before */
     const double *oldest_s;  /**< arrival of the message `window` sends before */
     const double *bytes;     /**< received in the step before, sent in this one */
-    const double *s_per_byte;
-    const double *latency_s;
+    const double *s_per_byte, *latency_s;
     double reduce_s_per_byte; /**< of what was received; 0: it was copied */
     double *now_s;            /**< the sender is ready before the first step and after the last */
     double *start_s;          /**< of the sends of the step before; becomes that of this step */

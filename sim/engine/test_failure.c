@@ -24,8 +24,7 @@ struct report {
     double finish_s;    /* of the job; -7 if the engine wrote none */
     long printed_bytes; /* to stdout and stderr */
     int descriptors_left;
-    bool has_children;
-    bool is_complete;
+    bool has_children, is_complete;
 };
 
 static int open_descriptors(void)

@@ -12,13 +12,10 @@ enum { DEPTH_MAX = 8, BUCKETS_MAX = 256, TRACKS_MAX = 256 };
 
 /* A step, added up from its slices; times in whole nanoseconds. */
 struct tally {
-    size_t processes;
-    size_t tracks;
-    size_t slices;
+    size_t processes, tracks, slices;
     int64_t iteration_ns; /* end of the last optimizer */
     int64_t forward_ns, backward_ns, optimizer_ns, wait_ns;
-    size_t layers;
-    size_t buckets;
+    size_t layers, buckets;
     int64_t start_ns[BUCKETS_MAX]; /* of a bucket on the first rank */
     int64_t finish_ns[BUCKETS_MAX];
     int64_t payload_bytes; /* of all buckets, ranks and channels */
@@ -360,8 +357,7 @@ Test(timeline, has_the_layers_by_name_whatever_the_name)
 Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
 {
     static const struct {
-        uint32_t ranks, per_node, count;
-        uint32_t chosen[TIMELINE_RANKS];
+        uint32_t ranks, per_node, count, chosen[TIMELINE_RANKS];
     } rows[] = {
         {1, 4, 1, {0}},
         {2, 1, 2, {0, 1}},

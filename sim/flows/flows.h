@@ -54,9 +54,7 @@ struct exchange_scratch {
     bool is_private;          /**< ar_exchange.is_private so far */
     bool is_even;             /**< all messages of the present step have as many pieces */
     struct kind_slot *slots;
-    uint32_t slots_mask;
-    uint32_t stamp;
-    uint32_t kinds_room;
+    uint32_t slots_mask, stamp, kinds_room;
 };
 
 /** A collective while it is resolved. */

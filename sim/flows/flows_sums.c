@@ -7,8 +7,7 @@
 struct sums_scratch {
     const struct ar_collective *collective;
     const struct ar_phase *phase;
-    uint32_t first_step;
-    uint32_t positions;
+    uint32_t first_step, positions;
     const struct ar_message_cost *cost;
     const struct ar_paths *paths; /* of the flows, two for each place */
     struct ar_maxmin *maxmin;

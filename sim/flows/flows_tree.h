@@ -17,8 +17,7 @@ struct hop_links {
 /* A link that several hops use, and those under way on it. */
 struct use {
     double bandwidth_Bps;
-    uint32_t link;
-    uint32_t flows;
+    uint32_t link, flows;
     uint32_t head; /* of the list of these flows, by their places in `shared`; AR_NEVER ends it */
     bool is_found; /* among those whose shares are found anew */
 };
@@ -61,8 +60,7 @@ struct ar_tree_rates {
     const struct ar_collective *collective;
     const struct ar_pattern *pattern;
     const struct ar_message_cost *cost;
-    uint32_t parts, period;
-    uint32_t lanes_each;
+    uint32_t parts, period, lanes_each;
     bool is_plain; /* without fast_tree.c */
     bool reduces;
     double bytes; /* of a message, at present; -1: none so far */

@@ -2,15 +2,13 @@
 
 /* Elements and messages that go over a path in a phase, in all collectives together. */
 struct path_load {
-    uint64_t elements;
-    uint64_t messages_count;
+    uint64_t elements, messages_count;
     uint32_t peer; /* position to which they go */
 };
 
 /* Flows on a link at the time of one of them; the others are of earlier times. */
 struct together {
-    uint32_t time;
-    uint32_t flows;
+    uint32_t time, flows;
     uint32_t group;  /* of the last one; those of a group come one after the other */
     uint32_t groups; /* of the flows */
 };

@@ -97,8 +97,7 @@ Test(closed, without_latency_a_ring_saturates_at_twice_the_payload_over_the_band
 
 struct arrangement {
     const char *algorithm;
-    uint32_t x;
-    uint32_t y;
+    uint32_t x, y;
 };
 
 static const struct arrangement arrangements[] = {

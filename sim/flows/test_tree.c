@@ -35,8 +35,7 @@ Test(tree, is_as_deep_as_the_chain_of_a_group_and_the_logarithm_of_the_groups)
     for (uint32_t x = 1; x <= 5; x++) {
         for (uint32_t y = 1; y <= 70; y++) {
             struct ar_shape shape = {.x = x, .y = y};
-            uint32_t deepest = 0;
-            uint32_t logarithm = 0;
+            uint32_t deepest = 0, logarithm = 0;
             while (1u << logarithm < y) {
                 logarithm++;
             }

@@ -157,8 +157,7 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
  * Buffers of collectives and what allocators waste are left out. Of a recorded step nobody knows:
  * 0. */
 struct ar_layout_memory {
-    double states_bytes;
-    double activations_bytes;
+    double states_bytes, activations_bytes;
 };
 /** Bytes that go to or from the host, and that its CPUs read and write, for each parameter of a
  * part of an optimizer: gradients as they are summed, and 30 bytes: the gradient in fp32, master

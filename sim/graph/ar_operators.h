@@ -88,8 +88,7 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
 /** A message from one device to another: how long it occupies their ports, and how much later it
  * is there. */
 struct ar_hop_time {
-    double time_s;
-    double latency_s;
+    double time_s, latency_s;
 };
 
 struct ar_hops {

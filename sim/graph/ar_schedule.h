@@ -27,13 +27,11 @@ struct ar_pipeline {
 /** The work of a stage in one step. */
 struct ar_action {
     bool is_backward;
-    uint32_t batch;
-    uint32_t chunk;
+    uint32_t batch, chunk;
 };
 
 struct ar_schedule {
-    const char *name;
-    const char *title;
+    const char *name, *title;
     bool has_chunks; /**< V is given */
     /** The work of a stage in step 0 to 2 m V - 1. */
     struct ar_action (*action)(const struct ar_pipeline *pipeline, uint32_t stage, uint32_t step);

@@ -15,8 +15,7 @@
 /** Times of the parts of a model on one GPU, by ar_transformer_part. */
 enum { AR_PARTS_COUNT = AR_PART_HEAD + 1 };
 struct ar_part_times {
-    double forward_s[AR_PARTS_COUNT];
-    double backward_s[AR_PARTS_COUNT];
+    double forward_s[AR_PARTS_COUNT], backward_s[AR_PARTS_COUNT];
     double again_s;                       /**< backward pass of a layer that computes something
                                                again, with the time of that */
     double optimizer_s;                   /**< per parameter */
@@ -40,8 +39,7 @@ struct ar_build;
 #define AR_STALENESS_NAMED (UINT32_MAX - 1)
 
 struct ar_strategy {
-    const char *name;
-    const char *title;
+    const char *name, *title;
     bool shards_optimizer;  /**< each replica updates its part of the parameters */
     bool shards_gradients;  /**< gradients are in parts: those of each micro-batch are sent */
     bool shards_all;        /**< parameters are in parts, too, and gathered for each run */

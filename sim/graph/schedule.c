@@ -102,8 +102,7 @@ static void moment_put_off(struct moments *moments, uint32_t role, struct moment
 /* The first rank of the group of a rank along axes: of all its places but those the same. */
 static uint32_t find_group(const uint32_t *sizes, uint32_t axes, uint32_t rank)
 {
-    uint32_t group = 0;
-    uint32_t stride = 1;
+    uint32_t group = 0, stride = 1;
     for (int axis = AR_AXES_COUNT - 1; axis > AR_AXIS_PP; axis--) {
         uint32_t place = rank / stride % sizes[axis];
         group += (axes >> axis & 1) != 0 ? 0 : place * stride;

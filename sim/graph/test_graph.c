@@ -119,8 +119,7 @@ Test(graph, a_wait_is_put_down_to_what_was_waited_for)
 
 /* Collectives of a series take 1 s each, on all ranks at once when the last of them is ready. */
 struct series_log {
-    uint32_t series_count;
-    uint32_t tasks_count;
+    uint32_t series_count, tasks_count;
     double ready_s[8];
 };
 

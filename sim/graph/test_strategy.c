@@ -27,10 +27,7 @@ static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const c
 /* The graph with all that is sent at one time; its end, and the bytes that each rank's collectives
  * of an axis carry. */
 struct made {
-    double end_s;
-    double bubble_frac;
-    double bytes[AR_AXES_COUNT];
-    double messages;
+    double end_s, bubble_frac, bytes[AR_AXES_COUNT], messages;
 };
 
 static struct made make(const struct ar_layout *layout, double sent_s)

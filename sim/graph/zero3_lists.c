@@ -26,8 +26,7 @@ enum { MATRICES_MAX = 8 };
 
 /* Tensors of a run: matrices in the order in which they are used, and how often each is there. */
 struct tensors {
-    double sizes[MATRICES_MAX];
-    double times[MATRICES_MAX];
+    double sizes[MATRICES_MAX], times[MATRICES_MAX];
     bool is_of_layer[MATRICES_MAX]; /* and made again with it; the embedding and the head are not */
     uint32_t count;
     double vectors; /* that are not gathered, */

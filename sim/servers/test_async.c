@@ -169,8 +169,7 @@ Test(async, without_bound_each_worker_goes_at_its_own_rate)
 Test(async, workers_wait_the_less_for_each_other_the_more_staleness_is_allowed)
 {
     const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
-    double last_wait_s = INFINITY;
-    double last_s = INFINITY;
+    double last_wait_s = INFINITY, last_s = INFINITY;
     for (uint32_t staleness = 0; staleness < 6; staleness++) {
         struct ar_async run = run_of(cluster, WORKERS, 8, 2);
         draw(&run, 0.3);

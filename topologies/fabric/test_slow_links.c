@@ -52,8 +52,7 @@ Test(slow_links, settings_of_links_are_parameters_with_their_option_as_source)
 /* --- bad settings ----------------------------------------------------------------------------- */
 
 static const struct {
-    const char *texts[TEXTS_MAX];
-    const char *expected;
+    const char *texts[TEXTS_MAX], *expected;
 } bad_rows[] = {
     {{"node-3.hca-7:2"}, "unknown link \"node-3.hca-7\"; expected one such as \"node-5."},
     {{"rack-3:2"}, "unknown link \"rack-3\"; expected one such as \"node-5.hca-1.in\" or \"rack-2"},

@@ -71,9 +71,7 @@ Test(torus, routes_lead_there_by_the_shortest_way_last_dimension_first)
         for (uint32_t pair = 0; pair < 2 * torus.routers * torus.routers; pair++) {
             uint32_t source = pair / 2 / torus.routers;
             uint32_t destination = pair / 2 % torus.routers;
-            uint32_t router = source;
-            uint32_t walked = source;
-            uint32_t hops = 0;
+            uint32_t router = source, walked = source, hops = 0;
             for (uint32_t d = torus.dimensions; d-- > 0;) {
                 uint32_t links[16];
                 int32_t steps =

@@ -206,7 +206,6 @@ Test(device_cost, bad_tables_are_refused)
                    "expected fp16, fp32, bf16, fp8, tf32, fp8_block, nvfp4 or any");
     expect_refused(HEADER "memory_Bps,any,1e9,B/s,x\nmemory_Bps,fp32,1e9,B/s,x\n",
                    ":3: column \"quantity\" is \"memory_Bps\"; expected each quantity once");
-    expect_refused("# units = SI\n" HEADER, "unknown directive \"units\"");
 }
 
 #define POINTS                                                                                     \
@@ -233,7 +232,6 @@ Test(device_cost, bad_convolutions_are_refused)
     expect_points_refused(POINTS "fp16,0,56,64,256,1,1,1,1,1\n", "column \"batch\" is \"0\"");
     expect_points_refused(POINTS "fp16,8,56,64,256,1,1,1,1,1\nfp16,8,56,64,256,1,1,2,1,1\n",
                           "channels 64 to 256, batch 8 is given twice");
-    expect_points_refused("# convolutions", "no header line");
 }
 
 /* --- the fit to measured convolutions ------------------------------------------------------ */

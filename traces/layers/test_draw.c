@@ -14,8 +14,7 @@ Test(draw, the_seed_and_the_name_decide_what_is_drawn)
     struct ar_draw *again = ar_draw_create(7, "a", &arena);
     struct ar_draw *other_seed = ar_draw_create(8, "a", &arena);
     struct ar_draw *other_name = ar_draw_create(7, "b", &arena);
-    int same_seed = 0;
-    int same_name = 0;
+    int same_seed = 0, same_name = 0;
     for (int i = 0; i < 100; i++) {
         double value = ar_draw_uniform(first, 0, 1);
         cr_expect_eq(value, ar_draw_uniform(again, 0, 1));
@@ -78,8 +77,7 @@ Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
     enum { STEPS = 400 };
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
         struct ar_draw *draw = ar_draw_create(7 + i, NULL, &arena);
-        double sum = 0;
-        double squares = 0;
+        double sum = 0, squares = 0;
         for (int step = 0; step < STEPS; step++) {
             double factor = slowest(draw, 0.05, ranks[i]);
             sum += factor;

@@ -50,8 +50,7 @@ Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_othe
 Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
 {
     static const struct {
-        const char *text;
-        const char *expected;
+        const char *text, *expected;
     } cases[] = {
         {"term,value,source\ncycle.tme,1ms,x\n",
          "some.framework.csv:2: unknown term \"cycle.tme\""},
@@ -64,8 +63,6 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
          ":2: column \"value\" is \"\"; expected a value, or off"},
         {"term,value,source\n\ncycle.time,1ms,x\ncycle.time,1ms,x\n",
          ":4: cycle.time: found a second time"},
-        {"term,value,why\ncycle.time,1ms,x\n", "unknown column \"why\""},
-        {"term,value\ncycle.time,1ms\n", "column \"source\" is missing"},
         {"# descripton = x\nterm,value,source\n", "unknown directive \"descripton\""},
         {"term,value,source\nwire.precision,fp64,x\n", "expected same, fp16, fp32, bf16 or fp8"},
         {"term,value,source\nmemory.rate,0B/s,x\n", "above zero"},
@@ -80,11 +77,7 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_framework *framework = NULL;
-        struct ar_error err = {.text = ""};
-        cr_expect_eq(load(cases[i].text, &framework, &err), AR_BAD_DATA, "%s", cases[i].text);
-        cr_expect_not_null(strstr(err.text, cases[i].expected), "found \"%s\"\nwant \"%s\"",
-                           err.text, cases[i].expected);
-        cr_expect_null(strchr(err.text, '\n'));
+        TEST_FAILS(AR_BAD_DATA, cases[i].expected, load(cases[i].text, &framework, &why));
         cr_expect_null(framework);
     }
 }

@@ -43,10 +43,8 @@ static enum ar_status read_text(const char *text, struct ar_arena *arena,
 /* Parameters as their authors published them, and how far from them a count may be: published ones
  * are rounded, or count what is no weight of a layer. */
 static const struct published_model {
-    const char *name;
-    const char *text;
-    double parameters;
-    double tolerance;
+    const char *name, *text;
+    double parameters, tolerance;
 } published[] = {
     {"Llama 3 8B", LLAMA3("32", "4096", "14336", "32"), 8.030e9, 1e-4},
     {"Llama 3 70B", LLAMA3("80", "8192", "28672", "64"), 70.554e9, 1e-4},

@@ -82,8 +82,7 @@ Test(resnet50, the_last_layers_hold_two_thirds_of_the_gradient)
 Test(resnet50, time_and_throughput_grow_with_the_batch)
 {
     for (int precision = AR_FP16; precision <= AR_FP32; precision++) {
-        double last_s = 0;
-        double last_rate = 0;
+        double last_s = 0, last_rate = 0;
         for (uint32_t batch = 1; batch <= 512; batch += batch < 40 ? 1 : 8) {
             struct ar_trace *trace = test_resnet50((struct ar_trace_request){
                 .batch = batch, .precision = (enum ar_precision)precision});

@@ -15,8 +15,7 @@ struct expected {
     enum ar_log_collective collective;
     uint32_t ranks, nodes;
     size_t rows;
-    uint64_t first_line, first_row_line, last_line;
-    uint64_t first_bytes, last_bytes;
+    uint64_t first_line, first_row_line, last_line, first_bytes, last_bytes;
     const char *tool, *library, *gpu;
 };
 

@@ -31,8 +31,7 @@
     "]},\n\"results\":[" results "]}"
 
 struct bad {
-    const char *text;
-    const char *expected;
+    const char *text, *expected;
 };
 
 static const struct bad bad_files[] = {

@@ -39,8 +39,7 @@ static void expect_refused(const char *text, const char *fragment)
 Test(kineto_bad, texts_that_are_no_profile)
 {
     static const struct {
-        const char *text;
-        const char *fragment;
+        const char *text, *fragment;
     } rows[] = {
         {"", "p.json:1: empty; expected JSON"},
         {"hello", "p.json:1: no object; expected JSON"},
@@ -66,9 +65,7 @@ Test(kineto_bad, texts_that_are_no_profile)
 Test(kineto_bad, profiles_without_what_is_needed)
 {
     static const struct {
-        const char *from;
-        const char *to;
-        const char *fragment;
+        const char *from, *to, *fragment;
     } rows[] = {
         {"\"cat\":\"kernel\"", "\"cat\":\"other\"", "no events of a GPU"},
         {"Optimizer.step#", "Optimizer.zero#",

@@ -601,8 +601,7 @@ cudaError_t cudaMemset(void *memory, int value, size_t count)
 /* The handle that other processes open: a file of this process. */
 struct ipc_handle {
     pid_t process;
-    int file;
-    int device;
+    int file, device;
     size_t bytes;
 };
 
