@@ -11,11 +11,12 @@
 
 #include "ar_algorithm.h"
 
-/** A library in a release; without a library (NULL) anything runs. */
+/** A library in a release, as it was asked for: `nccl-2.23`; without a text (NULL) anything runs.
+ */
 struct ar_runner {
-    const char *library; /**< static storage */
-    const char *text;    /**< as it was asked for: `nccl-2.23` */
-    uint32_t release;    /**< 1000 times the major number plus the minor one */
+    const char *text;
+    size_t name_size; /**< of the library, at the beginning of the text */
+    uint32_t release; /**< 1000 times the major number plus the minor one */
 };
 
 /** Reads `nccl-2.23`, `openmpi-5.0.3`, or `rccl`, its newest release. AR_USAGE: another library, no

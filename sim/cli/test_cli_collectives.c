@@ -274,8 +274,8 @@ Test(cli_collectives, a_library_and_its_release_limit_the_choice)
     static const struct {
         const char *library, *algorithm, *runnable_by;
     } rows[] = {{"nccl-2.23", "tree", "nccl-2.4 rccl-2.4"},
-                {"nccl-2.3", "ring", "nccl-2.3 rccl-2.4 openmpi-4.1"},
-                {"mpich", "recursive-doubling", "openmpi-4.1 mpich-4.0"}};
+                {"nccl-2.3", "ring", "nccl-2.3 rccl-2.3 openmpi-4.1"},
+                {"mpich", "recursive-doubling", "openmpi-4.1 mpich-4.1"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_table *table = cli_rows(line, rows[i].library);
         CLI_CELL(table, 1, "algorithm", rows[i].algorithm);
@@ -286,12 +286,12 @@ Test(cli_collectives, a_library_and_its_release_limit_the_choice)
          "found nccl-2.23, which by itself runs no algorithm of alltoall"},
         {"allreduce --cluster dgx-h100 --gpus 16 --payload 1MiB --runnable-by mpich --algorithm "
          "ring",
-         "which does not run ring of allreduce by itself, unlike nccl-2.3 rccl-2.4 openmpi-4.1"},
+         "which does not run ring of allreduce by itself, unlike nccl-2.3 rccl-2.3 openmpi-4.1"},
         {"predict --cluster dgx-h100 --workload llama3-8b --mesh dp=8 --global-batch 8 "
          "--runnable-by mpich",
          "which does not run ring of allreduce"},
         {"sweep --cluster abci-v100 --trace trace.csv --gpus 8 --runnable-by gloo",
-         "expected nccl, rccl, openmpi or mpich"}};
+         "expected nccl or rccl (from 2.3 on), openmpi"}};
     CLI_REFUSE(64, "", refused);
     struct cli_table *sweep = cli_rows("sweep --cluster dgx-h100 --operation allgather,allreduce "
                                        "--gpus 16 --payload 1MiB --runnable-by nccl-2.13 --quiet");

@@ -20,7 +20,7 @@ struct choice {
 /* Whether NCCL runs it by itself, in its newest release. */
 static bool is_of_nccl(const struct ar_scenario *scenario)
 {
-    static const struct ar_runner nccl = {.library = "nccl", .release = UINT32_MAX};
+    static const struct ar_runner nccl = {"nccl", 4, UINT32_MAX};
     return ar_runner_runs(&nccl, scenario->algorithm,
                           ar_scenario_is_one_per_node(scenario, scenario->algorithm));
 }
@@ -83,7 +83,7 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
     char runners[AR_RUNNERS_TEXT];
     const struct ar_algorithm *best = choice->best.algorithm;
     bool has_payload = scenario->payload_bytes > 0, has_shape = ar_algorithm_has_shapes(best);
-    bool is_limited = scenario->runner.library != NULL;
+    bool is_limited = scenario->runner.text != NULL;
     const char *text = ar_arena_format(
         scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 "%s%s%s by engine %s",
         has_payload ? ar_format_bytes(scenario->payload_bytes, bytes) : "", has_payload ? ": " : "",
@@ -129,7 +129,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
             AR_TRY(try_shapes(scenario, algorithm, &choice, err));
         }
     }
-    if (choice.count == 0 && is_free && scenario->runner.library != NULL) {
+    if (choice.count == 0 && is_free && scenario->runner.text != NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
                                   "found %s, which by itself runs no algorithm of %s that can run "
                                   "here; expected another library, or none: programs make what a "
