@@ -369,10 +369,12 @@ static enum ar_status read_gpus(struct adviser *adviser, struct options *options
     return AR_OK;
 }
 
-static enum ar_status run_adviser(struct adviser adviser, struct ar_error *err)
+enum ar_status command_advise(const struct options *options, struct ar_error *err)
 {
     static const char *const all[] = {"all"};
-    const struct options *options = adviser.options;
+    struct adviser adviser = {.options = options,
+                              .arena = options->arena,
+                              .plans_only = options->command->bit == 1u << COMMAND_train};
     struct options sweep = *options;
     struct ar_view view;
     AR_TRY(option_view(options, AR_COLUMNS(advice_columns), &view, err));
@@ -406,19 +408,4 @@ static enum ar_status run_adviser(struct adviser adviser, struct ar_error *err)
         printf("%s%s\n", i == 0 ? "\n" : "", adviser.list[i].text);
     }
     return AR_OK;
-}
-
-enum ar_status command_advise(const struct options *options, struct ar_error *err)
-{
-    return run_adviser((struct adviser){.options = options, .arena = options->arena}, err);
-}
-
-enum ar_status command_train_model(const struct options *options, struct ar_error *err)
-{
-    key_set allowed = (key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT)) &
-                      ~(KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE));
-    AR_TRY(option_refuse_others(options, allowed, "--workload", err));
-    AR_TRY(option_required(options, "tokens", options->tokens, err));
-    return run_adviser(
-        (struct adviser){.options = options, .arena = options->arena, .plans_only = true}, err);
 }

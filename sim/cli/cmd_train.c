@@ -138,7 +138,11 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     struct runs runs = {.options = options};
     size_t estimates = 0, rows = 0;
     if (options->arguments_count == 0 && option_key(options, AR_KEY_WORKLOAD) != NULL) {
-        return command_train_model(options, err);
+        key_set of_layouts = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT);
+        key_set of_traces = KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE);
+        AR_TRY(option_refuse_others(options, of_layouts & ~of_traces, "--workload", err));
+        AR_TRY(option_required(options, "tokens", options->tokens, err));
+        return command_advise(options, err);
     }
     if (options->arguments_count == 0) {
         return ar_error_set(err, AR_USAGE,

@@ -47,8 +47,6 @@ typedef enum ar_status (*sweep_taker)(void *taker, const struct ar_row *row,
                                       const struct ar_scenario *scenario, struct ar_error *err);
 enum ar_status command_sweep_for(const struct options *options, const struct options *given,
                                  sweep_taker take, void *taker, struct ar_error *err);
-/** train without a run file: days and cost of --tokens of a model, by its fastest layout. */
-enum ar_status command_train_model(const struct options *options, struct ar_error *err);
 /** Compares the only argument with what cost tables say, if it is (`*is_taken`) a trace of measured
  * times or a table of measured kernels. */
 enum ar_status command_compare_one(const struct options *options, bool *is_taken,

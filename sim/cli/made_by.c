@@ -124,7 +124,6 @@ static void remove_leftover(void *context)
     struct stat now;
     if (file_has_mark(leftover->command_path, leftover->mark) && stat(leftover->path, &now) == 0 &&
         now.st_ino == leftover->info.st_ino &&
-        now.st_mtim.tv_sec == leftover->info.st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == leftover->info.st_mtim.tv_nsec) {
         unlink(leftover->path);
     }

@@ -80,7 +80,6 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
 static const char *describe_choice(const struct ar_scenario *scenario, const struct choice *choice)
 {
     char shape[AR_SHAPE_TEXT], bytes[AR_UNIT_TEXT] = "", called[AR_UNIT_TEXT];
-    char runners[AR_RUNNERS_TEXT];
     const struct ar_algorithm *best = choice->best.algorithm;
     bool has_payload = scenario->payload_bytes > 0, has_shape = ar_algorithm_has_shapes(best);
     bool is_limited = scenario->runner.text != NULL;
@@ -94,13 +93,10 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
     if (choice->called == NULL || is_of_nccl(&choice->best) || is_limited) {
         return text;
     }
-    bool is_one_per_node = ar_scenario_is_one_per_node(&choice->best, best);
-    bool has_runners = ar_runners_format(best, is_one_per_node, runners)[0] != '\0';
     return ar_arena_format(scenario->arena,
-                           "%s (%s), which NCCL and RCCL have no call for%s%s%s; of those that "
-                           "they have %s is (%s): --runnable-by nccl",
-                           text, ar_format_seconds(choice->best_s, bytes), has_runners ? " (" : "",
-                           runners, has_runners ? " have)" : "", choice->called->name,
+                           "%s (%s), which NCCL and RCCL have no call for; of those that they have "
+                           "%s is (%s): --runnable-by nccl",
+                           text, ar_format_seconds(choice->best_s, bytes), choice->called->name,
                            ar_format_seconds(choice->called_s, called));
 }
 
