@@ -9,7 +9,8 @@
  *     ring    base(P) + node hops x (node(P) + ramp(c)) + net hops x (net(P) + ramp(c))
  *             + parts x c / B(P),   c = s/p a part; of ll what is over the knee of it
  *     tree    base(P) + node hops x (node(P) + ramp(k)) + net hops x (tree net(P) + ramp(k))
- *             + 2 s / (B(P) x share of trees),   k = s; on two nodes the network has twice its
+ *             + 2 s / (B(P) x share of trees),   k = s, node(P) as long beside that of rings as
+ *             by NCCL's constants; on two nodes the network has twice its
  *             bandwidth: a byte goes up and down once, where a node between two passes it on
  *             ll: by chunks of k = min(s, 64 KiB): 2 (s/k - 1) (ramp(k) + 2 k / B) and, of the
  *             first, net hops x 2 over(k) / B

@@ -205,3 +205,23 @@ Test(library_fit, bands_widen_with_each_doubling_beyond_the_fitted_nodes)
                            AR_BAND95_DEVIATIONS * sqrt(0.01 + 0.0625 * doublings), 1e-9);
     }
 }
+
+/* Almost no bytes: 7 hops up and 7 down in a node, 3 and 3 across the network. */
+Test(library_fit, a_tree_pays_the_hops_of_trees_not_of_rings)
+{
+    struct ar_tuning tuning;
+    struct ar_error err;
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    struct ar_library_run run = {.nodes = 8, .ranks = 64, .bytes = 1};
+    cr_assert_eq(ar_tuning_find("test", "2.21.5", 360e9, 384e9, &tuning, &err), AR_OK);
+    for (int cpu = AR_CPU_INTEL; cpu <= AR_CPU_AMD; cpu++) { /* it slows the hops of rings */
+        tuning.cpu = (enum ar_cpu_vendor)cpu;
+        for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+            values[i] = ar_library_parameter_prior(&tuning, (enum ar_library_parameter)i);
+        }
+        cr_expect_float_eq(ar_library_time(&tuning, values, AR_TREE_LL, &run),
+                           6.6e-6 + 14 * 0.6e-6 + 6 * 5e-6, 1e-7);
+        cr_expect_float_eq(ar_library_time(&tuning, values, AR_TREE_LL128, &run),
+                           14e-6 + 14 * 1.25e-6 + 6 * 8.5e-6, 1e-7);
+    }
+}
