@@ -147,27 +147,6 @@ static void step_run(const struct exchange_run *run, uint32_t step, double *done
     }
 }
 
-/* Runs the first steps, as long as all ranks do the same at the same time; returns how many. */
-static uint32_t run_level_steps(const struct exchange_run *run)
-{
-    const struct ar_exchange *exchange = run->exchange;
-    double now_s = run->now_s[0];
-    uint32_t step = 0;
-    for (uint32_t i = 0; i < exchange->positions; i++) {
-        if (run->now_s[i] != now_s) {
-            return 0;
-        }
-    }
-    for (; step < run->all->phase->steps && exchange->steps[step].kinds_count == 1; step++) {
-        step_find_kind_times(run, step);
-        now_s += run->times_s[0] + run->sums_s[0];
-    }
-    for (uint32_t i = 0; i < exchange->positions; i++) {
-        run->now_s[i] = now_s;
-    }
-    return step;
-}
-
 void recurrence_run_exchange(struct recurrence *recurrence)
 {
     const struct ar_phase *phase = recurrence->phase;
@@ -192,9 +171,7 @@ void recurrence_run_exchange(struct recurrence *recurrence)
     }
     run.positions = run.is_even ? fast_classes_count(run.exchange, phase->steps, now_s)
                                 : run.exchange->positions;
-    bool may_be_level = !phase->is_at_once && run.is_even && run.exchange->is_full;
-    uint32_t first = may_be_level ? run_level_steps(&run) : 0;
-    for (uint32_t step = first; step < phase->steps; step++) {
+    for (uint32_t step = 0; step < phase->steps; step++) {
         step_run(&run, step, done_s, sent_s);
     }
     for (uint32_t i = 0; i < positions; i++) {

@@ -254,12 +254,11 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
             elements = part.count;
         }
         for (uint32_t position = 0; position < positions; position++) {
+            double position_s = recurrence->states[position].now_s;
             double *finish = &finish_s[recurrence->lane_ranks[position]];
-            *finish = later_s(recurrence->states[position].now_s, *finish);
+            *finish = later_s(position_s, *finish);
+            time.finish_s = later_s(position_s, time.finish_s);
         }
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
     }
     time.finish_s += job_wait_for_links(recurrence, time.start_s, time.finish_s);
     memcpy(ready_s, finish_s, ranks * sizeof *ready_s);

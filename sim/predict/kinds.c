@@ -1,6 +1,9 @@
 /* The kinds of questions (collective, trace, transformer, ...): which one a scenario asks for, how
  * it makes a job, which keys it reads, and how long its answer takes to compute. */
 #include "kinds.h"
+
+#include <math.h>
+
 #include "ar_inputs.h"
 
 /* By the keys alone, before anything is loaded. */
@@ -93,9 +96,12 @@ static double count_buckets(const struct ar_scenario *scenario)
     return is_made ? workload->buckets_count : scenario->buckets_count;
 }
 
-/* To find the shares of links that a message of a tree has takes so long; measured on dgx-h100 and
- * abci-v100, 512 to 65,536 ranks. */
-#define TREE_MESSAGE_S 0.3e-6
+/* To find the shares of links that a message of a tree has takes so long, or so long where ranks
+ * are followed as classes (fast_tree.c); measured on dgx-h100 and abci-v100, 512 to 65,536 ranks.
+ */
+#define TREE_MESSAGE_S    0.3e-6
+#define CLASSES_S         20e-3
+#define CLASSES_MESSAGE_S 0.12e-6
 
 /* Messages times what each takes the engine. But for jitter and stragglers, ranks start together,
  * and one lane stands for those that do the same. */
@@ -109,9 +115,11 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count =
         has_flows ? ar_algorithm_phases(collective.algorithm, &collective.shape, phases) : 0;
-    double tree_s = count > 0 && phases[0].kind == AR_PHASE_TREE ? messages * TREE_MESSAGE_S : 0;
-    return tree_s + ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels / each,
-                                     collectives, messages, is_even);
+    bool is_tree = count > 0 && phases[0].kind == AR_PHASE_TREE;
+    double shares_s = fmin(messages * TREE_MESSAGE_S, CLASSES_S + messages * CLASSES_MESSAGE_S);
+    return (is_tree ? shares_s : 0) + ar_engine_cost_s(scenario->engine, scenario->gpus,
+                                                       scenario->channels / each, collectives,
+                                                       messages, is_even);
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ a
