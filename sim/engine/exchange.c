@@ -1,8 +1,6 @@
 /* Phases whose peers change from step to step. */
 #include "recurrence.h"
 
-#include "ring_kernel.h"
-
 /* An exchange on one lane: what stays the same from step to step. */
 struct exchange_run {
     const struct recurrence *all;
@@ -82,32 +80,15 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     }
 }
 
-/* Messages that start when both ends have come: those of positions beside each other. */
-VECTOR_CODE
-static void messages_start(uint32_t count, const double *from_s, const double *to_s,
-                           double *restrict arrivals_s)
+/* The position that a message of a step goes to; AR_NEVER: none is sent. */
+static uint32_t step_peer(const struct exchange_run *run, const struct ar_exchange_step *flows,
+                          uint32_t from)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        arrivals_s[i] += later_s(from_s[i], to_s[i]);
+    if (flows->ahead == 0) {
+        return flows->peers[from - flows->first];
     }
-}
-
-VECTOR_CODE
-static void messages_leave(uint32_t count, const double *restrict arrivals_s,
-                           double *restrict sent_s)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sent_s[i] = later_s(sent_s[i], arrivals_s[i]);
-    }
-}
-
-VECTOR_CODE
-static void messages_arrive(uint32_t count, const double *restrict arrivals_s,
-                            const double *restrict adding_s, double *restrict done_s)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        done_s[i] = later_s(done_s[i], arrivals_s[i]) + adding_s[i];
-    }
+    uint32_t to = from + flows->ahead % run->positions;
+    return to < run->positions ? to : to - run->positions;
 }
 
 /* A step: a message starts when both ends have come; they go on when it has arrived, the sender at
@@ -115,34 +96,22 @@ static void messages_arrive(uint32_t count, const double *restrict arrivals_s,
 static void step_run(const struct exchange_run *run, uint32_t step, double *done_s, double *sent_s)
 {
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
-    const double *now_s = run->now_s, *adding_s = run->adding_s;
-    double *arrivals_s = run->arrivals_s;
-    uint32_t ahead = flows->ahead % run->positions, rest = run->positions - ahead;
+    uint32_t end = flows->first + flows->count, to;
+    end = end < run->positions ? end : run->positions;
     step_find_times(run, step);
-    if (flows->ahead > 0) { /* in two stretches round the end */
-        messages_start(rest, now_s, now_s + ahead, arrivals_s);
-        messages_start(ahead, now_s + rest, now_s, arrivals_s + rest);
-        messages_leave(rest + ahead, arrivals_s, sent_s);
-        messages_arrive(ahead, arrivals_s + rest, adding_s + rest, done_s);
-        messages_arrive(rest, arrivals_s, adding_s, done_s + ahead);
-        return;
-    }
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t from = flows->first + i, to = flows->peers[i];
-        if (to != AR_NEVER) {
-            arrivals_s[from] += later_s(now_s[from], now_s[to]);
+    for (uint32_t from = flows->first; from < end; from++) {
+        if ((to = step_peer(run, flows, from)) != AR_NEVER) {
+            run->arrivals_s[from] += later_s(run->now_s[from], run->now_s[to]);
         }
     }
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t from = flows->first + i;
-        if (flows->peers[i] != AR_NEVER) {
-            sent_s[from] = later_s(sent_s[from], arrivals_s[from]);
+    for (uint32_t from = flows->first; from < end; from++) {
+        if (step_peer(run, flows, from) != AR_NEVER) {
+            sent_s[from] = later_s(sent_s[from], run->arrivals_s[from]);
         }
     }
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t from = flows->first + i, to = flows->peers[i];
-        if (to != AR_NEVER) {
-            done_s[to] = later_s(done_s[to], arrivals_s[from]) + adding_s[from];
+    for (uint32_t from = flows->first; from < end; from++) {
+        if ((to = step_peer(run, flows, from)) != AR_NEVER) {
+            done_s[to] = later_s(done_s[to], run->arrivals_s[from]) + run->adding_s[from];
         }
     }
 }
