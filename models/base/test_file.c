@@ -183,18 +183,13 @@ Test(output, an_unwritable_directory_is_an_error)
     cr_expect_eq(files_count(), 0);
 }
 
-/* A limit on the size of files fails writes as a full disk does. */
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 static int commit_more_than_fits(size_t bytes)
 {
     char path[PATH_SIZE];
-    limit_files(1000);
+    /* A limit on the size of files fails writes as a full disk does. */
+    struct rlimit limit = {.rlim_cur = 1000, .rlim_max = 1000};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
     if (ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_OK) {
         return 1;
     }

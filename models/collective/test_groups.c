@@ -7,11 +7,6 @@
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static bool is_in(uint32_t part, uint32_t first, uint32_t run, uint32_t period)
-{
-    return (part + period - first % period) % period < run;
-}
-
 /* Its spans hold the elements of its parts in order, each once, and touch nowhere. */
 static void expect_slice(uint64_t elements, uint32_t parts, uint32_t first, uint32_t run,
                          uint32_t period)
@@ -39,7 +34,7 @@ static void expect_slice(uint64_t elements, uint32_t parts, uint32_t first, uint
     for (uint32_t i = 0; i < parts; i++) {
         struct ar_span one = ar_span_part(whole, parts, i);
         for (uint64_t j = one.first; j < one.first + one.count; j++) {
-            cr_expect_eq(has_element[j], is_in(i, first, run, period),
+            cr_expect_eq(has_element[j], (i + period - first % period) % period < run,
                          "%u of %u parts of %u elements, %u+%u/%u", i, parts, (unsigned)elements,
                          first, run, period);
         }

@@ -78,14 +78,6 @@ static bool find_message(const struct ar_shape *shape)
     return false;
 }
 
-static bool is_caught(const struct ar_shape *shape)
-{
-    struct ar_algorithm mutant = *original;
-    struct ar_error err = {.text = ""};
-    mutant.move = broken;
-    return ar_verify(&mutant, shape, ELEMENTS, &err) == AR_INTERNAL;
-}
-
 static void expect_mutants_caught(const struct ar_shape *shape)
 {
     uint32_t mutants = 0;
@@ -95,7 +87,11 @@ static void expect_mutants_caught(const struct ar_shape *shape)
         }
         for (way = 0; way < WAYS; way++) {
             mutants++;
-            cr_expect(is_caught(shape), "%s of %s: way %d in step %u by %u", original->name,
+            struct ar_algorithm mutant = *original;
+            struct ar_error err = {.text = ""};
+            mutant.move = broken;
+            cr_expect(ar_verify(&mutant, shape, ELEMENTS, &err) == AR_INTERNAL,
+                      "%s of %s: way %d in step %u by %u", original->name,
                       original->operation->name, (int)way, broken_step, broken_sender);
         }
     }

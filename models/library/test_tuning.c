@@ -15,13 +15,6 @@ static struct ar_tuning tuning_of(const char *release)
     return tuning;
 }
 
-static double choice_us(const char *release, enum ar_choice choice, uint32_t nodes, double bytes)
-{
-    struct ar_tuning tuning = tuning_of(release);
-    struct ar_library_run run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes};
-    return ar_tuning_time(&tuning, choice, &run) * 1e6;
-}
-
 /* Latency + bytes of a ring (p-1)/p twice over the bus, of a tree twice; GB/s are bytes per
  * nanosecond. 4 GPUs in a node, 132 GB/s there and 24 GB/s across. */
 static const struct {
@@ -76,8 +69,10 @@ static const struct {
 Test(tuning, times_of_each_release_are_those_of_its_published_constants)
 {
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        double found_us =
-            choice_us(times[i].release, times[i].choice, times[i].nodes, times[i].bytes);
+        struct ar_tuning tuning = tuning_of(times[i].release);
+        struct ar_library_run run = {
+            .nodes = times[i].nodes, .ranks = 4 * times[i].nodes, .bytes = times[i].bytes};
+        double found_us = ar_tuning_time(&tuning, times[i].choice, &run) * 1e6;
         double expected_us = times[i].latency_us + times[i].bytes_us;
         cr_expect_float_eq(found_us / expected_us, 1, 1e-7, "row %zu, %s: %g, not %g us", i,
                            times[i].release, found_us, expected_us);

@@ -309,21 +309,6 @@ Test(plot, rows_that_are_chosen_are_drawn)
     expect_in("efficiency.svg", "batch of 16 per GPU, fp16, gradients x 2, bucket 25MiB");
 }
 
-/* Rows of 4 and 8 GPUs that have one value of a column, and again with the other one. */
-static void write_two(const char *column, const char *one, const char *other)
-{
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    cr_assert_not_null(file);
-    fprintf(file, "%s,%s", column, header);
-    for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
-        fprintf(file, "%s,", one);
-        add_row(file, gpus, "ring", "-", "x", 0.08, 0.02, "ok");
-        fprintf(file, "%s,", other);
-        add_row(file, gpus, "ring", "-", "x", 0.075, 0.01, "ok");
-    }
-    cr_assert_eq(fclose(file), 0);
-}
-
 struct axis {
     const char *column, *one, *other;
     const char *series; /* of the other one */
@@ -341,7 +326,17 @@ Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
         {"wire", "", "fp32", "ring+fp32,", "wire=fp32", "fp32 on the wire"},
     };
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
-        write_two(axes[i].column, axes[i].one, axes[i].other);
+        /* Rows of 4 and 8 GPUs that have one value of a column, and again with the other one. */
+        FILE *file = fopen(in_directory("sweep.csv"), "w");
+        cr_assert_not_null(file);
+        fprintf(file, "%s,%s", axes[i].column, header);
+        for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
+            fprintf(file, "%s,", axes[i].one);
+            add_row(file, gpus, "ring", "-", "x", 0.08, 0.02, "ok");
+            fprintf(file, "%s,", axes[i].other);
+            add_row(file, gpus, "ring", "-", "x", 0.075, 0.01, "ok");
+        }
+        cr_assert_eq(fclose(file), 0);
         draw();
         read_file("efficiency.csv");
         cr_expect_not_null(strstr(text, axes[i].series), "%s: %s", axes[i].series, text);

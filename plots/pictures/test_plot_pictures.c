@@ -41,16 +41,6 @@ static void add(unsigned gpus, const char *algorithm, const char *shape, const c
             precision, gpus, algorithm, shape, iteration_s);
 }
 
-/* Reads what was added so far. */
-static void read_rows(void)
-{
-    struct ar_error err;
-    read_as = AR_PLOT_STEPS;
-    fflush(file);
-    cr_assert_eq(ar_plot_table_read(path, &read_as, &arena, &table, &err), AR_OK, "%s", err.text);
-    rows = ar_plot_rows_all(&table, &arena);
-}
-
 static const char *cell(size_t i, const char *column)
 {
     return ar_csv_text(table.csv, rows.rows[i], column);
@@ -58,7 +48,12 @@ static const char *cell(size_t i, const char *column)
 
 static void pick(const char *name)
 {
-    read_rows();
+    /* Reads what was added so far. */
+    struct ar_error err;
+    read_as = AR_PLOT_STEPS;
+    fflush(file);
+    cr_assert_eq(ar_plot_table_read(path, &read_as, &arena, &table, &err), AR_OK, "%s", err.text);
+    rows = ar_plot_rows_all(&table, &arena);
     for (kind = ar_plot_kinds; strcmp(kind->name, name) != 0; kind++) {
     }
     ar_plot_pick(kind, &table, &rows);

@@ -18,14 +18,6 @@ static const struct ar_call calls[] = {
 
 enum { JOBS = sizeof calls / sizeof calls[0] };
 
-/* The calls without copies and waits. */
-static void run_plain(const struct ar_collective *collective, const struct ar_engine *engine,
-                      double ready_s, uint32_t index)
-{
-    const struct ar_call job = {.ready_s = ready_s, .elements = calls[index].elements};
-    trials_run(collective, engine, &job, 1, &plain);
-}
-
 static void expect_copies(const struct ar_collective *collective, const struct ar_engine *engine)
 {
     double free_s = 0;
@@ -33,7 +25,9 @@ static void expect_copies(const struct ar_collective *collective, const struct a
     for (uint32_t i = 0; i < JOBS; i++) {
         double ready_s = calls[i].ready_s + calls[i].wait_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
-        run_plain(collective, engine, start_s, i);
+        /* The call without copies and waits. */
+        const struct ar_call job = {.ready_s = start_s, .elements = calls[i].elements};
+        trials_run(collective, engine, &job, 1, &plain);
         double time_s = plain.times[0].finish_s - plain.times[0].start_s;
         cr_expect(support_near(test.times[i].start_s, start_s, 1e-9), "%s: job %u at %.9g s",
                   engine->name, i, test.times[i].start_s);

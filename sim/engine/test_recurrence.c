@@ -12,19 +12,14 @@ enum { COUNTS = sizeof counts / sizeof counts[0] };
 #define QUEUED_S 0.0003 /* calls wait for each other */
 #define APART_S  1.0    /* they do not */
 
-static uint32_t make_jobs(double gap_s, struct ar_call calls[TRIALS_CALLS])
-{
-    for (uint32_t i = 0; i < COUNTS; i++) {
-        calls[i] = (struct ar_call){.ready_s = gap_s * i, .elements = counts[i]};
-    }
-    return COUNTS;
-}
-
 /* As trials_compare(), of calls that follow each other so. */
 static bool compare(const struct ar_collective *collective, double gap_s, double tolerance)
 {
     struct ar_call calls[TRIALS_CALLS];
-    return trials_compare(collective, calls, make_jobs(gap_s, calls), 0, tolerance);
+    for (uint32_t i = 0; i < COUNTS; i++) {
+        calls[i] = (struct ar_call){.ready_s = gap_s * i, .elements = counts[i]};
+    }
+    return trials_compare(collective, calls, COUNTS, 0, tolerance);
 }
 
 static void expect_equal(const struct ar_cluster *cluster, const char *name, uint32_t x, uint32_t y,

@@ -64,17 +64,6 @@ static void expect_filled(const struct track *track)
               track->filled_ns);
 }
 
-static void fill_track(struct track *track, int64_t begin_ns, int64_t end_ns)
-{
-    if (track->depth == 0) {
-        expect_filled(track);
-        track->outer_begin_ns = track->filled_ns = begin_ns;
-    } else if (track->depth == 1) {
-        cr_expect_eq(begin_ns, track->filled_ns, "a gap before %ld ns", begin_ns);
-        track->filled_ns = end_ns;
-    }
-}
-
 /* Slices come in the order of their begins, the outer one first; a slice must end before or with
  * the one it began in. */
 static size_t push_slice(struct track *track, const json_t *event)
@@ -90,7 +79,13 @@ static size_t push_slice(struct track *track, const json_t *event)
     cr_assert(track->depth == 0 || end_ns <= track->ends_ns[track->depth - 1],
               "%s overlaps the end of what it began in", name);
     cr_assert_lt(track->depth, (size_t)DEPTH_MAX);
-    fill_track(track, begin_ns, end_ns);
+    if (track->depth == 0) {
+        expect_filled(track);
+        track->outer_begin_ns = track->filled_ns = begin_ns;
+    } else if (track->depth == 1) {
+        cr_expect_eq(begin_ns, track->filled_ns, "a gap before %ld ns", begin_ns);
+        track->filled_ns = end_ns;
+    }
     track->last_ns = begin_ns;
     track->ends_ns[track->depth++] = end_ns;
     return track->depth - 1;

@@ -7,15 +7,10 @@ enum { RESNET50 = 25557032 };
 
 static const double latency_s = 5e-6, rate_Bps = 25e9, gamma_s = 4e-12, setup_s = 7e-6;
 
-static uint64_t rounded_up(uint64_t elements, uint64_t parts)
-{
-    return (elements + parts - 1) / parts;
-}
-
 /* `steps` messages of a 1/parts share one after the other, `reductions` of them reduced. */
 static double leg_s(uint32_t steps, uint32_t reductions, uint64_t elements, uint32_t parts)
 {
-    double bytes = 4.0 * (double)rounded_up(elements, parts);
+    double bytes = 4.0 * (double)((elements + parts - 1) / parts);
     return steps * (latency_s + bytes / rate_Bps) + reductions * gamma_s * bytes;
 }
 

@@ -98,12 +98,6 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_SEED] = "-1",
 };
 
-/* Whether it names something that is not there, which is so wherever the name stood. */
-static bool is_name(enum ar_key key)
-{
-    return key == AR_KEY_CLUSTER || key == AR_KEY_TRACE || key == AR_KEY_FRAMEWORK;
-}
-
 static void expect_refused(enum ar_key key, const struct ar_origin *origin)
 {
     struct ar_error err = {.text = ""};
@@ -113,7 +107,9 @@ static void expect_refused(enum ar_key key, const struct ar_origin *origin)
     if (status == AR_OK) {
         status = ar_scenario_load(&scenario, scenarios_inputs, &err);
     }
-    enum ar_status expected = is_name(key) ? AR_NO_INPUT : origin->status;
+    /* A name of something that is not there is one wherever it stood. */
+    bool is_name = key == AR_KEY_CLUSTER || key == AR_KEY_TRACE || key == AR_KEY_FRAMEWORK;
+    enum ar_status expected = is_name ? AR_NO_INPUT : origin->status;
     cr_expect_eq(status, expected, "%s: %d, %s", ar_key_name(key), (int)status, err.text);
     cr_expect_eq(err.status, status, "%s", ar_key_name(key));
     cr_expect_eq(strncmp(err.text, origin->where, strlen(origin->where)), 0, "%s", err.text);
