@@ -236,6 +236,7 @@ Test(csv, what_a_list_of_columns_does_not_allow_is_said_with_where_and_what_is_e
         {"a,,nan,1,conv,no", "expected seconds >= 0"},
         {"a,,1e999,1,conv,no", "expected seconds >= 0"},
         {"a,,0x10,1,conv,no", "expected seconds >= 0"},
+        {"a,,\" 3\",1,conv,no", "expected seconds >= 0"},
         {"a,,3ms,1,conv,no", "expected seconds >= 0"},
         {"a,,1.2.3,1,conv,no", "expected seconds >= 0"},
         {"a,,,1,conv,no", "column \"time_s\" is \"\""},
