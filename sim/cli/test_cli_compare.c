@@ -328,7 +328,7 @@ Test(cli_calibrate_bad, compare)
          "option --cluster is missing (abci.csv is a file of none of the measured sets"},
         {"compare abci_v100_nccl2.8.4_allreduce.csv --engine nccl", 64,
          "found --engine without --cluster"},
-        {"expect cluster.topo", 65, "unknown format, it begins with \"name = "},
+        {"expect trace.csv", 65, "unknown format, it begins with \""},
         {"expect nowhere", 66, "nowhere: No such file"},
         {"accuracy nowhere", 66, "unknown set \"nowhere\""},
         {"compare abci.csv --cluster fitted.topo --algorithm torus3d", 64,

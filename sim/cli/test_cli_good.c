@@ -7,7 +7,7 @@ TestSuite(cli, .init = cli_enter, .fini = cli_leave);
 
 #define STEP "--cluster abci-v100 --trace resnet50-v1.5"
 #define COLUMNS                                                                                    \
-    "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,shape,channels,engine,"            \
+    "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,runnable_by,shape,channels,engine," \
     "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,samples_per_s,efficiency_frac,"     \
     "baseline,messages_count,wall_s,version,"
 
@@ -194,7 +194,7 @@ Test(cli, files_of_any_name_are_taken_by_path)
              "cp trace.csv \"$(printf 'a b/\\377.csv')\"");
     struct cli_run run = cli_good("$AR predict --cluster \"a b/it's.topo\" --trace 'a b/\"q\", "
                                   "x.csv' --gpus 4 --algorithm ring --format csv");
-    CLI_HAS(run.out, "\nabci-v100,\"\"\"q\"\", x\",32,fp16,4,1,ring,,");
+    CLI_HAS(run.out, "\nabci-v100,\"\"\"q\"\", x\",32,fp16,4,1,ring,");
     run = cli_good("$AR predict --cluster flat --trace \"$(printf 'a b/\\377.csv')\" --gpus 4 "
                    "--algorithm ring --format json");
     CLI_HAS(run.out, "\"trace\": \"\\ufffd\"");

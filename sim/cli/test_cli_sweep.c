@@ -290,12 +290,12 @@ Test(cli_axes, best_is_taken_over_choices_and_not_over_conditions)
     static const char axes[] = "--batch 16,32 --set net.latency=2us,9us --channels 1:4:+1 --bucket "
                                "ddp,one --window 1,8";
     struct cli_table *best = cli_table(cli_good(SWEEP "%s --best --out all", axes).out);
-    struct cli_run all = cli_good("cut -d, -f3,12,39 all/sweep.csv | tail -n +2 | sort -u | wc -l");
+    struct cli_run all = cli_good("cut -d, -f3,13,40 all/sweep.csv | tail -n +2 | sort -u | wc -l");
     cr_assert_eq(best->rows_count, 1 + 2 * 2, "batches and latencies");
     cr_expect_gt(atoi(all.out), 4);
     for (size_t i = 1; i < best->rows_count; i++) {
         struct cli_run less = cli_good(
-            "awk -F, -v b=%s -v t=%s '$3 == b && $39 == \"%s\" && $12 < t' all/sweep.csv | wc -l",
+            "awk -F, -v b=%s -v t=%s '$3 == b && $40 == \"%s\" && $13 < t' all/sweep.csv | wc -l",
             cli_cell(best, i, "batch_per_gpu"), cli_cell(best, i, "iteration_s"),
             cli_cell(best, i, "settings"));
         cr_expect_eq(atoi(less.out), 0, "faster than row %zu: %s", i, less.out);
