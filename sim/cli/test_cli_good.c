@@ -7,7 +7,8 @@ TestSuite(cli, .init = cli_enter, .fini = cli_leave);
 
 #define STEP "--cluster abci-v100 --trace resnet50-v1.5"
 #define COLUMNS                                                                                    \
-    "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,runnable_by,shape,channels,engine," \
+    "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,runnable_by,shape,channels,"       \
+    "engine,"                                                                                      \
     "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,samples_per_s,efficiency_frac,"     \
     "baseline,messages_count,wall_s,version,"
 
