@@ -2,6 +2,7 @@
 #include "child.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <simgrid/engine.h> /* version.h needs what it brings */
 #include <simgrid/version.h>
 
-enum { ACTORS_WITH_GUARD_PAGES = 12000 };
+enum { ACTORS_WITH_GUARD_PAGES = 12000, STACK_KIB = 128 };
 
 void *child_alloc(size_t count, size_t size, const char *what)
 {
@@ -149,7 +150,8 @@ void child_note_moved(void *note, double begin_s, double end_s)
 
 /* --- the module ------------------------------------------------------------------------------- */
 
-/* Each guard page splits a mapping, and a process may have about 65,000 of them. */
+/* Each guard page splits a mapping, and a process may have about 65,000 of them. Stacks without one
+ * are zeroed, but for those that malloc() maps: a step of 4,096 GPUs touched 1.1 GB else. */
 static void child_start_simgrid(const struct simgrid_task *task)
 {
     const char *const options[] = {
@@ -157,7 +159,7 @@ static void child_start_simgrid(const struct simgrid_task *task)
 #define X(option) "--cfg=" option,
         AR_SIMGRID_OPTIONS(X)
 #undef X
-            "--cfg=contexts/stack-size:128",
+            "--cfg=contexts/stack-size:128", /* STACK_KIB */
         "--log=root.thresh:error",
         "--log=root.fmt:%m%n",
         task->actors_count > ACTORS_WITH_GUARD_PAGES ? "--cfg=contexts/guard-size:0" : NULL,
@@ -170,6 +172,7 @@ static void child_start_simgrid(const struct simgrid_task *task)
             arguments[count++] = strdup(options[i]);
         }
     }
+    mallopt(M_MMAP_THRESHOLD, STACK_KIB << 9);
     simgrid_init(&count, arguments);
 }
 

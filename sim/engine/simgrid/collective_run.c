@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -223,11 +224,12 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     }
 }
 
-static void reduce_received(const struct actor *actor, const struct ar_move *move)
+/* For how long a rank is busy with what it has received. */
+static double reduce_time_s(const struct actor *actor, const struct ar_move *move)
 {
     bool adds = move->receive == AR_RECEIVE_REDUCE;
     double s_per_byte = adds ? actor->reduce_s_per_byte : actor->move_s_per_byte;
-    child_sleep_for((double)bytes_of_slice(actor, move->receive_span) * s_per_byte);
+    return (double)bytes_of_slice(actor, move->receive_span) * s_per_byte;
 }
 
 static void receive_message(struct actor *actor, const struct ar_move *move)
@@ -235,9 +237,11 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
     static void *payload;
     const struct link_end *in =
         connection_to(actor, &actor->in, move->receive_from, actor->position);
-    child_await(sg_mailbox_get_async(in->mailbox, &payload),
-                in->gap_s + latency_over(actor, in, bytes_of_slice(actor, move->receive_span)));
-    reduce_received(actor, move);
+    double left_s = simgrid_wait(sg_mailbox_get_async(in->mailbox, &payload));
+    double there_s =
+        left_s + in->gap_s + latency_over(actor, in, bytes_of_slice(actor, move->receive_span));
+    /* One sleep for both: SimGrid makes an activity of each. */
+    child_sleep_until(fmax(there_s, simgrid_get_clock()) + reduce_time_s(actor, move));
 }
 
 static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint32_t step)
@@ -285,7 +289,7 @@ static void exchange_step(struct actor *actor, const struct ar_move *move)
     await_exchanged(&received);
     await_exchanged(&sent);
     if (received.comm != NULL) {
-        reduce_received(actor, move);
+        child_sleep_for(reduce_time_s(actor, move));
     }
 }
 
@@ -306,7 +310,7 @@ static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t fi
         if (received[i].comm != NULL) {
             struct ar_move move = move_at(actor, elements, first_step + i);
             await_exchanged(&received[i]);
-            reduce_received(actor, &move);
+            child_sleep_for(reduce_time_s(actor, &move));
         }
     }
     for (uint32_t i = 0; i < steps; i++) {
@@ -320,7 +324,7 @@ void actor_mark(const struct actor *actor, uint32_t call, uint32_t number)
     if (actor->observed >= 0) {
         ar_timeline_marks(actor->run->trial, call, (uint32_t)actor->observed,
                           actor->lane % actor->run->collective->channels)[number] =
-            simgrid_get_clock() + actor->left_out_s;
+            simgrid_get_clock();
     }
 }
 
@@ -397,12 +401,12 @@ void actor_run_call(struct actor *actor, uint32_t call, uint64_t elements, doubl
 {
     const struct ar_collective *collective = actor->run->collective;
     child_sleep_for(ar_collective_setup_s(collective, elements) + copy_s);
+    actor->call = call;
     actor->reduce_s_per_byte =
         ar_cluster_reduce_cost(collective->cluster, (double)(elements * collective->element_bytes));
     actor_walk(actor, call, ar_collective_part(collective, elements, actor->lane).count);
     actor_land_all(actor);
-    child_sleep_for(actor->left_out_s);
-    actor->left_out_s = 0;
+    child_sleep_for(rings_left_out_s(actor->run, call));
     actor_mark(actor, call, AR_MARK_DONE);
     if (actor->barrier != NULL) {
         sg_barrier_wait(actor->barrier);

@@ -68,7 +68,7 @@ struct actor {
     struct ring_watch *watch; /* of the present phase; NULL: nobody watches it */
     const struct actor *far;  /* the rank from which its messages come a period before */
     uint32_t steps_left_out;  /* in the present phase */
-    double left_out_s;        /* by which its clock is late, in the present call */
+    uint32_t call;            /* the present one */
 };
 
 /* Where parts of a pipeline of sums wait for a stage, those of one rank on one lane. */
@@ -129,6 +129,9 @@ void rings_create(struct collective_run *run);
 /** A rank begins a phase, and ends it. */
 void rings_enter(struct actor *actor, uint32_t first_step);
 void rings_leave(struct actor *actor);
+
+/** The time of all that was left out in a call, by which clocks are late at its end. */
+double rings_left_out_s(const struct collective_run *run, uint32_t call);
 
 /** A rank has ended a step; returns its next one, counted from the first of the phase. */
 uint32_t rings_next(struct actor *actor, const struct ar_phase *phase);

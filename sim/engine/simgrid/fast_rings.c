@@ -50,35 +50,45 @@ struct ring_watch {
 struct rings {
     size_t actors_count;
     uint32_t periods[AR_PHASES_MAX]; /* 0: the phase is not watched */
+    size_t members[AR_PHASES_MAX];   /* actors of its rings */
+    double *left_out_s;              /* [call] */
     struct ring_watch watches[PHASES_AT_ONCE];
     struct ring_time *times; /* [actor][STEPS_KEPT] */
 };
 
+/* The position that another one receives from; AR_NEVER: it receives nothing. */
 static uint32_t position_before(const struct collective_run *run, uint32_t position, uint32_t step)
 {
     const struct ar_collective *collective = run->collective;
-    return ar_algorithm_move(collective->algorithm, &collective->shape, 0, position, step)
-        .receive_from;
+    struct ar_move move =
+        ar_algorithm_move(collective->algorithm, &collective->shape, 0, position, step);
+    return move.receive != AR_RECEIVE_NONE ? move.receive_from : AR_NEVER;
 }
 
-/* Places after which the hops into all positions repeat; 0: they do not soon. */
+/* Places after which the hops into all positions of a ring repeat; 0: they do not soon, or chains
+ * are no rings. */
 static uint32_t find_ring_period(const struct collective_run *run, uint32_t first_step)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_path *hops = ar_arena_alloc(&arena, run->positions, sizeof *hops);
     uint32_t *far = ar_arena_alloc(&arena, run->positions, sizeof *far);
     for (uint32_t i = 0; i < run->positions; i++) {
-        far[i] = i;
-        ar_cluster_path(run->collective->cluster,
-                        actor_at(run, 0, position_before(run, i, first_step))->rank,
-                        actor_at(run, 0, i)->rank, &hops[i]);
+        uint32_t before = position_before(run, i, first_step);
+        far[i] = before != AR_NEVER ? i : AR_NEVER;
+        if (before != AR_NEVER) {
+            ar_cluster_path(run->collective->cluster, actor_at(run, 0, before)->rank,
+                            actor_at(run, 0, i)->rank, &hops[i]);
+        }
     }
     for (uint32_t period = 1; period <= PERIOD_MAX; period++) {
         bool repeats = true;
         for (uint32_t i = 0; i < run->positions; i++) {
-            far[i] = position_before(run, far[i], first_step);
-            repeats = repeats && hops[i].latency_s == hops[far[i]].latency_s &&
-                      hops[i].bandwidth_Bps == hops[far[i]].bandwidth_Bps;
+            if (far[i] != AR_NEVER) {
+                far[i] = position_before(run, far[i], first_step);
+                repeats = repeats && far[i] != AR_NEVER &&
+                          hops[i].latency_s == hops[far[i]].latency_s &&
+                          hops[i].bandwidth_Bps == hops[far[i]].bandwidth_Bps;
+            }
         }
         if (repeats) {
             return period;
@@ -97,9 +107,9 @@ void rings_create(struct collective_run *run)
     for (uint32_t i = 0; i < run->phases_count; i++) {
         const struct ar_phase *phase = &run->phases[i];
         if (phase->kind == AR_PHASE_WALK && is_even && trial->usage == NULL &&
-            phase->messages * lanes >= WATCHED_FROM &&
-            phase->messages == (uint64_t)phase->steps * run->positions) {
+            trial->timeline == NULL && phase->messages * lanes >= WATCHED_FROM) {
             rings->periods[i] = find_ring_period(run, first_step);
+            rings->members[i] = phase->messages / phase->steps * lanes;
             steps_max = phase->steps > steps_max ? phase->steps : steps_max;
         }
         first_step += phase->steps;
@@ -109,6 +119,7 @@ void rings_create(struct collective_run *run)
     }
     run->rings = rings;
     rings->actors_count = (size_t)lanes * run->positions;
+    rings->left_out_s = child_alloc(trial->calls_count, sizeof(double), "its rings");
     rings->times = child_alloc(rings->actors_count * STEPS_KEPT, sizeof *rings->times, "its rings");
     for (int i = 0; i < PHASES_AT_ONCE; i++) {
         struct ring_watch *watch = &rings->watches[i];
@@ -125,6 +136,13 @@ void rings_enter(struct actor *actor, uint32_t first_step)
     if (rings == NULL || rings->periods[actor->phase] == 0) {
         return;
     }
+    uint32_t far = actor->position;
+    for (uint32_t i = 0; i < rings->periods[actor->phase] && far != AR_NEVER; i++) {
+        far = position_before(actor->run, far, first_step);
+    }
+    if (far == AR_NEVER) {
+        return;
+    }
     struct ring_watch *watch = &rings->watches[number % PHASES_AT_ONCE];
     if (watch->inside == 0) {
         uint32_t *ended = watch->ended, *steady = watch->steady;
@@ -134,10 +152,6 @@ void rings_enter(struct actor *actor, uint32_t first_step)
     if (watch->number == number) {
         watch->inside++;
         actor->watch = watch;
-        uint32_t far = actor->position;
-        for (uint32_t i = 0; i < rings->periods[actor->phase]; i++) {
-            far = position_before(actor->run, far, first_step);
-        }
         actor->far = actor_at(actor->run, actor->lane, far);
     }
 }
@@ -154,13 +168,15 @@ static void leave_out_rounds(const struct actor *last, uint32_t end)
 {
     const struct rings *rings = last->run->rings;
     uint32_t period = rings->periods[last->phase], furthest = last->step;
+    size_t members = 0;
     double gain_max_s = 0, gain_min_s = HUGE_VAL;
     for (size_t i = 0; i < rings->actors_count; i++) {
         const struct actor *actor = &last->run->actors[i];
         const struct ring_time *time = ring_time_of(actor, last->steps_done);
         if (actor->watch != last->watch || time->steps_done != last->steps_done) {
-            return;
+            continue;
         }
+        members++;
         furthest = actor->step > furthest ? actor->step : furthest;
         gain_max_s = fmax(gain_max_s, time->gain_s);
         gain_min_s = fmin(gain_min_s, time->gain_s);
@@ -168,12 +184,14 @@ static void leave_out_rounds(const struct actor *last, uint32_t end)
     uint32_t used =
         furthest + 1 + (furthest + 1 - last->step); /* ranks drift apart by the latter */
     uint32_t rounds = used < end ? (end - used) / period : 0;
-    if (rounds == 0 || gain_max_s - gain_min_s > UNLIKE_FRAC * gain_max_s) {
+    if (rounds == 0 || members < rings->members[last->phase] ||
+        gain_max_s - gain_min_s > UNLIKE_FRAC * gain_max_s) {
         return;
     }
     last->watch->jump_at = furthest + 1;
     last->watch->jump_steps = rounds * period;
     last->watch->jump_s = rounds * gain_min_s;
+    rings->left_out_s[last->call] += rounds * gain_min_s;
     last->run->trial->steps_left_out += rounds * period;
 }
 
@@ -187,6 +205,7 @@ uint32_t rings_next(struct actor *actor, const struct ar_phase *phase)
     const struct rings *rings = actor->run->rings;
     uint32_t period = rings->periods[actor->phase];
     uint32_t begin = step < phase->copies_from ? 0 : phase->copies_from;
+    size_t members = rings->members[actor->phase];
     const struct ring_time *far = ring_time_of(actor->far, actor->steps_done - period);
     struct ring_time *own = ring_time_of(actor, actor->steps_done);
     *own = (struct ring_time){.steps_done = actor->steps_done, .end_s = simgrid_get_clock()};
@@ -195,9 +214,8 @@ uint32_t rings_next(struct actor *actor, const struct ar_phase *phase)
     watch->steady[step] += step > begin + 2 * period &&
                            far->steps_done == actor->steps_done - period &&
                            fabs(own->gain_s - far->gain_s) <= EQUAL_FRAC * own->gain_s;
-    if (watch->ended[step] == rings->actors_count && step > 0 && step >= watch->jump_at &&
-        watch->steady[step] == rings->actors_count &&
-        watch->steady[step - 1] == rings->actors_count) {
+    if (watch->ended[step] == members && step > 0 && step >= watch->jump_at &&
+        watch->steady[step] == members && watch->steady[step - 1] == members) {
         leave_out_rounds(actor,
                          begin == 0 && phase->copies_from > 0 ? phase->copies_from : phase->steps);
     }
@@ -205,9 +223,14 @@ uint32_t rings_next(struct actor *actor, const struct ar_phase *phase)
         return step + 1;
     }
     actor->steps_left_out += watch->jump_steps;
-    actor->left_out_s += watch->jump_s;
+    actor->steps_done += watch->jump_steps;
     child_sleep_for(watch->jump_steps / period * own->gain_s - watch->jump_s);
     return step + 1 + watch->jump_steps;
+}
+
+double rings_left_out_s(const struct collective_run *run, uint32_t call)
+{
+    return run->rings != NULL ? run->rings->left_out_s[call] : 0;
 }
 
 void rings_leave(struct actor *actor)

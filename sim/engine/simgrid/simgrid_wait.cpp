@@ -31,7 +31,9 @@ void simgrid_set_note(sg_comm_t comm, void *note)
 double simgrid_wait(sg_comm_t comm)
 {
     const simgrid::s4u::CommPtr own(comm, false);
-    own->wait();
+    /* SimGrid watches the host of who waits for one communication, with an action that takes as
+     * long as the communication itself; of who waits for any of several it does not. */
+    (void)simgrid::s4u::Activity::wait_any({own});
     if (void *const note = own->get_data<void>()) {
         child_note_moved(note, own->get_start_time(), own->get_finish_time());
     }
