@@ -250,9 +250,10 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
 const struct ar_engine ar_engine_simgrid = {
     .name = "simgrid",
     .title = "SimGrid: every rank an actor, every message a communication; the reference",
-    /* Fitted to a step of ResNet-50 on abci-v100: a flat ring of 1,024 GPUs takes 12.8 us for each
-     * message, groups of 4 on 4,096 take 27.6; heaps and caches grow with the ranks. */
-    .cost = {.trial_s = 25e-3, .message_s = 5e-6, .rank_s = 30e-6, .ranks = 160},
+    /* Fitted to layouts on 16 A100 and, weighed by kind (simulated_messages() in kinds.c), to steps
+     * of ResNet-50 on 64 to 1,024 V100; heaps and caches grow with the ranks. Long rings simulate
+     * 34 steps, of which each message counts 1.4 times. */
+    .cost = {.trial_s = 25e-3, .message_s = 5e-6, .rank_s = 30e-6, .ranks = 160, .messages = 48},
     .run = run_trial,
     .run_graph = run_graph,
 };
