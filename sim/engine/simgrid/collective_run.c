@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -224,12 +223,11 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     }
 }
 
-/* For how long a rank is busy with what it has received. */
-static double reduce_time_s(const struct actor *actor, const struct ar_move *move)
+static void reduce_received(const struct actor *actor, const struct ar_move *move)
 {
     bool adds = move->receive == AR_RECEIVE_REDUCE;
     double s_per_byte = adds ? actor->reduce_s_per_byte : actor->move_s_per_byte;
-    return (double)bytes_of_slice(actor, move->receive_span) * s_per_byte;
+    child_sleep_for((double)bytes_of_slice(actor, move->receive_span) * s_per_byte);
 }
 
 static void receive_message(struct actor *actor, const struct ar_move *move)
@@ -237,11 +235,9 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
     static void *payload;
     const struct link_end *in =
         connection_to(actor, &actor->in, move->receive_from, actor->position);
-    double left_s = simgrid_wait(sg_mailbox_get_async(in->mailbox, &payload));
-    double there_s =
-        left_s + in->gap_s + latency_over(actor, in, bytes_of_slice(actor, move->receive_span));
-    /* One sleep for both: SimGrid makes an activity of each. */
-    child_sleep_until(fmax(there_s, simgrid_get_clock()) + reduce_time_s(actor, move));
+    child_await(sg_mailbox_get_async(in->mailbox, &payload),
+                in->gap_s + latency_over(actor, in, bytes_of_slice(actor, move->receive_span)));
+    reduce_received(actor, move);
 }
 
 static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint32_t step)
@@ -289,7 +285,7 @@ static void exchange_step(struct actor *actor, const struct ar_move *move)
     await_exchanged(&received);
     await_exchanged(&sent);
     if (received.comm != NULL) {
-        child_sleep_for(reduce_time_s(actor, move));
+        reduce_received(actor, move);
     }
 }
 
@@ -310,7 +306,7 @@ static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t fi
         if (received[i].comm != NULL) {
             struct ar_move move = move_at(actor, elements, first_step + i);
             await_exchanged(&received[i]);
-            child_sleep_for(reduce_time_s(actor, &move));
+            reduce_received(actor, &move);
         }
     }
     for (uint32_t i = 0; i < steps; i++) {
