@@ -144,8 +144,16 @@ static size_t kind_of(const struct predicted_set *set, size_t row)
                             ar_cluster_facts(set->rows->scenario.cluster)->hca_kind);
 }
 
+/* The median error of the rows that were added to a sum from place `begin` on. */
+static double median_from(const struct ar_error_sum *sum, size_t begin)
+{
+    struct ar_error_sum part = {.errors = sum->errors + begin, .count = sum->count - begin};
+    return ar_error_sum_end(&part).median_frac;
+}
+
 /* Decides for each kind of rows whether the factors of other machines predict it better than
- * nothing fitted does, and gives new machines the better prediction. */
+ * nothing fitted does, over all rows and in the mean of machines, so that one with many rows does
+ * not decide alone; gives new machines the better prediction. */
 static void judge_kinds(const struct predicted_set *sets, size_t count,
                         struct ar_accuracies *accuracies)
 {
@@ -159,20 +167,25 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
                                             ar_arena_alloc(&scratch, rows_count, sizeof(double))};
         struct ar_error_sum factors = {.errors =
                                            ar_arena_alloc(&scratch, rows_count, sizeof(double))};
-        const char *machine = "";
+        double worse = 0; /* medians by factors less those with nothing fitted, of all machines */
+        size_t begin = 0;
         uint64_t machines = 0;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++) { /* sets of a machine follow each other */
             const struct predicted_set *set = &sets[i];
             const struct ar_estimate *told = set->left_out[NEW_MACHINE];
+            const char *next = i + 1 < count ? sets[i + 1].rows->set->machine : "";
             for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
                 const struct ar_measured_row *row = &set->rows->measured->rows[k];
                 if (kind_of(set, k) == kind && counts_in_line(row, NULL)) {
                     double measured_s = row->call.time_s;
                     ar_error_sum_add(&unfitted, measured_s, &set->unfitted->predictions[k]);
                     ar_error_sum_add(&factors, measured_s, &told->predictions[k]);
-                    machines += strcmp(machine, set->rows->set->machine) != 0;
-                    machine = set->rows->set->machine; /* sets of a machine follow each other */
                 }
+            }
+            if (factors.count > begin && strcmp(next, set->rows->set->machine) != 0) {
+                worse += median_from(&factors, begin) - median_from(&unfitted, begin);
+                begin = factors.count;
+                machines++;
             }
         }
         double unfitted_frac = ar_error_sum_end(&unfitted).median_frac;
@@ -183,7 +196,7 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
                                     .rows = factors.count,
                                     .unfitted_frac = unfitted_frac,
                                     .factors_frac = factors_frac,
-                                    .has_factors = factors_frac < unfitted_frac,
+                                    .has_factors = worse < 0 && factors_frac < unfitted_frac,
                                     .reach = NAN};
     }
     for (size_t i = 0; i < count; i++) {
@@ -199,14 +212,6 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
 
 /* --- bands --------------------------------------------------------------------------------- */
 
-/* Kinds of rows whose bands the same rows of other machines tell: calls and messages apart, but of
- * new machines those of one place together, for few machines have both. */
-static uint32_t band_kind(const struct predicted_set *set, enum left_out kind, size_t row)
-{
-    return kind == NEW_MACHINE ? 2 * NEW_MACHINE + (uint32_t)(kind_of(set, row) % AR_MACHINE_PLACES)
-                               : 2 * kind + !set->rows->measured->rows[row].is_call;
-}
-
 /* Sums up how the rows of one kind are predicted. */
 static struct ar_coverage cover_kind(const struct ar_left_out *left, size_t count,
                                      enum left_out kind)
@@ -216,7 +221,7 @@ static struct ar_coverage cover_kind(const struct ar_left_out *left, size_t coun
     struct ar_error_sum sum = {.errors = ar_arena_alloc(&scratch, count + 1, sizeof(double)),
                                .ratios = ar_arena_alloc(&scratch, count + 1, sizeof(double))};
     for (size_t i = 0; i < count; i++) {
-        if (left[i].kind / 2 == kind || (left[i].kind / 2 > kind && kind == NEW_MACHINE)) {
+        if ((left[i].kind / 2 < NEW_MACHINE ? left[i].kind / 2 : NEW_MACHINE) == kind) {
             asked++;
             ar_error_sum_add(&sum, left[i].measured_s, left[i].prediction);
         }
@@ -230,8 +235,9 @@ static struct ar_coverage cover_kind(const struct ar_left_out *left, size_t coun
                                       : ""};
 }
 
-/* Gives rows that were left out the bands that other machines tell, and kinds of new machines the
- * reach that all machines tell; sums up how these hold. */
+/* Gives rows that were left out the bands that the same rows of other machines tell, calls and
+ * messages apart, but of new machines those of one place together, for few machines have both; and
+ * kinds of new machines the reach that all machines tell. Sums up how bands hold. */
 static void band_sets(const struct predicted_set *sets, size_t count,
                       struct ar_accuracies *accuracies)
 {
@@ -252,7 +258,9 @@ static void band_sets(const struct predicted_set *sets, size_t count,
                 struct ar_library_prediction *prediction = &set->left_out[kind]->predictions[k];
                 left[left_count++] = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
-                    .kind = band_kind(set, kind, k),
+                    .kind = 2 * kind + (kind == NEW_MACHINE
+                                            ? (uint32_t)(kind_of(set, k) % AR_MACHINE_PLACES)
+                                            : !row->is_call),
                     .measured_s = row->call.time_s,
                     .scatter = kind == NEW_MACHINE ? 1
                                                    : log(prediction->high_s / prediction->time_s) /

@@ -306,7 +306,8 @@ static const struct ar_column kind_columns[] = {
          "median of |predicted / measured - 1|, nothing fitted", .may_be_empty = true),
     KIND(number, factors_frac, "factors_median_frac", "the same by the factors of other machines",
          .may_be_empty = true),
-    KIND(flag, has_factors, "has_factors", "yes: the factors are better, and predict; or no"),
+    KIND(flag, has_factors, "has_factors",
+         "yes: the factors are better, in the mean of machines, too, and predict; or no"),
     KIND(number, reach, "reach",
          "half of the 95 % band, a logarithm, of calls and messages together; empty: fewer than "
          "19 rows",

@@ -63,6 +63,9 @@ Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
     row.call.run.bytes /= 2;
     cr_expect_not(factors.kinds[ar_measured_kind(&row, AR_HCA_INFINIBAND)].has_factors,
                   "small all-to-all in a node");
+    row.call.run = (struct ar_library_run){.nodes = 2, .bytes = 1 << 20};
+    cr_expect_not(factors.kinds[ar_measured_kind(&row, AR_HCA_SLINGSHOT)].has_factors,
+                  "large all-to-all: better on Polaris, which has most rows, and worse on four");
     cr_expect_neq(ar_machine_factors_read("nowhere/", &facts, ar_release_default, &factors, &err),
                   AR_OK);
 }
