@@ -152,6 +152,33 @@ Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)
     }
 }
 
+/* Nothing was fitted to these machines: bands are as wide as those of other machines that were left
+ * out, and a suspect that explains next to nothing is none. Only switches of InfiniBand sum. */
+Test(cli_expect, suspects_of_machines_that_nobody_fitted_explain_something)
+{
+    static const struct {
+        const char *set, *cluster, *first;
+    } cases[] = {{"alcf_polaris_a100_tcp", "polaris", "sockets"},
+                 {"abci_a100", "abci-a100", "nothing"},
+                 {"oci_a100_2n", "oci-a100", "nothing"},
+                 {"aws_p4de_a100_2n", "aws-p4de", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cli_good("$AR expect %s%s.csv --cluster %s --out out --force", SETS, cases[i].set,
+                 cases[i].cluster);
+        struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
+        if (cases[i].first != NULL) {
+            CLI_CELL(suspects, 1, "suspect", cases[i].first);
+        }
+        for (size_t k = 1; k < suspects->rows_count; k++) {
+            const char *name = cli_cell(suspects, k, "suspect");
+            double explained_frac = cli_number(suspects, k, "explained_frac");
+            cr_expect(strcmp(name, "nothing") == 0 || explained_frac > 0.2, "%s: %s", cases[i].set,
+                      name);
+            cr_expect(cases[i].first != NULL || strcmp(name, "sharp-on") != 0, "on EFA");
+        }
+    }
+}
+
 /* Small all-to-alls in a node are left to the specification: other machines tell them worse. */
 Test(cli_expect, other_machines_tell_of_kinds_of_rows_that_they_predict_better)
 {

@@ -9,7 +9,7 @@
  * three parts: scatter of a row of its own; an error of the model that rows of like sizes share (a
  * Gaussian process: its correlation falls with the logarithm of sizes, and is less between
  * operations and node counts); together they are as wide as the band of the row. The third is an
- * error of the change that the suspect makes, larger where the library would choose otherwise. Half
+ * error of the change that the suspect makes, larger where its own band is wider. Half
  * of the prior is that nothing is wrong; suspects, and the values of each, share the rest.
  */
 #pragma once
@@ -51,7 +51,7 @@ struct ar_suspicion {
     ar_cell_flag is_equal;         /**< in the likeliest 95 %, or of the first one's times */
     ar_cell_string look, source;
     double score;
-    const double *times_s; /**< times that it predicts. [measured row] */
+    const struct ar_library_prediction *predictions; /**< of all rows. [measured row] */
 };
 
 struct ar_expectation {

@@ -20,15 +20,6 @@ static double unfitted_spread(const struct ar_compared *row)
                                                          : AR_EXPECT_SPREAD_SMALL;
 }
 
-/* Half a band in standard deviations of the logarithm: that of the prediction, or that of machines
- * that nothing was fitted to where this is narrower. */
-static double row_spread(const struct ar_compared *row)
-{
-    double band = row->prediction.high_s / row->prediction.time_s;
-    return isfinite(band) ? fmin(unfitted_spread(row), log(band) / AR_BAND95_DEVIATIONS)
-                          : unfitted_spread(row);
-}
-
 /* Whether switches of NVLink may have summed in a call. */
 static bool may_sum_in_switches(const struct ar_tuning *tuning, const struct ar_compared *row)
 {
@@ -38,14 +29,15 @@ static bool may_sum_in_switches(const struct ar_tuning *tuning, const struct ar_
 }
 
 /* A row beside its band: that of machines that were left out where other machines tell of this one
- * (`is_told`), else that of its spread. */
+ * (`is_told`), else that of the prediction or, if this is narrower, of machines that nothing was
+ * fitted to. */
 static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
                                    struct ar_compared *compared)
 {
     double measured_s = compared->row.time_s, expected_s = compared->prediction.time_s;
-    double half = is_told && isfinite(compared->prediction.high_s)
-                      ? compared->prediction.high_s / expected_s
-                      : exp(AR_BAND95_DEVIATIONS * row_spread(compared));
+    double band = compared->prediction.high_s / expected_s;
+    double unfitted = exp(AR_BAND95_DEVIATIONS * unfitted_spread(compared));
+    double half = !isfinite(band) ? unfitted : is_told ? band : fmin(unfitted, band);
     compared->prediction.low_s = expected_s / half;
     compared->prediction.high_s = expected_s * half;
     return (struct ar_expected){.compared = *compared,
@@ -60,6 +52,15 @@ static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
 
 /* --- likelihood ---------------------------------------------------------------------------- */
 
+/* What bands rest on: a fit of the machine or, if there is none, other machines. They are known as
+ * well as so few rows or machines tell: residuals are distributed as Student's t, on other machines
+ * of as many degrees as their deviations (new_machine.c). Below the least share a suspect explains
+ * nothing that an error of the model would not. */
+static const struct basis {
+    double freedom, band_scales; /* half a band, in scales of the distribution */
+    double least_frac;
+} fitted_basis = {8, AR_BAND95_DEVIATIONS, 0}, told_basis = {4, 2.776, 0.2};
+
 /* Rows of a ranking; of more, evenly chosen ones stand for all. */
 enum { RANKED_MAX = 400 };
 
@@ -67,8 +68,9 @@ struct ranking {
     const struct ar_expected *rows[RANKED_MAX];
     size_t places[RANKED_MAX]; /* in the measured rows */
     size_t count;
-    double *factor;           /* room for that of Cholesky: the covariance of residuals is L L^T */
-    const double *expected_s; /* of all measured rows */
+    double *factor; /* room for that of Cholesky: the covariance of residuals is L L^T */
+    const struct ar_library_prediction *expected; /* of all measured rows */
+    const struct basis *basis;
 };
 
 /* The least scatter of one row, that which fits take; else this share of its band's variance. */
@@ -86,9 +88,6 @@ struct ranking {
 #define CHANGE_FRAC        0.3
 #define CHANGE_OWN_FRAC    0.1
 #define CHANGE_LENGTH_LOG2 2.0
-/* Bands are known as well as so many machines tell: residuals are distributed as Student's t. */
-#define FREEDOM 8.0
-
 static double correlate_rows(const struct ar_expected *a, const struct ar_expected *b,
                              double length_log2)
 {
@@ -121,22 +120,28 @@ static void begin_ranking(const struct ar_measured *measured,
         ar_arena_alloc(arena, ranking->count * ranking->count + 1, sizeof *ranking->factor);
 }
 
+/* Scale of the logarithm of a row by its band, which make_row() made. */
+static double row_spread(const struct ranking *ranking, const struct ar_compared *row)
+{
+    return log(row->prediction.high_s / row->prediction.time_s) / ranking->basis->band_scales;
+}
+
 /* How far a suspect's times may be away: of one row alone, as a variance, and of what it changes,
  * as a deviation that rows share. No fit tells of a choice that is not made at this size on the
  * machine as it should be. */
 static void suspect_errors(const struct ranking *ranking, const struct suspect *suspect,
-                           const double *times_s, const enum ar_choice *choices, double *own,
+                           const struct ar_library_prediction *predictions, double *own,
                            double *shared)
 {
     bool is_exact = suspect->target == SUSPECT_TIME || suspect->target == SUSPECT_AS_BUSBW;
     double own_frac = suspect->scatter_frac > 0 ? suspect->scatter_frac : CHANGE_OWN_FRAC;
     for (size_t i = 0; i < ranking->count; i++) {
         const struct ar_compared *row = &ranking->rows[i]->compared;
-        size_t place = ranking->places[i];
-        double spread = row_spread(row), unfitted = unfitted_spread(row);
-        double change = is_exact ? 0 : log(times_s[place] / row->prediction.time_s);
-        bool is_other = row->measured->is_call && choices[place] != row->prediction.choice;
-        double wider = is_other ? unfitted * unfitted - spread * spread : 0;
+        const struct ar_library_prediction *with = &predictions[ranking->places[i]];
+        double spread = row_spread(ranking, row), unfitted = unfitted_spread(row);
+        double change = is_exact ? 0 : log(with->time_s / row->prediction.time_s);
+        bool is_other = row->measured->is_call && with->choice != row->prediction.choice;
+        double wider = is_other ? fmax(0, unfitted * unfitted - spread * spread) : 0;
         own[i] =
             fmax(OWN_FRAC * spread * spread, ROW_SPREAD * ROW_SPREAD) + pow(own_frac * change, 2);
         shared[i] = sqrt(pow(CHANGE_FRAC * change, 2) + wider);
@@ -146,19 +151,19 @@ static void suspect_errors(const struct ranking *ranking, const struct suspect *
 /* Logarithm of the likelihood of the measured times (multivariate t), but for what all suspects
  * share. The covariance is positive definite: each row has scatter of its own. */
 static double rank_times(const struct ranking *ranking, const struct suspect *suspect,
-                         const double *times_s, const enum ar_choice *choices)
+                         const struct ar_library_prediction *predictions)
 {
     size_t n = ranking->count;
-    double *l = ranking->factor;
+    double *l = ranking->factor, freedom = ranking->basis->freedom;
     double own[RANKED_MAX], shared[RANKED_MAX], whitened[RANKED_MAX], squares = 0, log_volume = 0;
-    suspect_errors(ranking, suspect, times_s, choices, own, shared);
+    suspect_errors(ranking, suspect, predictions, own, shared);
     for (size_t i = 0; i < n; i++) {
         const struct ar_expected *a = ranking->rows[i];
-        double residual = log(a->compared.row.time_s / times_s[ranking->places[i]]);
+        double residual = log(a->compared.row.time_s / predictions[ranking->places[i]].time_s);
         for (size_t j = 0; j <= i; j++) {
             const struct ar_expected *b = ranking->rows[j];
-            double sum = (1 - OWN_FRAC) * row_spread(&a->compared) * row_spread(&b->compared) *
-                             correlate_rows(a, b, LENGTH_LOG2) +
+            double sum = (1 - OWN_FRAC) * row_spread(ranking, &a->compared) *
+                             row_spread(ranking, &b->compared) * correlate_rows(a, b, LENGTH_LOG2) +
                          shared[i] * shared[j] * correlate_rows(a, b, CHANGE_LENGTH_LOG2) +
                          (i == j ? own[i] : 0);
             for (size_t k = 0; k < j; k++) {
@@ -173,76 +178,69 @@ static double rank_times(const struct ranking *ranking, const struct suspect *su
         squares += whitened[i] * whitened[i];
         log_volume += log(l[i * n + i]);
     }
-    return -log_volume - (FREEDOM + (double)n) / 2 * log1p(squares / FREEDOM);
+    return -log_volume - (freedom + (double)n) / 2 * log1p(squares / freedom);
 }
 
 /* --- suspects ------------------------------------------------------------------------------ */
 
-/* With less than this share of its change measured a suspect only makes residuals more alike. The
- * likeliest suspects of sound sets have up to 0.32. */
-#define MEASURED_FRAC 0.4
-
-/* Share of the squared logarithms of measured over expected that other times explain; of rows
- * from 1 MiB on, or of all if there are none. `*is_measured` says whether enough of the change was
- * measured: the slope of measured over expected against predicted over expected, as logarithms. */
-static double explained_share(const struct ranking *ranking, const double *times_s,
-                              bool *is_measured)
+/* Share of the squared logarithms of measured over expected that other times explain: of all rows
+ * or, if that is more, of those from 1 MiB on; at most 0 if it is of all. */
+static double explained_share(const struct ranking *ranking,
+                              const struct ar_library_prediction *predictions)
 {
-    double before[2] = {0, 0}, after[2] = {0, 0}, product = 0, squares = 0;
+    double before[2] = {0, 0}, after[2] = {0, 0}; /* of all, of large ones */
     for (size_t i = 0; i < ranking->count; i++) {
-        const struct ar_expected *row = ranking->rows[i];
-        int is_large = row->compared.payload_bytes >= AR_EXPECT_LARGE_BYTES;
-        double gap = log(row->compared.row.time_s / row->compared.prediction.time_s);
-        double change = log(times_s[ranking->places[i]] / row->compared.prediction.time_s);
-        before[is_large] += gap * gap;
-        after[is_large] += pow(gap - change, 2);
-        product += gap * change;
-        squares += change * change;
+        const struct ar_compared *row = &ranking->rows[i]->compared;
+        double with_s = predictions[ranking->places[i]].time_s;
+        for (int kind = 0; kind <= (row->payload_bytes >= AR_EXPECT_LARGE_BYTES); kind++) {
+            before[kind] += pow(log(row->row.time_s / row->prediction.time_s), 2);
+            after[kind] += pow(log(row->row.time_s / with_s), 2);
+        }
     }
-    int kind = before[1] > 0;
-    *is_measured = product > MEASURED_FRAC * squares;
-    return before[kind] > 0 ? 1 - after[kind] / before[kind] : 0;
+    double of_all = before[0] > 0 ? 1 - after[0] / before[0] : 0;
+    return of_all > 0 && before[1] > 0 ? fmax(of_all, 1 - after[1] / before[1]) : of_all;
 }
 
 /* The largest difference of times of a row, as a logarithm. */
-static double largest_change(const struct ranking *ranking, const double *times_s,
-                             const double *others_s)
+static double largest_change(const struct ranking *ranking,
+                             const struct ar_library_prediction *predictions,
+                             const struct ar_library_prediction *others)
 {
     double largest = 0;
     for (size_t i = 0; i < ranking->count; i++) {
         size_t place = ranking->places[i];
-        largest = fmax(largest, fabs(log(times_s[place] / others_s[place])));
+        largest = fmax(largest, fabs(log(predictions[place].time_s / others[place].time_s)));
     }
     return largest;
 }
 
 /* The factor of a suspect that explains most, with the likelihood of all its factors, each as
- * probable beforehand; false if there is none. `*is_unseen` says whether it changes nothing here.
- */
+ * probable beforehand; false if there is none that explains enough: others only make residuals
+ * more alike. `*is_unseen` says whether it changes nothing here. */
 static bool judge_suspect(const struct ar_measured_request *request,
                           const struct ar_measured *measured, const struct suspect *suspect,
                           const struct ranking *ranking, struct ar_arena *arena,
                           struct ar_suspicion *suspicion, bool *is_unseen)
 {
     struct ar_error ignored;
-    bool is_nothing = suspect == &suspects[0], is_measured;
+    bool is_nothing = suspect == &suspects[0];
     double prior =
         is_nothing ? log(2) : log(2 * (double)(suspects_count - 1) * fmax(1, suspect->rarity));
     double best = -INFINITY, sum = 0;
     int factors = 0;
     *is_unseen = false;
     for (int i = 0; i < SUSPECT_FACTORS_MAX && suspect->factors[i] > 0; i++, factors++) {
-        double *times_s;
-        enum ar_choice *choices;
-        if (suspect_predict(request, measured, suspect, suspect->factors[i], ranking->expected_s,
-                            arena, &times_s, &choices, &ignored) != AR_OK) {
+        struct ar_library_prediction *predictions;
+        if (suspect_predict(request, measured, suspect, suspect->factors[i], ranking->expected,
+                            arena, &predictions, &ignored) != AR_OK) {
             continue;
         }
         *is_unseen =
-            !is_nothing && largest_change(ranking, times_s, ranking->expected_s) < ROW_SPREAD;
-        double score = rank_times(ranking, suspect, times_s, choices);
-        double explained_frac = explained_share(ranking, times_s, &is_measured);
-        if (*is_unseen || !isfinite(score) || !(is_nothing || is_measured)) {
+            !is_nothing && largest_change(ranking, predictions, ranking->expected) < ROW_SPREAD;
+        double score = rank_times(ranking, suspect, predictions);
+        double explained_frac = explained_share(ranking, predictions);
+        if (*is_unseen || !isfinite(score) ||
+            !(is_nothing || explained_frac > ranking->basis->least_frac)) {
             continue;
         }
         sum = score > best ? 1 + sum * exp(best - score) : sum + exp(score - best);
@@ -254,7 +252,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
                                                .explained_frac = explained_frac,
                                                .look = suspect->look,
                                                .source = suspect->source,
-                                               .times_s = times_s};
+                                               .predictions = predictions};
         }
     }
     suspicion->factor = factors > 1 ? suspicion->factor : NAN;
@@ -280,12 +278,14 @@ static void rank_suspects(const struct ar_measured_request *request,
     struct ar_suspicion *list = ar_arena_alloc(arena, suspects_count, sizeof *list);
     size_t count = 0;
     double sum = 0;
-    double *expected_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *expected_s);
+    struct ar_library_prediction *expected =
+        ar_arena_alloc(arena, measured->rows_count + 1, sizeof *expected);
     for (size_t i = 0; i < expectation->rows_count; i++) {
         const struct ar_compared *row = &expectation->rows[i].compared;
-        expected_s[row->measured - measured->rows] = row->prediction.time_s;
+        expected[row->measured - measured->rows] = row->prediction;
     }
-    ranking->expected_s = expected_s;
+    ranking->expected = expected;
+    ranking->basis = request->factors != NULL ? &told_basis : &fitted_basis;
     begin_ranking(measured, expectation, arena, ranking);
     expectation->unseen = "";
     for (size_t i = 0; i < suspects_count; i++) {
@@ -307,12 +307,12 @@ static void rank_suspects(const struct ar_measured_request *request,
         list[i].likely_frac = exp(list[i].score - list[0].score) / sum;
         list[i].is_equal =
             before_frac < LIKELY_FRAC ||
-            largest_change(ranking, list[0].times_s, list[i].times_s) < 2 * ROW_SPREAD;
+            largest_change(ranking, list[0].predictions, list[i].predictions) < 2 * ROW_SPREAD;
         before_frac += list[i].likely_frac;
     }
     for (size_t i = 0; i < expectation->rows_count && count > 0; i++) {
         struct ar_expected *row = &expectation->rows[i];
-        row->suspect_s = list[0].times_s[row->compared.measured - measured->rows];
+        row->suspect_s = list[0].predictions[row->compared.measured - measured->rows].time_s;
         row->suspect = list[0].name;
     }
     expectation->suspicions = list;
@@ -409,22 +409,21 @@ static const char *list_equals(const struct ar_expectation *expectation, size_t 
     return names;
 }
 
-/* Returns what may be wrong, of rows of which the first suspect explains a share, or else of all
- * from 1 MiB on. Below a fifth it explains nothing that an error of the model would not. */
+/* Returns what may be wrong, of rows of which the first suspect explains a share, or else of all.
+ */
 static const char *describe_suspect(const struct ar_expectation *expectation, double explained_frac,
                                     struct ar_arena *arena)
 {
-    static const double least_frac = 0.2;
     const struct ar_suspicion *first = &expectation->suspicions[0];
     const char *gap = "the gap";
-    if (!(explained_frac >= least_frac) && expectation->suspicions_count > 0) {
-        explained_frac = first->explained_frac;
-        gap = "the gap of all rows from 1 MiB on, but not of these";
-    }
     if (expectation->suspicions_count == 0) {
         return "some rows have no prediction, so suspects are not ranked";
     }
-    if (first->look[0] == '\0' || !(explained_frac >= least_frac)) {
+    if (!(explained_frac >= told_basis.least_frac)) {
+        explained_frac = first->explained_frac;
+        gap = "the gap of all rows, but not of these";
+    }
+    if (first->look[0] == '\0' || !(explained_frac >= told_basis.least_frac)) {
         return "no suspect of the list explains it: the fault may be another one, or the "
                "prediction wrong";
     }

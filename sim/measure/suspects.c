@@ -24,7 +24,8 @@
  * alcf_polaris_a100_tcp beside alcf_polaris_a100_nccl218. Halved HCAs, PCIe and others: a lane,
  * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2.
  * A copy through the host crosses the uplink of its PCIe switch twice,
- * hence half of that bandwidth. */
+ * hence half of that bandwidth. No fit knows LL at large sizes: NCCL gives it a quarter of the bus,
+ * from 2.21 on half, as its lines have. */
 const struct suspect suspects[] = {
     {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
@@ -77,7 +78,7 @@ const struct suspect suspects[] = {
      NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
      .choices = OFF(BIT(AR_RING_LL) | BIT(AR_RING_LL128) | BIT(AR_TREE_LL) | BIT(AR_TREE_LL128))},
     {"ll-only", "only protocol LL is used", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
-     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_LL_SHARE, .factors = {1, 2},
      .choices = BIT(AR_RING_LL) | BIT(AR_TREE_LL)},
     {"ll128-off", "protocol LL128 is off", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
      NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
@@ -243,8 +244,12 @@ static void change_library(const struct suspect *suspect, double factor, double 
     for (int i = AR_LL_BASE; i <= AR_SIMPLE_BASE && suspect->target == SUSPECT_BASE; i++) {
         library->values[i] *= factor;
     }
-    if (suspect->collnet != 0) {
-        tuning->has_collnet = suspect->collnet > 0;
+    if (suspect->target == SUSPECT_LL_SHARE) {
+        library->values[AR_LL_SHARE] *= factor;
+        library->values[AR_LL_NET_SHARE] *= factor;
+    }
+    if (suspect->collnet != 0) { /* switches of InfiniBand sum, others do not */
+        tuning->has_collnet = suspect->collnet > 0 && tuning->hca_kind == AR_HCA_INFINIBAND;
     }
     if (suspect->choices != 0) { /* leaves those alone, where a call has any of them */
         struct ar_release *release = ar_arena_alloc(arena, 1, sizeof *release);
@@ -320,8 +325,8 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
                                     const struct ar_measured *measured,
                                     const struct suspect *suspect, double factor,
                                     struct ar_cluster *cluster, bool is_changed, uint32_t nodes,
-                                    struct ar_arena *arena, double *times_s,
-                                    enum ar_choice *choices, struct ar_error *err)
+                                    struct ar_arena *arena,
+                                    struct ar_library_prediction *predictions, struct ar_error *err)
 {
     struct ar_scenario scenario = *request->scenario;
     struct ar_measured_request changed = *request;
@@ -358,35 +363,33 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
     for (size_t i = 0; i < comparison.rows_count; i++) {
         const struct ar_compared *row = &comparison.rows[i];
-        size_t place = places[row->measured - moved.rows];
-        times_s[place] = row->prediction.time_s;
-        choices[place] = row->prediction.choice;
+        predictions[places[row->measured - moved.rows]] = row->prediction;
     }
     return AR_OK;
 }
 
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, const double *expected_s, struct ar_arena *arena,
-                               double **times_s, enum ar_choice **choices, struct ar_error *err)
+                               double factor, const struct ar_library_prediction *expected,
+                               struct ar_arena *arena, struct ar_library_prediction **predictions,
+                               struct ar_error *err)
 {
+    static const struct ar_library_prediction none = {.time_s = NAN, .low_s = NAN, .high_s = NAN};
     struct ar_cluster *cluster;
     bool is_changed;
-    double *made = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made);
-    enum ar_choice *made_choices =
-        ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made_choices);
+    struct ar_library_prediction *made =
+        ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made);
     AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
-        made[i] = is_changed ? NAN : expected_s[i];
+        made[i] = is_changed ? none : expected[i];
     }
     for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
         AR_TRY(predict_moved(request, measured, suspect, factor, cluster, is_changed, nodes, arena,
-                             made, made_choices, err));
+                             made, err));
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
-        made[i] *= written_factor(suspect, factor, &measured->rows[i]);
+        made[i].time_s *= written_factor(suspect, factor, &measured->rows[i]);
     }
-    *times_s = made;
-    *choices = made_choices;
+    *predictions = made;
     return AR_OK;
 }

@@ -26,6 +26,7 @@ enum suspect_target {
     SUSPECT_NET_LATENCY, /**< of a hop across the network */
     SUSPECT_SOCKETS,     /**< the bandwidth that sockets leave to an HCA */
     SUSPECT_BASE,        /**< what each call of the library costs before any hop */
+    SUSPECT_LL_SHARE,    /**< of the bandwidth that protocol LL has */
     SUSPECT_TIME,        /**< the times as they were written down */
     SUSPECT_AS_BUSBW     /**< the same: rates of the log are busbw, and were read as algbw */
 };
@@ -58,11 +59,11 @@ extern const size_t suspects_count;
  * if there are no such rows. Messages of many ranks would take most of the time. */
 bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_row *row);
 
-/** Predicts the rows of `measured` as they were if one factor of a suspect were true: times and the
- * library's choices in the order of the rows, the arena's; NAN of rows that are not asked. Messages
- * on links that the suspect leaves as they are keep the times `expected_s`. AR_BAD_DATA: the
- * cluster cannot be so. */
+/** Predicts the rows of `measured` as they were if one factor of a suspect were true, in the order
+ * of the rows, the arena's; times are NAN of rows that are not asked. Messages on links that the
+ * suspect leaves as they are keep what is `expected`. AR_BAD_DATA: the cluster cannot be so. */
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, const double *expected_s, struct ar_arena *arena,
-                               double **times_s, enum ar_choice **choices, struct ar_error *err);
+                               double factor, const struct ar_library_prediction *expected,
+                               struct ar_arena *arena, struct ar_library_prediction **predictions,
+                               struct ar_error *err);
