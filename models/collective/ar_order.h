@@ -83,12 +83,6 @@ struct ar_order {
  * the last node is filled in part, the whole order is. */
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position);
 
-/** Whether all lanes of a group have the same ranks at their positions. */
-static inline bool ar_order_has_one(const struct ar_order *order)
-{
-    return order->node_members == 1 && order->mirror_group == 0;
-}
-
 /** The position of a rank in a lane of its group: the inverse. */
 uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t rank);
 

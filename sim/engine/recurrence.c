@@ -215,8 +215,9 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
     for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
         double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
-        bool has_same_ranks =
-            lane % recurrence->collective->channels > 0 && ar_order_has_one(&recurrence->order);
+        bool has_same_ranks = recurrence->order.node_members == 1 && /* as the channel before */
+                              recurrence->order.mirror_group == 0 &&
+                              lane % recurrence->collective->channels > 0;
         for (uint32_t position = 0; position < positions && !has_same_ranks; position++) {
             recurrence->lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
             next_s[position] = ready_s[recurrence->lane_ranks[position]];

@@ -176,25 +176,18 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
                              .band = job->band};
     double share = work->share > 0 ? work->share : 1;
     struct work_known *known = timer_find_known(timer, work);
-    if (known->time_s != AR_GRAPH_UNTIMED && !is_all) {
-        work->time_s = known->time_s;
-        timer->works_messages += known->messages_count;
-        timing->exact = timing->exact && known->exact;
-        return AR_OK;
-    }
-    timer->calls[0] = (struct ar_call){
-        .elements = (uint64_t)ceil((double)work_elements(work, &trial.collective) / share)};
-    if (is_all) {
+    if (known->time_s == AR_GRAPH_UNTIMED || is_all) {
+        timer->calls[0] = (struct ar_call){
+            .elements = (uint64_t)ceil((double)work_elements(work, &trial.collective) / share)};
         trial.flows = timer->flows;
-    } else {
-        AR_TRY(timer_find_flows(timer, number, &trial.flows, err));
+        AR_TRY(is_all ? AR_OK : timer_find_flows(timer, number, &trial.flows, err));
+        AR_TRY(ar_trial_run(&trial, work_engine(job, work), err));
+        known->time_s = share * (trial.times->finish_s - trial.times->start_s) /
+                        (work->every > 0 ? work->every : 1);
+        known->messages_count = trial.messages_count;
+        known->exact = trial.exact || work->every > 0;
     }
-    AR_TRY(ar_trial_run(&trial, work_engine(job, work), err));
-    work->time_s = share * (trial.times->finish_s - trial.times->start_s) /
-                   (work->every > 0 ? work->every : 1);
-    known->time_s = work->time_s;
-    known->messages_count = trial.messages_count;
-    known->exact = trial.exact || work->every > 0;
+    work->time_s = known->time_s;
     timer->works_messages += known->messages_count;
     timing->exact = timing->exact && known->exact;
     if (is_all) {

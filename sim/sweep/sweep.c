@@ -58,6 +58,7 @@ static uint32_t point_compute(void *context, uint32_t number, char *answer)
         (void)ar_run_job(&scenario, &job, &arena, &timing, &row,
                          &err); /* the row says how it went */
     } else {
+        sweep->known.arena = NULL;                             /* its cluster may be gone */
         ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
     }
     answer[0] = (char)err.status;
