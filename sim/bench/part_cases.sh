@@ -27,6 +27,8 @@ echo "case,limit_s,repetition,wall_s,cpu_s,memory_bytes" >"$cases_runs"
 gpt="--cluster dgx-a100 --workload gpt3-175b --global-batch 1536"
 large="--cluster dgx-a100 --workload megatron-1t --recompute full"
 run_case "all layouts of GPT-3 175B on 1024 GPUs" 5 sweep $gpt --gpus 1024 --mesh all --best
+run_case "the same by micro-batch and overlap; too" 5 sweep $gpt --gpus 1024 --mesh all --best --micro-batch 1,2,4 \
+    --strategy data,zero1,zero3 --overlap yes,no
 run_case "a step of GPT-3 175B; pp=32 and 768 micro-batches" 0.02 predict $gpt --mesh pp=32,dp=2,tp=16
 run_case "a step of 1 T parameters on 3072 GPUs" 0.02 predict $large --mesh pp=64,dp=6,tp=8 --global-batch 3072
 run_case "the same on 65536 GPUs" 0.05 predict $large --set nodes=8192 --mesh pp=64,dp=128,tp=8 --global-batch 65536
