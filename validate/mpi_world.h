@@ -44,12 +44,12 @@ void mpi_world_gather(const void *own, uint32_t bytes, void *all);
 void mpi_world_collect(uint32_t ranks, struct measurement *measurement);
 #else /* a process is always alone */
 static const struct mpi_world mpi_world_alone = {.ranks = 1, .ranks_per_node = 1};
-#define mpi_world_start(is_needed) (&mpi_world_alone)
-#define mpi_world_stop NULL
-#define mpi_world_nodes(world, ranks) 1
-#define mpi_world_machine(world) ((struct machine){.is_first = true})
-#define mpi_world_describe(world, file) ((void)0)
-#define mpi_world_broadcast(data, bytes) ((void)0)
-#define mpi_world_gather(own, bytes, all) ((void)0)
+#define mpi_world_start(is_needed)            (&mpi_world_alone)
+#define mpi_world_stop                        NULL
+#define mpi_world_nodes(world, ranks)         1
+#define mpi_world_machine(world)              ((struct machine){.is_first = true})
+#define mpi_world_describe(world, file)       ((void)0)
+#define mpi_world_broadcast(data, bytes)      ((void)0)
+#define mpi_world_gather(own, bytes, all)     ((void)0)
 #define mpi_world_collect(ranks, measurement) ((void)0)
 #endif

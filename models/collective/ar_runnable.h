@@ -3,7 +3,7 @@
  *
  * A library runs an algorithm if one call of it, in the right circumstances, sends those messages:
  * NCCL_ALGO, coll_tuned_*_algorithm of Open MPI and MPIR_CVAR_*_INTRA_ALGORITHM of MPICH force it.
- * What programs make of a library's messages, such as all-to-alls of ncclSend, is not in the table.
+ * All-to-alls and the like that programs make of ncclSend and ncclRecv are not in the table.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 
 #define RELEASE(major, minor) (1000 * (major) + (minor))
 
-/* What libraries run, each from a release on; those before its first one are not known. A row
+/* Algorithms of libraries, each from a release on; those before its first one are not known. A row
  * stands for the pairs of an operation and an algorithm that there are. Sources. NCCL:
  * src/graph/tuning.cc and the release notes (trees 2.4; CollNet direct and chain 2.14; NVLS 2.17,
  * between nodes, which is not told apart, and of other operations 2.18; PAT 2.23, whose steps are

@@ -394,7 +394,7 @@ Test(cli_force, force_begins_a_stopped_sweep_anew)
 }
 
 /* A command, the same one written otherwise, another one. */
-/* Of a simulated step, a picture and a page nothing stays; a file of the user's does. */
+/* A simulated step, a picture and a page are gone; a file of the user's stays. */
 Test(cli_force, files_that_another_command_left_go_when_one_replaces_it)
 {
     static const char step[] = "--cluster dgx-a100 --gpus 8 --trace trace.csv --algorithm ring";

@@ -52,7 +52,7 @@ static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
 
 /* --- likelihood ---------------------------------------------------------------------------- */
 
-/* What bands rest on: a fit of the machine or, if there is none, other machines. They are known as
+/* Bands rest on a fit of the machine or, if there is none, other machines. They are known as
  * well as so few rows or machines tell: residuals are distributed as Student's t, on other machines
  * of as many degrees as their deviations (new_machine.c). Below the least share a suspect explains
  * nothing that an error of the model would not. */

@@ -385,7 +385,7 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
      * the mesh. */
     uint32_t plainest = space->request->is_planned ? planned_count(&space->variants, 1) - 1 : 0;
     for (uint32_t i = 0; i < space->variants.count;) {
-        /* What is left of a group behind a range that is refined ends where the group does. */
+        /* The rest of a group behind a range that is refined ends where the group does. */
         uint32_t begin = i, size = group_size(space, i), end = i - i % size + size;
         adding.is_added = adding.is_full = false;
         if (plainest > 0 && end - begin == size && size > plainest &&

@@ -63,7 +63,7 @@ struct actor {
     bool is_in_tree;          /* in the present phase */
     double reduce_s_per_byte; /* in the present call */
     double move_s_per_byte;   /* of what is received and not added, in the present phase */
-    /* Of rings (fast_rings.c): */
+    /* For rings (fast_rings.c): */
     uint64_t phases_begun;
     struct ring_watch *watch; /* of the present phase; NULL: nobody watches it */
     const struct actor *far;  /* the rank from which its messages come a period before */

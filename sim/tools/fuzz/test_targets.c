@@ -12,8 +12,8 @@
 #include "ar_log.h"
 #include "ar_page.h"
 #include "ar_recorded.h"
-#include "test_fuzz.h"
 #include "journal.h"
+#include "test_fuzz.h"
 
 /* --- logs ---------------------------------------------------------------------------------- */
 
