@@ -230,11 +230,6 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
 uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                 uint32_t step);
 
-/** Writes a step of the same phase whose messages are those of `step`, each from its receiver to
- * its sender; false: none is known. */
-bool ar_algorithm_mirror_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                              uint32_t step, uint32_t *mirror);
-
 /** The phases of an algorithm; none of NULL. */
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                              struct ar_phase phases[AR_PHASES_MAX]);

@@ -126,14 +126,3 @@ uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const stru
     }
     return first + like;
 }
-
-bool ar_algorithm_mirror_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                              uint32_t step, uint32_t *mirror)
-{
-    if (algorithm->move != NULL) {
-        return false;
-    }
-    struct stage_step at = stage_step_find(algorithm, shape, step);
-    *mirror = step - at.step + (at.steps - 1 - at.step);
-    return at.stage->block->peers == PEERS_ROUND;
-}

@@ -61,24 +61,6 @@ static void check_like(const struct ar_algorithm *algorithm, const struct ar_sha
     }
 }
 
-/* Who sends in a step gets as many pieces from the same peer in its mirror. */
-static void check_mirror(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                         const struct ar_phase *phase, uint32_t step, uint32_t *others)
-{
-    uint32_t mirror;
-    bool has_mirror = ar_algorithm_mirror_step(algorithm, shape, step, &mirror);
-    for (uint32_t i = 0; i < ar_shape_ranks(shape) && has_mirror; i++) {
-        struct ar_move move = ar_algorithm_move(algorithm, shape, phase->pieces, i, step);
-        struct ar_move back =
-            ar_algorithm_move(algorithm, shape, phase->pieces, move.send_to, mirror);
-        cr_expect(move.sends && back.sends && back.send_to == i &&
-                      move.send_span.count == back.send_span.count,
-                  "%s of %s, steps %u and %u, %u", algorithm->name, algorithm->operation->name,
-                  step, mirror, i);
-        (*others)++;
-    }
-}
-
 static void check_all_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                             uint32_t *others)
 {
@@ -88,7 +70,6 @@ static void check_all_sends(const struct ar_algorithm *algorithm, const struct a
         for (uint32_t end = step + phases[i].steps; step < end; step++) {
             if (phases[i].kind == AR_PHASE_EXCHANGE) {
                 check_like(algorithm, shape, &phases[i], step, others);
-                check_mirror(algorithm, shape, &phases[i], step, others);
             }
             for (uint32_t first = 0; first < 2 && phases[i].kind == AR_PHASE_EXCHANGE; first++) {
                 check_sends(algorithm, shape, phases[i].pieces, step, first);

@@ -11,14 +11,10 @@ struct link_users {
     uint32_t sender, receiver;
 };
 
-/** Steps of a collective with the same messages, or each of them the other way round where the
- * cluster is reversible (fast_steps.c). One of them is resolved. */
+/** Steps of a collective with the same messages (fast_steps.c). One of them is resolved. */
 struct like_steps {
-    uint32_t first;      /**< number of the step that is resolved for this one */
-    bool is_mirror;      /**< its messages are those of the first one the other way round */
-    bool goes_both_ways; /**< valid of the first one: for each step that is like it there is one
-                              that is its mirror, or it is its own */
-    uint32_t count;      /**< valid of the first one: so many steps are resolved by it */
+    uint32_t first; /**< number of the step that is resolved for this one */
+    uint32_t count; /**< valid of the first one: so many steps are resolved by it */
     const struct ar_exchange *exchange; /**< valid of the first one: where it is, once resolved */
     const struct ar_exchange_step *made;
 };
@@ -42,7 +38,6 @@ struct exchange_scratch {
     uint32_t *peers;         /**< [position]: the present step */
     uint64_t *pieces;        /**< [position] */
     struct like_steps *like; /**< [step of the collective] */
-    const struct like_steps *present; /**< the present step, and those that it stands for */
     struct ar_flow *flows;
     uint32_t *places;  /**< [flow]: who sends it */
     uint32_t *senders; /**< [flow]: its position */
@@ -105,10 +100,6 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
 void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
                               struct ar_exchange *exchange, uint32_t count);
 
-/** Keeps peers and kinds of the present step in the arena. */
-void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                        bool is_shift, struct ar_exchange_step *step);
-
 /* --- short cuts (fast_*.c): the results are the same without them, as ar_flows_create_plain()
  * shows - */
 
@@ -120,11 +111,10 @@ void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,
 /** How many ranks further on ranks and paths look the same; all positions if nowhere. */
 uint32_t fast_steps_period(const struct exchange_scratch *scratch);
 
-/** Finds which steps of a collective have the same messages, or each of them the other way round:
- * one of them is resolved. */
+/** Finds which steps of a collective have the same messages: one of them is resolved. */
 void fast_steps_find(struct exchange_scratch *scratch, uint32_t steps);
 
 /** Fills in a step from the one that was resolved for it, here or in a phase before. */
 void fast_steps_copy(struct ar_arena *arena, struct exchange_scratch *scratch,
-                     const struct like_steps *known, bool is_mirror, struct ar_exchange *exchange,
+                     const struct like_steps *known, struct ar_exchange *exchange,
                      struct ar_exchange_step *step);

@@ -46,13 +46,10 @@ static bool are_links_private(struct exchange_scratch *scratch)
         uint32_t first = scratch->places[flow] - position;
         uint32_t to = scratch->peers[position];
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t link = paths->links[i];
             uint32_t turns = folded_period(scratch) > 0 ? paths->turns[i] : 0;
             uint32_t sender = place_seen_from(scratch, first, position, turns);
             uint32_t receiver = place_seen_from(scratch, first, to, turns);
-            if (!link_use(scratch, link, sender, receiver) ||
-                (scratch->present->goes_both_ways &&
-                 !link_use(scratch, ar_cluster_reverse_link(link), receiver, sender))) {
+            if (!link_use(scratch, paths->links[i], sender, receiver)) {
                 return false;
             }
         }
@@ -77,18 +74,6 @@ static double *carried_by_links(struct flows_scratch *all)
     }
     all->period = all->exchange->period;
     return all->folded;
-}
-
-/* Adds to what a link carries. Where each step has a mirror, half goes the other way. */
-static void link_carry(const struct exchange_scratch *scratch, uint32_t link, double buffers,
-                       double *carried)
-{
-    if (scratch->present->goes_both_ways) {
-        carried[link] += buffers / 2;
-        carried[ar_cluster_reverse_link(link)] += buffers / 2;
-    } else {
-        carried[link] += buffers;
-    }
 }
 
 /* --- kinds of messages ----------------------------------------------------------------------- */
@@ -179,8 +164,9 @@ void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *s
     }
 }
 
-void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                        bool is_shift, struct ar_exchange_step *step)
+/* Keeps peers and kinds of the present step in the arena. */
+static void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                               bool is_shift, struct ar_exchange_step *step)
 {
     uint32_t end = scratch->positions;
     if (is_shift) {
@@ -281,7 +267,6 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
         scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->pieces[position] = scratch->pieces[0];
     }
-    scratch->present = &scratch->like[step];
     scratch->is_even = true;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
@@ -382,15 +367,15 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
         const struct ar_maxmin *rates = scratch->rates;
         const struct ar_paths *paths = &rates->paths;
         double *carried = carried_by_links(all);
-        uint32_t count = scratch->present->count;
+        uint32_t count = scratch->like[step].count;
         double each = scratch->flows_count > 0 ? flow_buffers(scratch, phase, 0) * count : 0;
         for (uint32_t i = 0; i < rates->used_count && scratch->is_even; i++) {
-            link_carry(scratch, rates->used[i], each * rates->flows[rates->used[i]], carried);
+            carried[rates->used[i]] += each * rates->flows[rates->used[i]];
         }
         for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
             double buffers = flow_buffers(scratch, phase, flow) * count;
             for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-                link_carry(scratch, paths->links[i], buffers, carried);
+                carried[paths->links[i]] += buffers;
             }
         }
         scratch->is_private = scratch->is_private && are_links_private(scratch);
@@ -427,39 +412,23 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     for (uint32_t step = 0; step < phase->steps; step++) {
         const struct like_steps *like = &scratch->like[first_step + step];
         if (like->first == first_step + step) {
-            bool is_twice = like->goes_both_ways && 2 * step + 1 != phase->steps;
-            phases = like->count / (is_twice ? 2 : 1);
+            phases = like->count;
             step_find_flows(scratch, phase, first_step + step);
             ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
                                  folded_period(scratch));
             const struct ar_paths *paths = &scratch->rates->paths;
             for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-                double buffers = flow_buffers(scratch, phase, flow) * (is_twice ? 2 : 1);
+                double buffers = flow_buffers(scratch, phase, flow);
                 for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                     uint32_t link = paths->links[i];
                     if (scratch->loads[link] == 0) {
                         ar_maxmin_know(scratch->rates, link);
                     }
                     scratch->loads[link] += buffers;
-                    scratch->messages[link] += is_twice ? 2 : 1;
+                    scratch->messages[link]++;
                 }
             }
             scratch->is_private = scratch->is_private && are_links_private(scratch);
-        }
-    }
-    if (scratch->present->goes_both_ways) {
-        /* Half of what goes over a link goes the other way. */
-        for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
-            ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
-        }
-        for (uint32_t i = 0; i < maxmin->known_count; i++) {
-            uint32_t link = maxmin->known[i], back = ar_cluster_reverse_link(link);
-            if (link < back) {
-                scratch->loads[link] = scratch->loads[back] =
-                    (scratch->loads[link] + scratch->loads[back]) / 2;
-                scratch->messages[link] = scratch->messages[back] =
-                    (scratch->messages[link] + scratch->messages[back]) / 2;
-            }
         }
     }
     double *carried = carried_by_links(all);
@@ -514,7 +483,7 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
             step_resolve(all, phase, own->first, made, &made->steps[own->first - first_step]);
         }
         if (first != own) {
-            fast_steps_copy(all->arena, scratch, first, own->is_mirror, made, step);
+            fast_steps_copy(all->arena, scratch, first, made, step);
         }
         made->is_uniform &= are_kinds_alike(all->cost, made, step);
         made->is_shared |= step->is_shared;

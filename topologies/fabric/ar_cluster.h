@@ -265,16 +265,6 @@ enum ar_sums {
 enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                     enum ar_sums *sums, struct ar_error *err);
 
-/** Whether every path goes back over the same links in reverse order, each in its other direction
- * (ar_cluster_reverse_link()), which is as wide. */
-bool ar_cluster_is_reversible(const struct ar_cluster *cluster);
-
-/** The other direction of a link of a reversible cluster. */
-static inline uint32_t ar_cluster_reverse_link(uint32_t link)
-{
-    return link ^ 1; /* all links come in pairs */
-}
-
 /** Orders of the GPUs of a node (ar_order.h), owned by the cluster; NULL if they are the plain
  * zigzags: channel pair i shifts it by i and the odd channel of the pair runs it backwards. So it
  * is where all pairs are alike and a node has at most two HCAs. */

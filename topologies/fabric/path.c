@@ -466,12 +466,6 @@ uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t
     return link - link % node->count + of_gpu[0] + own->b;
 }
 
-bool ar_cluster_is_reversible(const struct ar_cluster *cluster)
-{
-    bool changes_rails = cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK;
-    return has_equal_nodes(cluster) && !changes_rails;
-}
-
 uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks)
 {
     uint32_t gpus = cluster->facts.gpus_per_node;

@@ -97,36 +97,3 @@ Test(symmetry, paths_between_equal_gpus_take_links_like_those_of_the_first_ones)
         }
     }
 }
-
-static void expect_reversed(const struct ar_cluster *cluster, const struct ar_flow *flow)
-{
-    struct ar_path path, back;
-    ar_cluster_path(cluster, flow->source, flow->destination, &path);
-    ar_cluster_path(cluster, flow->destination, flow->source, &back);
-    cr_assert_eq(path.links_count, back.links_count);
-    cr_expect(path.latency_s == back.latency_s && path.tier == back.tier);
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = path.links[i];
-        uint32_t other = back.links[path.links_count - 1 - i];
-        cr_expect_eq(ar_cluster_reverse_link(link), other);
-        cr_expect_eq(ar_cluster_link_bandwidth(cluster, link),
-                     ar_cluster_link_bandwidth(cluster, other));
-    }
-}
-
-Test(symmetry, paths_of_a_reversible_cluster_go_back_over_the_same_links)
-{
-    uint32_t machines = 0;
-    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
-        struct ar_cluster *cluster = test_load_small(test_machines[m]);
-        uint32_t all = (uint32_t)ar_cluster_gpus_count(cluster);
-        machines += ar_cluster_is_reversible(cluster);
-        for (uint32_t i = 0; ar_cluster_is_reversible(cluster) && i < all * all; i++) {
-            struct ar_flow flow = {i / all, i % all};
-            if (flow.source != flow.destination) {
-                expect_reversed(cluster, &flow);
-            }
-        }
-    }
-    cr_expect_gt(machines, 3);
-}
