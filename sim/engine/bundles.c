@@ -226,7 +226,7 @@ static void ring_run(const struct bundle_run *run)
     /* Every hop needs longer for the smallest message than it takes to reduce the largest. */
     bool is_hidden = max_bytes * run->all->reduce_s_per_byte <= min_bytes * min_s_per_byte;
     struct ring_step all = ring_step_of(run, 0);
-    ring_kernel_begin(&all, 0, 0, bundle->places_count);
+    ring_kernel_begin(&all, bundle->places_count);
     for (uint32_t step = 1; step < steps; step += at_a_time) {
         bool is_last = steps - step <= at_a_time;
         ring_run_tiles(run, is_hidden && !is_last ? ring_kernel_hidden : ring_kernel_step, step,

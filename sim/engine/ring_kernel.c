@@ -1,34 +1,13 @@
 #include "ring_kernel.h"
 
+#include <string.h>
+
 static inline double later(double a, double b)
 {
     return a > b ? a : b;
 }
 
 /* The loops take their arrays as parameters: compilers believe `restrict` there. */
-VECTOR_CODE
-static void send_first(size_t count, const double *restrict oldest_s, const double *restrict bytes,
-                       const double *restrict s_per_byte, const double *restrict latency_s,
-                       const double *restrict now_s, double *restrict start_s,
-                       double *restrict free_s, double *restrict arrival_s)
-{
-    for (size_t i = 0; i < count; i++) {
-        double start = later(later(now_s[i], free_s[i]), oldest_s[i]);
-        double left = start + bytes[i] * s_per_byte[i];
-        start_s[i] = start;
-        free_s[i] = left;
-        arrival_s[i] = left + latency_s[i];
-    }
-}
-
-void ring_kernel_begin(const struct ring_step *step, size_t first, size_t sender, size_t count)
-{
-    (void)sender;
-    send_first(count, step->oldest_s + first, step->bytes + first, step->s_per_byte + first,
-               step->latency_s + first, step->now_s + first, step->start_s + first,
-               step->free_s + first, step->arrival_s + first);
-}
-
 VECTOR_CODE
 static void send_again(size_t count, const double *restrict arrived_s,
                        const double *restrict oldest_s, const double *restrict bytes,
@@ -44,6 +23,14 @@ static void send_again(size_t count, const double *restrict arrived_s,
         free_s[i] = left;
         arrival_s[i] = left + latency_s[i];
     }
+}
+
+void ring_kernel_begin(const struct ring_step *step, size_t count)
+{
+    /* Nothing was received that is to be reduced, and nothing was sent. */
+    memset(step->start_s, 0, count * sizeof *step->start_s);
+    send_again(count, step->now_s, step->oldest_s, step->bytes, step->s_per_byte, step->latency_s,
+               0, step->start_s, step->free_s, step->arrival_s);
 }
 
 void ring_kernel_step(const struct ring_step *step, size_t first, size_t sender, size_t count)

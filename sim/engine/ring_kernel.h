@@ -34,14 +34,12 @@ struct ring_step {
     double *arrival_s;        /**< result */
 };
 
-/** The hops of places from `first` on, as many as `count`; they hear from those from `sender` on.
- *
- * The first send of each hop of a ring:
+/** The first send of each of the `count` hops of a ring; now >= 0:
  * start = max(now, free, oldest), free = start + bytes * s_per_byte, arrival = free + latency. */
-void ring_kernel_begin(const struct ring_step *step, size_t first, size_t sender, size_t count);
+void ring_kernel_begin(const struct ring_step *step, size_t count);
 
-/** A further send:
- * start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
+/** A further send of the `count` hops from place `first` on, which hear from those from `sender`
+ * on: start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
 void ring_kernel_step(const struct ring_step *step, size_t first, size_t sender, size_t count);
 
 /** As ring_kernel_step(), for hops that need longer for each message than it takes to reduce one,
