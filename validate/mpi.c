@@ -24,7 +24,7 @@ enum { NAP_NS = 200000 };
 static struct mpi_world the_world = {.ranks = 1, .ranks_per_node = 1};
 static bool is_started;
 
-/* What mpirun and srun tell their processes: Open MPI, PMIx, and the PMI of MPICH and Slurm. */
+/* Variables that mpirun and srun give their processes: Open MPI, PMIx, PMI of MPICH and Slurm. */
 static const char *const launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
 
 static void find_nodes(struct mpi_world *world)
