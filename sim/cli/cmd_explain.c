@@ -26,9 +26,13 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
     AR_TRY(ar_output_commit(sent, err));
     AR_TRY(option_save_rows(options, scenario, row, 1, err));
     if (scenario->trace == NULL) {
-        const char *subject =
-            ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row->trace,
-                            row->mesh, row->schedule, row->micro_batch, row->cluster);
+        bool is_recorded = row->schedule[0] == '\0'; /* which has no micro-batches either */
+        const char *how = is_recorded
+                              ? ""
+                              : ar_arena_format(options->arena, ", %s, micro-batch %" PRIu64,
+                                                row->schedule, row->micro_batch);
+        const char *subject = ar_arena_format(options->arena, "%s, %s%s, %s", row->trace, row->mesh,
+                                              how, row->cluster);
         AR_TRY(option_draw(options, AR_PLOT_PIPELINE, subject, err));
     }
     return AR_OK;

@@ -717,7 +717,8 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
     const struct cli_table *table = cli_table(run.out);
     CLI_CELL(table, 1, "gpus", "8");
     cr_expect_float_eq(cli_number(table, 1, "compute_s"), 3.100304e-3, 1e-9);
-    cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et");
+    cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et --out o");
+    CLI_HAS(cli_read("o/pipeline.gp"), "step.et', 'dp=16', 'dgx-a100']"); /* and no micro-batch */
     run = cli_good("$AR sweep --cluster dgx-a100 --gpus 8,16 --workload " STEPS "data.txt");
     CLI_HAS(run.err, "by number of GPUs, the fastest first");
     run = cli_good("$AR predict --cluster dgx-a100 --mesh tp=4 --workload " STEPS "simai.txt");
