@@ -225,7 +225,7 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
     char choice[LINE] = "";
     char column[AR_WORD_SIZE];
     for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
-        /* Adds a column in which rows differ, and a choice as it is given to --where. Settings are
+        /* A column in which rows differ, and the choice as it is given to --where. Settings are
          * keys themselves. */
         const char *cell = ar_csv_text(table->csv, 0, column);
         bool is_settings = strcmp(column, "settings") == 0 && cell[0] != '\0';
@@ -337,8 +337,7 @@ bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot
     for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
         extend_names(named, column, arena);
     }
-    /* Gives equal names one number; returns how many names there are, SERIES_MAX + 1 if too many.
-     */
+    /* Gives equal names one number, up to SERIES_MAX + 1. */
     size_t columns = named->csv->columns_count;
     double *numbers = named->values + ar_csv_find_column(named->csv, "algorithm");
     size_t count = 0;

@@ -86,7 +86,7 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
         bool is_left = parts->files[i] != NULL && parts->files[i]->rows_count > 0;
         parts->files[i] = is_left ? parts->files[i] : NULL;
     }
-    /* Reads the command and its notes. A file of somebody else is left alone. */
+    /* The command and its notes; a file of somebody else is left alone. */
     const char *path = path_below(parts, parts->request->directory, "command.txt");
     char *text;
     size_t bytes;

@@ -106,9 +106,10 @@ static void remove_if_empty(void *path)
 
 /* Files that commands leave in a directory; besides, pictures: NAME.gp and what has its name. */
 #define FILES_OF_COMMANDS                                                                          \
-    "accuracy.csv advice.csv answer.csv compare.csv expect.csv families.csv kinds.csv layers.csv " \
-    "layouts.csv payload.csv pipeline.csv report.html reproduce.csv sent.csv sets.csv step.csv "   \
-    "suspects.csv sweep.csv sweep.journal trace.json trace.paje train.csv"
+    "accuracy.csv advice.csv answer.csv compare.csv coverage.csv expect.csv factors.csv "          \
+    "families.csv kinds.csv layers.csv layouts.csv parameters.csv payload.csv pipeline.csv "       \
+    "report.html reproduce.csv sent.csv sets.csv step.csv suspects.csv sweep.csv sweep.journal "   \
+    "trace.json trace.paje train.csv"
 
 /* A file that another command had left when this one began with --force. */
 struct leftover {
@@ -124,6 +125,7 @@ static void remove_leftover(void *context)
     struct stat now;
     if (file_has_mark(leftover->command_path, leftover->mark) && stat(leftover->path, &now) == 0 &&
         now.st_ino == leftover->info.st_ino &&
+        now.st_mtim.tv_sec == leftover->info.st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == leftover->info.st_mtim.tv_nsec) {
         unlink(leftover->path);
     }
