@@ -33,7 +33,7 @@ static void expect_slower(const struct ar_collective *collective, const struct a
 static void expect_slower_on(const char *machine, const struct ar_engine *engine)
 {
     struct ar_cluster *cluster = support_cluster(machine, NULL);
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
+    for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
         for (uint32_t x = 1; x <= 64; x *= 2 * AR_TEST_STRIDE) {
             struct ar_error refused;
             struct ar_collective collective =

@@ -31,7 +31,7 @@ static void expect_agreement(const struct ar_collective *collective, const uint6
     static struct test_trial test;
     struct ar_call calls[TRIALS_CALLS];
     uint32_t calls_count = 0;
-    for (uint32_t i = 0; i < counts_count; i++) {
+    for (uint32_t i = 0; i < counts_count; i += AR_TEST_STRIDE) {
         if (support_closed(collective, counts[i]).exact) {
             calls[calls_count] = (struct ar_call){.ready_s = calls_count, .elements = counts[i]};
             calls_count++;
@@ -131,7 +131,7 @@ static void expect_near_on_abci(const char *name, uint32_t ranks, uint64_t eleme
                                 double max)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t x = 1; x <= ranks; x++) {
+    for (uint32_t x = 1; x <= ranks; x += AR_TEST_STRIDE) {
         struct ar_collective collective = support_collective(abci, name, x, ranks / x);
         struct ar_error refused;
         if (ranks % x != 0 || ar_collective_check(&collective, &refused) != AR_OK) {

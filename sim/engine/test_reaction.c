@@ -106,7 +106,7 @@ static void expect_scaled(const struct ar_cluster *cluster, const struct ar_clus
 Test(reaction, costs_times_k_and_rates_over_k_make_the_time_k_times_as_long)
 {
     static const char *const names[] = {"abci-v100", "flat"};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i += AR_TEST_STRIDE) {
         struct ar_cluster *cluster = support_cluster(names[i], NULL);
         struct ar_cluster *slower = support_slower(cluster, 4);
         for (uint64_t elements = 1; elements < 20000000; elements = elements * 1000 + 7) {
@@ -122,7 +122,7 @@ Test(reaction, a_torus_of_one_row_or_one_column_takes_as_long_as_the_ring)
 {
     static const uint32_t ranks[] = {2, 4, 9, 16, 22};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i += AR_TEST_STRIDE) {
         for (uint64_t elements = 5; elements < 5000000; elements = elements * 900 + 1) {
             struct ar_collective ring = support_collective(abci, "ring", ranks[i], 1);
             struct ar_collective row = support_collective(abci, "torus2d", ranks[i], 1);
