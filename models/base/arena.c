@@ -88,34 +88,28 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
-/* Is there room for `bytes` and an item in the arena's limit? */
-static bool is_allowed(const struct ar_arena *arena, size_t bytes)
+/* Lists an item of `bytes` and its object in the arena, or ends the object and leaves the guard. */
+static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, void *object,
+                                       void (*destroy)(void *object))
 {
-    size_t item = sizeof(struct ar_arena_item);
+    struct ar_arena_item *item;
     size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
-    return left >= item && bytes <= left - item;
-}
-
-_Noreturn static void fail_to_take(const struct ar_arena *arena, size_t bytes)
-{
-    struct ar_error err;
-    char size[AR_UNIT_TEXT];
-    if (arena->bytes_max > 0 && !is_allowed(arena, bytes)) {
+    bool is_allowed = left >= sizeof *item && bytes <= left - sizeof *item;
+    item = is_allowed ? calloc(1, sizeof *item + bytes) : NULL;
+    if (item == NULL) {
+        struct ar_error err;
+        char size[AR_UNIT_TEXT];
+        if (object != NULL) {
+            destroy(object);
+        }
+        if (is_allowed || arena->bytes_max == 0) {
+            ar_memory_fail(ar_format_bytes(bytes, size));
+        }
         (void)ar_error_set(
             &err, AR_NO_MEMORY, "%.300s%sout of memory: expected at most %s of all that is read",
             arena->input != NULL ? arena->input : "", arena->input != NULL ? ": " : "",
             ar_format_bytes(arena->bytes_max, size));
         leave_guard(&err);
-    }
-    ar_memory_fail(ar_format_bytes(bytes, size));
-}
-
-/* NULL if there is no memory. */
-static struct ar_arena_item *try_item(struct ar_arena *arena, size_t bytes)
-{
-    struct ar_arena_item *item = is_allowed(arena, bytes) ? calloc(1, sizeof *item + bytes) : NULL;
-    if (item == NULL) {
-        return NULL;
     }
     if (arena->last == NULL && guard != NULL) {
         arena->number = ++numbers;
@@ -126,6 +120,8 @@ static struct ar_arena_item *try_item(struct ar_arena *arena, size_t bytes)
         newest = arena;
     }
     item->before = arena->last;
+    item->object = object;
+    item->destroy = destroy;
     arena->last = item;
     arena->bytes += sizeof *item + bytes;
     return item;
@@ -137,11 +133,7 @@ void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes)) {
         bytes = SIZE_MAX; /* nobody has that many */
     }
-    struct ar_arena_item *item = try_item(arena, bytes);
-    if (item == NULL) {
-        fail_to_take(arena, bytes);
-    }
-    return item->bytes;
+    return take_item(arena, bytes, NULL, NULL)->bytes;
 }
 
 char *ar_arena_text(struct ar_arena *arena, const char *text)
@@ -167,16 +159,10 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
 
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object))
 {
-    struct ar_arena_item *item = object != NULL ? try_item(arena, 0) : NULL;
-    if (item == NULL && object != NULL) {
-        destroy(object);
+    if (object == NULL) {
+        ar_memory_fail("an object");
     }
-    if (item == NULL) {
-        fail_to_take(arena, 0);
-    }
-    item->object = object;
-    item->destroy = destroy;
-    return object;
+    return take_item(arena, 0, object, destroy)->object;
 }
 
 void ar_arena_end(struct ar_arena *arena)
@@ -207,10 +193,10 @@ static size_t room_of(size_t count)
 
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
 {
-    if (more > PTRDIFF_MAX - count) {
-        fail_to_take(arena, SIZE_MAX);
-    }
     size_t wanted = count + more;
+    if (more > PTRDIFF_MAX - count) {
+        ar_memory_fail("a list"); /* nobody has that many */
+    }
     if (wanted <= room_of(count)) {
         return list;
     }
