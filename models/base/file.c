@@ -21,34 +21,6 @@ static enum ar_status cannot_read(const char *path, const char *expected, struct
                         expected);
 }
 
-/* Reads until the end, or one byte past the limit; a pipe does not say how much there is. */
-static enum ar_status read_bytes(FILE *file, const char *path, size_t max_bytes,
-                                 const char *expected, struct ar_arena *arena, char **text,
-                                 size_t *bytes, struct ar_error *err)
-{
-    size_t capacity = 0, count = 0;
-    char *read = NULL;
-    for (size_t got = 1; got > 0; count += got) {
-        if (count + 1 >= capacity) {
-            capacity = capacity == 0 ? FIRST_BYTES : 2 * capacity;
-            char *larger = ar_arena_alloc(arena, capacity, 1);
-            read = memcpy(larger, count > 0 ? read : "", count);
-        }
-        got = fread(read + count, 1, capacity - 1 - count, file);
-        if (ferror(file)) {
-            return cannot_read(path, expected, err);
-        }
-        if (count + got > max_bytes) {
-            return ar_error_set(err, AR_BAD_DATA, "%.300s: larger than %zu bytes; expected %s",
-                                path, max_bytes, expected);
-        }
-    }
-    size_t mark = count >= 3 && memcmp(read, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    *text = read + mark;
-    *bytes = count - mark;
-    return AR_OK;
-}
-
 enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected,
                             struct ar_arena *arena, char **text, size_t *bytes,
                             struct ar_error *err)
@@ -58,9 +30,30 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
         return cannot_read(path, expected, err);
     }
     arena->input = ar_arena_text(arena, path);
-    enum ar_status status = read_bytes(file, path, max_bytes, expected, arena, text, bytes, err);
+    /* Reads until the end, or one byte past the limit; a pipe does not say how much there is. */
+    size_t capacity = 0, count = 0;
+    char *read = NULL;
+    enum ar_status status = AR_OK;
+    for (size_t got = 1; got > 0 && status == AR_OK; count += got) {
+        if (count + 1 >= capacity) {
+            capacity = capacity == 0 ? FIRST_BYTES : 2 * capacity;
+            char *larger = ar_arena_alloc(arena, capacity, 1);
+            read = memcpy(larger, count > 0 ? read : "", count);
+        }
+        got = fread(read + count, 1, capacity - 1 - count, file);
+        if (ferror(file)) {
+            status = cannot_read(path, expected, err);
+        } else if (count + got > max_bytes) {
+            status = ar_error_set(err, AR_BAD_DATA, "%.300s: larger than %zu bytes; expected %s",
+                                  path, max_bytes, expected);
+        }
+    }
     fclose(file);
-    return status;
+    AR_TRY(status);
+    size_t mark = count >= 3 && memcmp(read, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    *text = read + mark;
+    *bytes = count - mark;
+    return AR_OK;
 }
 
 bool ar_file_is_below(const char *name)
