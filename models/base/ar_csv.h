@@ -103,8 +103,6 @@ const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, c
 /** The place of a column; SIZE_MAX: there is none of that name. */
 size_t ar_csv_find_column(const struct ar_csv *csv, const char *name);
 
-bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
-
 /** Whether the header has all columns of a list, each by its name or its alias. */
 bool ar_csv_has_columns(const struct ar_csv *csv, struct ar_columns columns);
 

@@ -23,12 +23,6 @@ struct loader {
     struct ar_error *err;
 };
 
-/* Whether a line ends here: with LF, CRLF or CR, of which the last byte counts. */
-static bool is_newline(const char *text)
-{
-    return *text == '\n' || (*text == '\r' && text[1] != '\n');
-}
-
 static void take_cell(void *text, size_t bytes, void *data)
 {
     struct loader *loader = data;
@@ -115,31 +109,6 @@ static enum ar_status read_comment(struct loader *loader, char *text)
     return AR_OK;
 }
 
-static enum ar_status read_lines(struct loader *loader, char *text)
-{
-    uint64_t next_line = 1;
-    while (*text != '\0') {
-        char *first = text + strspn(text, BLANKS), *end = text;
-        bool is_comment = *first == '#', is_quoted = false;
-        loader->line = next_line++;
-        /* Within quotes a line of cells goes on behind ends of lines. */
-        for (; *end != '\0' && (is_quoted || strchr("\r\n", *end) == NULL); end++) {
-            is_quoted ^= *end == '"' && !is_comment;
-            next_line += is_newline(end);
-        }
-        char *next = end + (end[0] == '\r' && end[1] == '\n') + (*end != '\0');
-        loader->ends_in_line = *end == '\0';
-        *end = '\0';
-        if (is_comment) {
-            AR_TRY(read_comment(loader, first));
-        } else if (*first != '\0') {
-            AR_TRY(read_row(loader, text, strlen(text)));
-        }
-        text = next;
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                             enum ar_csv_comments comments, struct ar_arena *arena,
                             struct ar_csv **csv, struct ar_error *err)
@@ -149,6 +118,7 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
     struct loader loader = {.csv = parsed, .arena = arena, .err = err};
     char *copy = ar_arena_alloc(arena, bytes + 1, 1);
     memcpy(copy, text, bytes);
+    /* Lines end with LF, CRLF or CR, of which the last byte counts. */
     uint64_t line = 1;
     for (size_t i = 0; i < bytes; i++) {
         unsigned char byte = (unsigned char)copy[i];
@@ -157,13 +127,33 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                                 "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
                                 parsed->path, line, byte);
         }
-        line += is_newline(copy + i);
+        line += byte == '\n' || (byte == '\r' && copy[i + 1] != '\n');
     }
     loader.room = ar_arena_alloc(arena, bytes + 3, 1);
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         ar_memory_fail(path);
     }
-    enum ar_status status = read_lines(&loader, copy);
+    enum ar_status status = AR_OK;
+    line = 1;
+    while (*copy != '\0' && status == AR_OK) {
+        char *first = copy + strspn(copy, BLANKS), *end = copy;
+        bool is_comment = *first == '#', is_quoted = false;
+        loader.line = line++;
+        /* Within quotes a line of cells goes on behind ends of lines. */
+        for (; *end != '\0' && (is_quoted || strchr("\r\n", *end) == NULL); end++) {
+            is_quoted ^= *end == '"' && !is_comment;
+            line += *end == '\n' || (*end == '\r' && end[1] != '\n');
+        }
+        char *next = end + (end[0] == '\r' && end[1] == '\n') + (*end != '\0');
+        loader.ends_in_line = *end == '\0';
+        *end = '\0';
+        if (is_comment) {
+            status = read_comment(&loader, first);
+        } else if (*first != '\0') {
+            status = read_row(&loader, copy, strlen(copy));
+        }
+        copy = next;
+    }
     csv_free(&loader.parser);
     AR_TRY(status);
     if (parsed->columns_count == 0) {
@@ -219,27 +209,14 @@ size_t ar_csv_find_column(const struct ar_csv *csv, const char *name)
     return SIZE_MAX;
 }
 
-bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
-{
-    return ar_csv_find_column(csv, name) != SIZE_MAX;
-}
-
 /* --- cells into records ------------------------------------------------------------------ */
-
-static bool is_named(const struct ar_column *column, const char *name)
-{
-    return strcmp(column->name, name) == 0 ||
-           (column->alias != NULL && strcmp(column->alias, name) == 0);
-}
 
 bool ar_csv_has_columns(const struct ar_csv *csv, struct ar_columns columns)
 {
     for (size_t i = 0; i < columns.count; i++) {
-        size_t at = 0;
-        while (at < csv->columns_count && !is_named(&columns.list[i], csv->cells[at])) {
-            at++;
-        }
-        if (at == csv->columns_count) {
+        const char *alias = columns.list[i].alias;
+        if (ar_csv_find_column(csv, columns.list[i].name) == SIZE_MAX &&
+            (alias == NULL || ar_csv_find_column(csv, alias) == SIZE_MAX)) {
             return false;
         }
     }
@@ -258,19 +235,29 @@ enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struc
 {
     char name[AR_WORD_SIZE];
     while (ar_next_word(&columns, name)) {
-        if (!ar_csv_has_column(csv, name)) {
+        if (ar_csv_find_column(csv, name) == SIZE_MAX) {
             return report_missing(csv, name, err);
         }
     }
     return AR_OK;
 }
 
-/* Where each column of a list is, among the directives or the columns of the file; SIZE_MAX:
- * nowhere. */
-static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
-                                struct ar_columns columns, size_t places[AR_CSV_COLUMNS_MAX],
-                                struct ar_error *err)
+static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const char *noun,
+                                 const char *name, const char *text, const char *expected,
+                                 struct ar_error *err)
 {
+    char shown[64];
+    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": %s \"%s\" is \"%s\"; expected %s",
+                        csv->path, line, noun, name, ar_csv_show(text, shown), expected);
+}
+
+/* Reads the directives, or the cells of all rows, into records: finds where each column of the list
+ * is, SIZE_MAX if nowhere, then reads what is there. */
+static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
+                                   struct ar_columns columns, void *records, size_t size,
+                                   struct ar_error *err)
+{
+    size_t places[AR_CSV_COLUMNS_MAX];
     const char *noun = is_directive ? "directive" : "column", *names[AR_CSV_COLUMNS_MAX];
     size_t listed = columns.count;
     listed -= listed > 0 && columns.list[listed - 1].name == NULL;
@@ -285,8 +272,11 @@ static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
         char where[AR_CSV_WHERE];
         char shown[64];
         size_t column = 0;
-        while (column < listed && !is_named(&columns.list[column], name)) {
-            column++;
+        for (; column < listed; column++) {
+            const char *alias = columns.list[column].alias;
+            if (strcmp(names[column], name) == 0 || (alias != NULL && strcmp(alias, name) == 0)) {
+                break;
+            }
         }
         snprintf(where, sizeof where, "%.280s:%" PRIu64, csv->path, line);
         if (column == columns.count) {
@@ -312,35 +302,22 @@ static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
                                   "\"# KEY%s VALUE\" before the header",
                                   csv->path, names[i], csv->comments == AR_CSV_FACTS ? ":" : " =");
     }
-    return AR_OK;
-}
-
-static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const char *noun,
-                                 const char *name, const char *text, const char *expected,
-                                 struct ar_error *err)
-{
-    char shown[64];
-    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": %s \"%s\" is \"%s\"; expected %s",
-                        csv->path, line, noun, name, ar_csv_show(text, shown), expected);
-}
-
-/* Reads the cells of a row, or the directives (of no row), into a record. */
-static enum ar_status read_record(const struct ar_csv *csv, bool is_directive, size_t row,
-                                  struct ar_columns columns, const size_t *places, void *record,
-                                  struct ar_error *err)
-{
-    for (size_t i = 0; i < columns.count; i++) {
-        const struct ar_column *column = &columns.list[i];
-        char expected[AR_COLUMN_EXPECTED];
-        if (places[i] == SIZE_MAX) {
-            continue;
-        }
-        const char *text =
-            is_directive ? csv->directives[places[i]].value : ar_csv_cell(csv, row, places[i]);
-        if (!(text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record))) {
-            return wrong_text(csv, is_directive ? csv->directives[places[i]].line : csv->lines[row],
-                              is_directive ? "directive" : "column", column->name, text,
-                              ar_column_expected(column, expected), err);
+    for (size_t row = 0; row < (is_directive ? 1 : csv->rows_count); row++) {
+        void *record = (char *)records + row * size;
+        for (size_t i = 0; i < columns.count; i++) {
+            const struct ar_column *column = &columns.list[i];
+            char expected[AR_COLUMN_EXPECTED];
+            if (places[i] == SIZE_MAX) {
+                continue;
+            }
+            const char *text =
+                is_directive ? csv->directives[places[i]].value : ar_csv_cell(csv, row, places[i]);
+            uint64_t line = is_directive ? csv->directives[places[i]].line : csv->lines[row];
+            if (!(text[0] == '\0' ? column->may_be_empty
+                                  : ar_record_read_cell(column, text, record))) {
+                return wrong_text(csv, line, noun, column->name, text,
+                                  ar_column_expected(column, expected), err);
+            }
         }
     }
     return AR_OK;
@@ -349,20 +326,13 @@ static enum ar_status read_record(const struct ar_csv *csv, bool is_directive, s
 enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
                                       void *record, struct ar_error *err)
 {
-    size_t places[AR_CSV_COLUMNS_MAX];
-    AR_TRY(place_all(csv, true, columns, places, err));
-    return read_record(csv, true, 0, columns, places, record, err);
+    return read_records(csv, true, columns, record, 0, err);
 }
 
 enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
                                 size_t size, struct ar_error *err)
 {
-    size_t places[AR_CSV_COLUMNS_MAX];
-    AR_TRY(place_all(csv, false, columns, places, err));
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        AR_TRY(read_record(csv, false, row, columns, places, (char *)records + row * size, err));
-    }
-    return AR_OK;
+    return read_records(csv, false, columns, records, size, err);
 }
 
 enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,

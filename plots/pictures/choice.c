@@ -25,7 +25,7 @@ struct piece {
 /* The value that a row has for a key: a cell, or the setting of that name. */
 static struct piece key_value(const struct ar_plot_table *table, size_t row, const char *key)
 {
-    bool is_column = ar_csv_has_column(table->csv, key);
+    bool is_column = ar_csv_find_column(table->csv, key) != SIZE_MAX;
     const char *at = ar_csv_text(table->csv, row, is_column ? key : "settings");
     size_t length = strlen(key);
     while (*at != '\0' && !is_column) { /* KEY=VALUE KEY=VALUE */

@@ -122,7 +122,7 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     struct ar_plot_table result = {.csv = NULL};
     AR_TRY(ar_csv_load(path, arena, &result.csv, err));
     struct ar_csv *csv = result.csv;
-    bool has_steps = csv->rows_count == 0 || !ar_csv_has_column(csv, "trace");
+    bool has_steps = csv->rows_count == 0 || ar_csv_find_column(csv, "trace") == SIZE_MAX;
     for (size_t row = 0; row < csv->rows_count && !has_steps; row++) {
         has_steps = ar_csv_text(csv, row, "trace")[0] != '\0';
     }

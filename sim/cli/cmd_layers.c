@@ -26,7 +26,8 @@ static enum ar_status find_layers(const struct options *options, const struct ar
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "work", measured->work, work, err));
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, "cost_table", measured->cost_table, cost,
                           err));
-    return !(*work)->trace->trace.is_timed && ar_device_cost_has((*cost)->cost, measured->precision)
+    return !(*work)->trace->trace.is_timed &&
+                   ar_device_cost_has_group((*cost)->cost, measured->precision, AR_COST_OF_KERNELS)
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
                               "%s: found work %s in %s; expected a table of work, and a precision "
@@ -157,7 +158,7 @@ enum ar_status command_compare_one(const struct options *options, bool *is_taken
     if (options->arguments_count == 1 &&
         resource_find(RESOURCE_TRACE, "compare", name, path, &ignored) == AR_OK &&
         ar_csv_load(path, options->arena, &csv, &ignored) == AR_OK &&
-        ar_csv_has_column(csv, "layer")) {
+        ar_csv_find_column(csv, "layer") != SIZE_MAX) {
         return compare_layers(options, err);
     }
     if (options->arguments_count == 1 &&

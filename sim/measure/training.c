@@ -86,8 +86,8 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     made->phases_count = csv->rows_count;
     AR_TRY(
         ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, sizeof *made->phases, err));
-    bool has_total = ar_csv_has_column(csv, "batch_total");
-    if (has_total == ar_csv_has_column(csv, "batch_per_gpu")) {
+    bool has_total = ar_csv_find_column(csv, "batch_total") != SIZE_MAX;
+    if (has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX)) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": found %s \"batch_per_gpu\" and \"batch_total\"; "
                             "expected one of them",

@@ -225,7 +225,8 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     struct ar_trace *trace = &made->trace;
     made->path = csv->path;
     ar_copy_stem(trace->name, sizeof trace->name, path, ".csv");
-    bool is_work = ar_csv_has_column(csv, "kind") || ar_csv_has_column(csv, "macs");
+    bool is_work =
+        ar_csv_find_column(csv, "kind") != SIZE_MAX || ar_csv_find_column(csv, "macs") != SIZE_MAX;
     trace->is_timed = !is_work;
     trace->source = is_work ? "work table" : "not stated in the file";
     AR_TRY(ar_csv_read_directives(

@@ -165,7 +165,7 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     AR_TRY(ar_csv_parse(logs->path, text, bytes, AR_CSV_FACTS, logs->arena, &csv, err));
     logs->csv = csv;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && table == NULL; i++) {
-        bool is_own = ar_csv_has_column(csv, tables[i].columns.list[0].name);
+        bool is_own = ar_csv_find_column(csv, tables[i].columns.list[0].name) != SIZE_MAX;
         table = is_own ? &tables[i] : NULL;
     }
     if (table == NULL) {
