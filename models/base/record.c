@@ -26,74 +26,33 @@ enum ar_status ar_format_parse(const char *where, const char *text, enum ar_form
 
 /* --- fields ------------------------------------------------------------------------------- */
 
-static const void *field_of(const struct ar_column *column, const void *record)
-{
-    return (const char *)record + column->offset;
-}
-
-static const char *field_text(const struct ar_column *column, const void *record)
-{
-    const char *text = field_of(column, record);
-    if (column->kind == AR_COLUMN_string) {
-        memcpy(&text, text, sizeof text);
-    }
-    return text != NULL ? text : "";
-}
-
-uint64_t record_count(const struct ar_column *column, const void *record)
-{
-    const void *field = field_of(column, record);
-    return column->size == sizeof(uint32_t) ? *(const uint32_t *)field : *(const uint64_t *)field;
-}
-
-double record_number(const struct ar_column *column, const void *record)
-{
-    return *(const double *)field_of(column, record);
-}
-
-static int field_flag(const struct ar_column *column, const void *record)
-{
-    return *(const int8_t *)field_of(column, record);
-}
-
-static bool field_applies(const struct ar_column *column, const void *record)
-{
-    switch (column->kind) {
-    case AR_COLUMN_count:
-        return record_count(column, record) != AR_NO_COUNT;
-    case AR_COLUMN_number:
-        return isfinite(record_number(column, record));
-    case AR_COLUMN_flag:
-        return field_flag(column, record) >= 0;
-    case AR_COLUMN_choice:
-        return true;
-    default:
-        return field_text(column, record)[0] != '\0';
-    }
-}
-
-/* The text of a cell in CSV; `room` is for what is no text. */
 const char *record_cell(const struct ar_column *column, const void *record, char room[RECORD_CELL])
 {
-    int digits = column->digits > 0 ? column->digits : DIGITS;
+    const void *field = (const char *)record + column->offset;
+    const char *text = field;
+    double number;
+    uint64_t count;
     uint32_t place = 0; /* of an enum, or the first byte of it */
-    if (!field_applies(column, record)) {
-        return "";
-    }
     switch (column->kind) {
     case AR_COLUMN_count:
-        snprintf(room, RECORD_CELL, "%" PRIu64, record_count(column, record));
-        return room;
+        count =
+            column->size == sizeof(uint32_t) ? *(const uint32_t *)field : *(const uint64_t *)field;
+        snprintf(room, RECORD_CELL, "%" PRIu64, count);
+        return count != AR_NO_COUNT ? room : "";
     case AR_COLUMN_number:
-        snprintf(room, RECORD_CELL, "%.*g", digits, record_number(column, record));
-        return room;
+        memcpy(&number, field, sizeof number);
+        snprintf(room, RECORD_CELL, "%.*g", column->digits > 0 ? column->digits : DIGITS, number);
+        return isfinite(number) ? room : "";
     case AR_COLUMN_flag:
-        return field_flag(column, record) > 0 ? "yes" : "no";
+        return *(const int8_t *)field < 0 ? "" : *(const int8_t *)field > 0 ? "yes" : "no";
     case AR_COLUMN_choice:
-        memcpy(&place, field_of(column, record), column->size);
+        memcpy(&place, field, column->size);
         return column->names[place];
+    case AR_COLUMN_string:
+        memcpy(&text, field, sizeof text);
+        return text != NULL ? text : "";
     default:
-        return field_text(column, record);
+        return text;
     }
 }
 
@@ -151,17 +110,15 @@ void ar_json_object(FILE *file, struct ar_columns columns, const void *record)
     fputc('{', file);
     for (size_t i = 0; i < columns.count; i++) {
         const struct ar_column *column = &columns.list[i];
+        const char *text = record_cell(column, record, room);
+        bool is_number = column->kind == AR_COLUMN_count || column->kind == AR_COLUMN_number;
         fprintf(file, "%s\"%s\": ", i > 0 ? ", " : "", column->name);
-        if (column->kind == AR_COLUMN_text || column->kind == AR_COLUMN_string) {
-            ar_json_text(file, field_text(column, record));
-        } else if (!field_applies(column, record)) {
-            fputs("null", file);
-        } else if (column->kind == AR_COLUMN_count || column->kind == AR_COLUMN_number) {
-            fputs(record_cell(column, record, room), file);
-        } else if (column->is_boolean) {
-            fputs(field_flag(column, record) > 0 ? "true" : "false", file);
+        if (is_number && text[0] != '\0') {
+            fputs(text, file);
+        } else if (column->is_boolean && text[0] != '\0') {
+            fputs(text[0] == 'y' ? "true" : "false", file);
         } else {
-            ar_json_text(file, record_cell(column, record, room));
+            ar_json_text(file, text); /* null where nothing applies */
         }
     }
     fputc('}', file);
@@ -334,61 +291,23 @@ const char *const ar_column_kind_names[] = {[AR_COLUMN_text] = "text",
 
 /* --- fields from text ------------------------------------------------------------------------ */
 
-static bool read_count(const struct ar_column *column, const char *text, void *field)
-{
-    struct ar_error ignored;
-    uint64_t count;
-    double max = column->max > 0 ? column->max : column->size == sizeof(uint32_t) ? UINT32_MAX : 0;
-    if (ar_parse_count("", text, (uint64_t)column->min, max > 0 ? (uint64_t)max : UINT64_MAX,
-                       &count, &ignored) != AR_OK) {
-        return false;
-    }
-    uint32_t small = (uint32_t)count;
-    memcpy(field, column->size == sizeof small ? (const void *)&small : &count, column->size);
-    return true;
-}
-
-/* The units library accepts what people type; a cell is plain decimal. */
-static bool read_number(const struct ar_column *column, const char *text, void *field)
-{
-    struct ar_error ignored;
-    double number;
-    bool has_min = column->min != 0 || column->max != 0;
-    if (strspn(text, "0123456789.eE+-") != strlen(text) ||
-        ar_parse_number("", text, has_min ? column->min : -HUGE_VAL,
-                        column->max != 0 ? column->max : HUGE_VAL, &number, &ignored) != AR_OK) {
-        return false;
-    }
-    number += 0.0; /* no -0 */
-    memcpy(field, &number, sizeof number);
-    return true;
-}
-
-static bool read_choice(const struct ar_column *column, const char *text, void *field)
+bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record)
 {
     static const char *const flags[] = {"no", "yes", NULL};
     const char *const *names = column->kind == AR_COLUMN_choice ? column->names : flags;
     struct ar_error ignored;
-    unsigned place = 0;
-    if (ar_parse_choice("", text, names, &place, &ignored) != AR_OK) {
-        return false;
-    }
-    uint8_t small = (uint8_t)place;
-    memcpy(field, column->size == sizeof small ? (const void *)&small : &place, column->size);
-    return true;
-}
-
-bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record)
-{
-    const uint64_t no_count = AR_NO_COUNT;
-    const double no_number = (double)NAN;
     void *field = (char *)record + column->offset;
+    double number = (double)NAN, min = column->min, max = column->max;
+    uint64_t count = AR_NO_COUNT, count_max = UINT64_MAX;
+    unsigned place = 0;
+    uint32_t small;
+    uint8_t tiny;
     if (text[0] == '\0') {
         memset(field, column->kind == AR_COLUMN_flag ? AR_NO_FLAG : 0, column->size);
-        if (column->kind == AR_COLUMN_count && column->size == sizeof no_count) {
-            memcpy(field, &no_count, sizeof no_count);
+        if (column->kind == AR_COLUMN_count && column->size == sizeof count) {
+            memcpy(field, &count, sizeof count);
         } else if (column->kind == AR_COLUMN_number) {
-            memcpy(field, &no_number, sizeof no_number);
+            memcpy(field, &number, sizeof number);
         }
         return true;
     }
@@ -404,11 +323,31 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
         memcpy(field, &text, sizeof text);
         return true;
     case AR_COLUMN_count:
-        return read_count(column, text, field);
-    case AR_COLUMN_number:
-        return read_number(column, text, field);
+        count_max = column->size == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
+        count_max = max > 0 ? (uint64_t)max : count_max;
+        if (ar_parse_count("", text, (uint64_t)min, count_max, &count, &ignored) != AR_OK) {
+            return false;
+        }
+        small = (uint32_t)count;
+        memcpy(field, column->size == sizeof small ? (const void *)&small : &count, column->size);
+        return true;
+    case AR_COLUMN_number: /* plain decimal; the parser accepts what people type, too */
+        min = min != 0 || max != 0 ? min : -HUGE_VAL;
+        max = max != 0 ? max : HUGE_VAL;
+        if (strspn(text, "0123456789.eE+-") != strlen(text) ||
+            ar_parse_number("", text, min, max, &number, &ignored) != AR_OK) {
+            return false;
+        }
+        number += 0.0; /* no -0 */
+        memcpy(field, &number, sizeof number);
+        return true;
     default:
-        return read_choice(column, text, field);
+        if (ar_parse_choice("", text, names, &place, &ignored) != AR_OK) {
+            return false;
+        }
+        tiny = (uint8_t)place;
+        memcpy(field, column->size == sizeof tiny ? (const void *)&tiny : &place, column->size);
+        return true;
     }
 }
 

@@ -5,11 +5,6 @@
 #include "ar_text.h"
 #include "record_table.h"
 
-static bool is_right(const struct ar_column *column)
-{
-    return column->kind == AR_COLUMN_count || column->kind == AR_COLUMN_number;
-}
-
 /* Characters, of which every one takes a place. */
 static size_t width_of(const char *text, size_t bytes)
 {
@@ -26,10 +21,11 @@ void record_keep_cell(FILE *cells, const struct ar_column *column, const void *r
     char room[RECORD_CELL];
     double factor = column->factor != 0 ? column->factor : 1;
     const char *text = record_cell(column, record, room);
-    bool is_number = column->kind == AR_COLUMN_number;
-    if ((is_number || factor != 1) && is_right(column) && text[0] != '\0') {
-        double value = factor * (is_number ? record_number(column, record)
-                                           : (double)record_count(column, record));
+    bool is_count = column->kind == AR_COLUMN_count && factor != 1;
+    if ((column->kind == AR_COLUMN_number || is_count) && text[0] != '\0') {
+        const void *field = (const char *)record + column->offset;
+        double value =
+            factor * (is_count ? (double)strtoull(text, NULL, 10) : *(const double *)field);
         snprintf(room, sizeof room, column->is_signed ? "%+.*f" : "%.*f",
                  column->decimals < 0 ? 0 : column->decimals, value);
         if (column->decimals < 0) {
@@ -71,15 +67,6 @@ static size_t heading_width(const char *heading)
     return second > width ? second : width;
 }
 
-static size_t last_shown(const struct table *table)
-{
-    size_t last = 0;
-    for (size_t i = 0; i < table->columns.count; i++) {
-        last = table->shown[i].is_shown ? i : last;
-    }
-    return last;
-}
-
 static void measure_columns(struct table *table, const char *cells, size_t records)
 {
     for (size_t i = 0; i < table->columns.count; i++) {
@@ -103,38 +90,34 @@ static void measure_columns(struct table *table, const char *cells, size_t recor
     }
 }
 
-/* A text at the end, such as a failure, may go on in the next line. */
-static size_t width_of_table(const struct table *table)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < table->columns.count; i++) {
-        const struct ar_column *column = &table->columns.list[i];
-        if (table->shown[i].is_shown) {
-            bool is_text_at_end = i == last_shown(table) && (column->kind == AR_COLUMN_text ||
-                                                             column->kind == AR_COLUMN_string);
-            width += (width > 0 ? 2 : 0) +
-                     (is_text_at_end ? heading_width(column->heading) : table->shown[i].width);
-        }
-    }
-    return width;
-}
-
 /* Leaves columns out until the table is narrow enough, those that say least first. Those of one
- * priority go together: no end of a band stays without the other. */
+ * priority go together: no end of a band stays without the other. A text at the end, such as a
+ * failure, may go on in the next line. */
 static void fit_width(struct table *table)
 {
-    while (table->width > 0 && width_of_table(table) > table->width) {
+    for (;;) {
+        size_t width = 0;
         int least = 0, highest = 0;
         for (size_t i = 0; i < table->columns.count; i++) {
+            table->last = table->shown[i].is_shown ? i : table->last;
+        }
+        for (size_t i = 0; i < table->columns.count; i++) {
+            const struct ar_column *column = &table->columns.list[i];
             const struct shown_column *shown = &table->shown[i];
-            int priority = table->columns.list[i].priority;
-            priority += priority > 0 && !shown->differs ? 1000 : 0; /* above any */
-            if (shown->is_shown && priority > highest) {
+            bool is_text = column->kind == AR_COLUMN_text || column->kind == AR_COLUMN_string;
+            bool says_least = column->priority > 0 && !shown->differs;
+            int priority = column->priority + (says_least ? 1000 : 0); /* above any */
+            if (!shown->is_shown) {
+                continue;
+            }
+            width += width > 0 ? 2 : 0;
+            width += is_text && i == table->last ? heading_width(column->heading) : shown->width;
+            if (priority > highest) {
                 highest = priority;
-                least = table->columns.list[i].priority;
+                least = column->priority;
             }
         }
-        if (least == 0) {
+        if (table->width == 0 || width <= table->width || least == 0) {
             return;
         }
         for (size_t i = 0; i < table->columns.count; i++) {
@@ -147,7 +130,8 @@ static void fit_width(struct table *table)
 static void write_cell(struct table *table, size_t column, const char *text, size_t bytes)
 {
     size_t pad = table->shown[column].width - width_of(text, bytes);
-    bool right = is_right(&table->columns.list[column]);
+    enum ar_column_kind kind = table->columns.list[column].kind;
+    bool right = kind == AR_COLUMN_count || kind == AR_COLUMN_number;
     table->blanks += right ? pad : 0;
     if (bytes > 0) {
         fprintf(table->file, "%*s", (int)table->blanks, "");
@@ -161,52 +145,10 @@ static void write_cell(struct table *table, size_t column, const char *text, siz
     }
 }
 
-static void write_table(struct table *table, const char *cells, size_t records)
-{
-    size_t lines = 0;
-    measure_columns(table, cells, records);
-    fit_width(table);
-    table->last = last_shown(table);
-    for (size_t i = 0; i < table->columns.count; i++) {
-        const char *heading = table->columns.list[i].heading;
-        size_t wanted = !table->shown[i].is_shown || heading[0] == '\0' ? 0
-                        : strchr(heading, '\n') != NULL                 ? 2
-                                                                        : 1;
-        lines = wanted > lines ? wanted : lines;
-    }
-    for (size_t line = 0; line < lines; line++) {
-        /* Short headings stand in the last line. */
-        for (size_t i = 0; i < table->columns.count; i++) {
-            const char *heading = table->columns.list[i].heading;
-            if (!table->shown[i].is_shown) {
-                continue;
-            }
-            const char *second = strchr(heading, '\n');
-            bool is_empty = second == NULL && line + 1 < lines;
-            const char *text = is_empty ? "" : second != NULL && line > 0 ? second + 1 : heading;
-            write_cell(table, i, text, strcspn(text, "\n"));
-        }
-    }
-    for (size_t i = 0; i < records; i++) {
-        for (size_t j = 0; j < table->columns.count; j++) {
-            size_t bytes = strlen(cells);
-            if (table->shown[j].is_shown) {
-                bool is_filled = bytes > 0 || table->columns.list[j].mark != NULL;
-                write_cell(table, j, is_filled ? cells : "-", is_filled ? bytes : 1);
-            }
-            cells += bytes + 1;
-        }
-    }
-    for (size_t i = 0; i < table->columns.count; i++) {
-        const struct ar_column *column = &table->columns.list[i];
-        if (column->legend != NULL && table->shown[i].is_shown && table->shown[i].has_cells) {
-            fprintf(table->file, "%s %s\n", column->mark, column->legend);
-        }
-    }
-}
-
 void record_end_table(struct ar_records *records)
 {
+    const char *cells;
+    size_t lines = 0; /* of headings */
     bool is_whole = ferror(records->cells) == 0;
     if (fclose(records->cells) != 0 || !is_whole) {
         ar_memory_fail("a table");
@@ -216,6 +158,44 @@ void record_end_table(struct ar_records *records)
         .columns = records->columns,
         .width = records->width,
         .shown = ar_arena_alloc(&records->memory, records->columns.count + 1, sizeof *table.shown)};
-    write_table(&table, records->text, records->count);
+    measure_columns(&table, records->text, records->count);
+    fit_width(&table);
+    for (size_t i = 0; i < table.columns.count; i++) {
+        const char *heading = table.columns.list[i].heading;
+        size_t wanted = !table.shown[i].is_shown || heading[0] == '\0' ? 0
+                        : strchr(heading, '\n') != NULL                ? 2
+                                                                       : 1;
+        lines = wanted > lines ? wanted : lines;
+    }
+    for (size_t line = 0; line < lines; line++) {
+        /* Short headings stand in the last line. */
+        for (size_t i = 0; i < table.columns.count; i++) {
+            const char *heading = table.columns.list[i].heading;
+            if (!table.shown[i].is_shown) {
+                continue;
+            }
+            const char *second = strchr(heading, '\n');
+            bool is_empty = second == NULL && line + 1 < lines;
+            const char *text = is_empty ? "" : second != NULL && line > 0 ? second + 1 : heading;
+            write_cell(&table, i, text, strcspn(text, "\n"));
+        }
+    }
+    cells = records->text;
+    for (size_t i = 0; i < records->count; i++) {
+        for (size_t j = 0; j < table.columns.count; j++) {
+            size_t bytes = strlen(cells);
+            if (table.shown[j].is_shown) {
+                bool is_filled = bytes > 0 || table.columns.list[j].mark != NULL;
+                write_cell(&table, j, is_filled ? cells : "-", is_filled ? bytes : 1);
+            }
+            cells += bytes + 1;
+        }
+    }
+    for (size_t i = 0; i < table.columns.count; i++) {
+        const struct ar_column *column = &table.columns.list[i];
+        if (column->legend != NULL && table.shown[i].is_shown && table.shown[i].has_cells) {
+            fprintf(table.file, "%s %s\n", column->mark, column->legend);
+        }
+    }
     free(records->text);
 }

@@ -7,10 +7,7 @@
 
 enum { RECORD_CELL = 400 };
 
-uint64_t record_count(const struct ar_column *column, const void *record);
-double record_number(const struct ar_column *column, const void *record);
-
-/** The text of a cell in CSV; `room` is for what is no text. */
+/** The text of a cell in CSV, empty where nothing applies; `room` is for what is no text. */
 const char *record_cell(const struct ar_column *column, const void *record, char room[RECORD_CELL]);
 
 /** Appends what a table shows of a field, terminated; empty where nothing applies. */
