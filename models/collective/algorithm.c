@@ -126,20 +126,15 @@ const struct ar_stage *algorithm_stages(const struct ar_algorithm *algorithm,
                                      : algorithm->stages;
 }
 
-static uint32_t size_of(const struct ar_stage *stage, const struct ar_shape *shape)
-{
-    return ar_shape_length(shape, stage->dimension);
-}
-
 uint32_t stage_steps(const struct ar_stage *stage, const struct ar_shape *shape)
 {
-    uint32_t size = size_of(stage, shape);
+    uint32_t size = ar_shape_length(shape, stage->dimension);
     return size > 1 ? stage->block->steps(size) : 0;
 }
 
 uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape)
 {
-    uint32_t size = size_of(stage, shape);
+    uint32_t size = ar_shape_length(shape, stage->dimension);
     return stage->lines == LINES_STRIPES ? ar_shape_ranks(shape)
            : stage->block->parts != NULL ? stage->block->parts(size)
                                          : size;
@@ -158,18 +153,16 @@ struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
     for (uint32_t before; step >= (before = stage_steps(stage, shape)); stage++) {
         step -= before;
     }
-    struct stage_step at = {
-        .stage = stage, .size = size_of(stage, shape), .stride = 1, .step = step};
+    struct stage_step at = {.stage = stage,
+                            .size = ar_shape_length(shape, stage->dimension),
+                            .stride = 1,
+                            .step = step};
     for (uint32_t i = 0; i < stage->dimension; i++) {
         at.stride *= ar_shape_length(shape, i);
     }
     at.steps = stage->block->steps(at.size);
+    at.block_step = stage->is_backwards ? at.steps - 1 - step : step;
     return at;
-}
-
-uint32_t stage_block_step(const struct stage_step *at)
-{
-    return at->stage->is_backwards ? at->steps - 1 - at->step : at->step;
 }
 
 struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,
@@ -194,7 +187,7 @@ uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct 
     }
     for (const struct ar_stage *at = algorithm_stages(algorithm, shape); at->block != NULL; at++) {
         const struct block *block = at->block;
-        uint32_t size = size_of(at, shape), steps = stage_steps(at, shape);
+        uint32_t size = ar_shape_length(shape, at->dimension), steps = stage_steps(at, shape);
         uint32_t lines = at->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
         uint32_t parts = stage_parts(at, shape); /* of the buffer, that messages are made of */
         for (uint32_t i = 0; i < at->dimension && at->lines == LINES_ALL; i++) {
@@ -260,7 +253,7 @@ struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const str
     if (stage->lines == LINES_LEADERS && first > 0) {
         return made;
     }
-    struct block_move move = stage->block->move(at.size, member, stage_block_step(&at));
+    struct block_move move = stage->block->move(at.size, member, at.block_step);
     if (stage->is_backwards) {
         move = (struct block_move){move.receives, move.sends,   move.receive_from,
                                    move.send_to,  move.receive, move.send};

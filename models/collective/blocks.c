@@ -51,34 +51,30 @@ COUNT(uint64_t, folded_tree_messages, power_below(size) - 1)
 
 /* --- walks: members keep their peers --------------------------------------------------------- */
 
-static uint32_t next_of(uint32_t size, uint32_t member)
+/* For `by` below the size. No division, and no sum that could overflow. */
+static uint32_t member_ahead(uint32_t size, uint32_t member, uint32_t by)
 {
-    return member + 1 == size ? 0 : member + 1;
+    uint32_t to_end = size - by;
+    return member < to_end ? member + by : member - to_end;
 }
 
-static uint32_t previous_of(uint32_t size, uint32_t member)
+/* To the member `by` ahead, from the one as far behind. */
+static struct block_move shift_by(uint32_t size, uint32_t member, uint32_t by)
 {
-    return member == 0 ? size - 1 : member - 1;
+    return (struct block_move){.sends = true,
+                               .receives = true,
+                               .send_to = member_ahead(size, member, by),
+                               .receive_from = member_ahead(size, member, size - by)};
 }
 
-/* (member - back) mod size for back <= 2 * size. */
-static uint32_t behind(uint32_t size, uint32_t member, uint32_t back)
-{
-    uint64_t ahead = (uint64_t)member + 2ull * size - back;
-    return (uint32_t)(ahead % size);
-}
-
-/* To the next one part `back` behind, which came as such in the step before. */
+/* To the next one part `back` behind, at most 2 size - 1, which came as such in the step before. */
 static struct block_move pass_on(uint32_t size, uint32_t member, uint32_t back)
 {
-    return (struct block_move){
-        .sends = true,
-        .receives = true,
-        .send_to = next_of(size, member),
-        .receive_from = previous_of(size, member),
-        .send = {.first = behind(size, member, back), .run = 1},
-        .receive = {.first = behind(size, member, back + 1), .run = 1},
-    };
+    struct block_move move = shift_by(size, member, 1);
+    uint64_t ahead = member + 2ull * size - back;
+    move.send = (struct block_parts){.first = (uint32_t)(ahead % size), .run = 1};
+    move.receive = (struct block_parts){.first = (uint32_t)((ahead - 1) % size), .run = 1};
+    return move;
 }
 
 static struct block_move ring_reduce_scatter(uint32_t size, uint32_t member, uint32_t step)
@@ -93,8 +89,7 @@ static struct block_move ring_all_gather(uint32_t size, uint32_t member, uint32_
 
 static struct block_move ring_all_reduce(uint32_t size, uint32_t member, uint32_t step)
 {
-    return step < size - 1 ? ring_reduce_scatter(size, member, step)
-                           : ring_all_gather(size, member, step - (size - 1));
+    return pass_on(size, member, step < size - 1 ? step + 1 : step - (size - 1));
 }
 
 static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t step)
@@ -135,7 +130,7 @@ static uint32_t pair_received(uint32_t size, uint32_t member, uint32_t step)
 static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {
     bool is_right = (step % 2 == 0) == (member % 2 == 0);
-    uint32_t peer = is_right ? next_of(size, member) : previous_of(size, member);
+    uint32_t peer = member_ahead(size, member, is_right ? 1 : size - 1);
     struct block_move move = {
         .sends = true, .receives = true, .send_to = peer, .receive_from = peer};
     if (step == 0) {
@@ -154,22 +149,6 @@ const struct block block_neighbour_all_gather = {BLOCK_EXCHANGE(neighbour_all_ga
                                                  .messages = neighbour_messages};
 
 /* --- all at once, and Bruck's ---------------------------------------------------------------- */
-
-/* For `by` below the size. No division, and no sum that could overflow. */
-static uint32_t member_ahead(uint32_t size, uint32_t member, uint32_t by)
-{
-    uint32_t to_end = size - by;
-    return member < to_end ? member + by : member - to_end;
-}
-
-/* To the member `by` member_ahead, from the one as far behind. */
-static struct block_move shift_by(uint32_t size, uint32_t member, uint32_t by)
-{
-    return (struct block_move){.sends = true,
-                               .receives = true,
-                               .send_to = member_ahead(size, member, by),
-                               .receive_from = member_ahead(size, member, size - by)};
-}
 
 static struct block_move direct_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {

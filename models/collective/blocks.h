@@ -139,13 +139,11 @@ struct stage_step {
     const struct ar_stage *stage;
     uint32_t size, stride;
     uint32_t step, steps; /**< of the stage */
+    uint32_t block_step;  /**< of the block: counted from its end if the stage goes backwards */
 };
 
 struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
                                   const struct ar_shape *shape, uint32_t step);
-
-/** The step of the block: counted from its end if the stage goes backwards. */
-uint32_t stage_block_step(const struct stage_step *at);
 
 /** The part of a span that stages in lower dimensions leave a position. */
 struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,

@@ -78,8 +78,7 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     uint64_t counts[BLOCK_SENDS_MAX];
     for (uint32_t first = is_one_line ? sends->first : 0; first < end; first += BLOCK_SENDS_MAX) {
         uint32_t count = end - first < BLOCK_SENDS_MAX ? end - first : BLOCK_SENDS_MAX;
-        stage->block->sends(at.size, stage_block_step(&at), stage->is_backwards, first, count,
-                            &some);
+        stage->block->sends(at.size, at.block_step, stage->is_backwards, first, count, &some);
         for (uint32_t i = 0; i < count; i++) {
             some.period[i] = are_stripes ? at.size : some.period[i] == 0 ? parts : some.period[i];
         }
@@ -120,7 +119,7 @@ uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const stru
         first += stage_steps(stage++, shape);
     }
     if (peers != PEERS_ROUND) {
-        like = stage_block_step(&at);
+        like = at.block_step;
         like = peers == PEERS_ALTERNATE && like > 2 ? 2 - like % 2 : like;
         like = stage->is_backwards ? at.steps - 1 - like : like;
     }

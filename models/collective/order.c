@@ -57,19 +57,6 @@ static uint32_t reflect(const struct ar_order *order, uint32_t position, bool is
     return (groups % 2 == 0 ? across : on) * order->mirror_group + position % order->mirror_group;
 }
 
-/* The place that a channel without root has at a position. */
-static uint32_t place_at(const struct ar_order *order, uint32_t channel, uint32_t position)
-{
-    uint32_t first;
-    uint32_t gpus = node_of(order, position, &first);
-    uint32_t index = position - first;
-    if (order->gpu_orders != NULL) {
-        return first + ar_gpu_order_gpu(order->gpu_orders, channel, gpus, index);
-    }
-    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
-    return first + (ar_zigzag(gpus, walk) + channel / 2) % gpus;
-}
-
 static uint32_t position_of(const struct ar_order *order, uint32_t channel, uint32_t place)
 {
     uint32_t first;
@@ -106,7 +93,13 @@ uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t pos
     uint32_t channel = order->mesh != NULL ? lane % order->channels : lane;
     position = is_mirrored(order, channel) ? reflect(order, position, true) : position;
     position = order->has_root ? rotate(order, channel, position, false) : position;
-    uint32_t place = place_at(order, channel, position);
+    /* The place that a channel without root has at the position. */
+    uint32_t first;
+    uint32_t gpus = node_of(order, position, &first), index = position - first;
+    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
+    uint32_t place = first + (order->gpu_orders != NULL
+                                  ? ar_gpu_order_gpu(order->gpu_orders, channel, gpus, index)
+                                  : (ar_zigzag(gpus, walk) + channel / 2) % gpus);
     return order->mesh != NULL ? ar_mesh_rank(order->mesh, lane / order->channels, place) : place;
 }
 
