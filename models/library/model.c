@@ -14,14 +14,6 @@ const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMET
 #undef X
 };
 
-/* A hop of simple rings across the network pays its latency on the plateau: they are of large
- * messages. */
-static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice)
-{
-    double plateau = choice == AR_RING_SIMPLE ? ar_tuning_caps(tuning)->plateau : 1;
-    return ar_tuning_net_latency(tuning, choice) * plateau * 1e-6;
-}
-
 /* 0 where nothing says. */
 static double read_prior(const struct ar_tuning *tuning,
                          const struct ar_library_parameter_facts *facts)
@@ -32,8 +24,9 @@ static double read_prior(const struct ar_tuning *tuning,
         return release->latency[facts->choice].base * 1e-6;
     case AR_PRIOR_NODE: /* ll hops of one node are as those of several */
         return ar_tuning_node_latency(tuning, facts->choice, facts->choice == AR_RING_LL) * 1e-6;
-    case AR_PRIOR_NET:
-        return net_latency(tuning, facts->choice);
+    case AR_PRIOR_NET: /* simple rings pay it on the plateau: they are of large messages */
+        return ar_tuning_net_latency(tuning, facts->choice) *
+               (facts->choice == AR_RING_SIMPLE ? ar_tuning_caps(tuning)->plateau : 1) * 1e-6;
     case AR_PRIOR_LL_SHARE:
         return 1 / release->ll_divisor;
     case AR_PRIOR_LL128_SHARE:
