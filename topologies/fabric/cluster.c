@@ -36,54 +36,55 @@ double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes)
            (bytes > AR_LARGE_BUFFER_BYTES ? facts->reduce_large_s_per_byte : 0);
 }
 
-/* Whether switches sum, where no key says so follows from the GPUs or the library's plug-in. */
-static bool switches_sum(const struct ar_topo_values *values, enum ar_topo_key key, bool otherwise)
-{
-    return values->is_given[key] ? values->count[key] != 0 : otherwise;
-}
-
+/* What the values of the file say, with its rates and latencies by kinds of links and paths. */
 static void fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
+    const double *number = values->number;
     uint32_t domain_nodes = values->count[TOPO_NVLINK_DOMAIN];
     uint32_t generation = values->count[TOPO_GPU_GENERATION];
     bool has_nvls = generation >= AR_GPU_HOPPER && generation <= AR_GPU_BLACKWELL;
     bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
     bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
     struct ar_message_cost message = {
-        .gap_s = values->number[TOPO_NET_MESSAGE_GAP],
-        .latency_s = {values->number[TOPO_NET_LATENCY_1K], values->number[TOPO_NET_LATENCY_8K],
-                      values->number[TOPO_NET_LATENCY_64K], values->number[TOPO_NET_LATENCY_512K]}};
+        .gap_s = number[TOPO_NET_MESSAGE_GAP],
+        .latency_s = {number[TOPO_NET_LATENCY_1K], number[TOPO_NET_LATENCY_8K],
+                      number[TOPO_NET_LATENCY_64K], number[TOPO_NET_LATENCY_512K]}};
     message.is_any = message.gap_s > 0;
     for (int i = 0; i < AR_MESSAGE_STEPS; i++) {
         message.is_any = message.is_any || message.latency_s[i] > 0;
     }
+    /* Where no key says whether switches sum, the GPUs or the library's plug-in do. */
+    bool has_nvlink_sums = values->is_given[TOPO_NVLINK_SUMS] ? values->count[TOPO_NVLINK_SUMS] != 0
+                                                              : values->is_switched && has_nvls;
+    bool has_fabric_sums = values->is_given[TOPO_FABRIC_SUMS] ? values->count[TOPO_FABRIC_SUMS] != 0
+                                                              : is_tree && has_collnet;
     cluster->facts = (struct ar_cluster_facts){
         .name = entry_text(cluster, TOPO_NAME),
         .description = entry_text(cluster, TOPO_DESCRIPTION),
         .nodes_count = values->count[TOPO_NODES],
         .gpus_per_node = values->count[TOPO_GPUS],
         .hcas_per_node = values->count[TOPO_HCAS],
-        .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
-        .reduce_large_s_per_byte = values->number[TOPO_GPU_REDUCE_COST_LARGE],
-        .fresh_s_per_byte = values->number[TOPO_GPU_FRESH_COST],
-        .copy_s_per_byte = values->number[TOPO_GPU_COPY_COST],
+        .reduce_s_per_byte = number[TOPO_GPU_REDUCE_COST],
+        .reduce_large_s_per_byte = number[TOPO_GPU_REDUCE_COST_LARGE],
+        .fresh_s_per_byte = number[TOPO_GPU_FRESH_COST],
+        .copy_s_per_byte = number[TOPO_GPU_COPY_COST],
         .message = message,
-        .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
+        .collective_setup_s = number[TOPO_COLLECTIVE_SETUP],
         .device_cost = entry_text(cluster, TOPO_GPU_COST_TABLE),
-        .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
+        .gpu_memory_bytes = number[TOPO_GPU_MEMORY],
         .cpu_link_Bps = values->is_given[TOPO_CPU_LINK]
-                            ? values->number[TOPO_CPU_LINK]
-                            : values->number[TOPO_PCIE_BANDWIDTH] *
-                                  values->count[TOPO_PCIE_SWITCHES] / values->count[TOPO_GPUS],
-        .cpu_optimizer_Bps = values->number[TOPO_CPU_OPTIMIZER],
+                            ? number[TOPO_CPU_LINK]
+                            : number[TOPO_PCIE_BANDWIDTH] * values->count[TOPO_PCIE_SWITCHES] /
+                                  values->count[TOPO_GPUS],
+        .cpu_optimizer_Bps = number[TOPO_CPU_OPTIMIZER],
         .links_fitted = entry_text(cluster, TOPO_LINKS_FITTED),
-        .has_nvlink = ar_topo_has_nvlink(values),
+        .has_nvlink = values->has_nvlink,
         .has_nvswitch = values->is_switched,
         .nvlink_domain_nodes = domain_nodes > 0 ? domain_nodes : 1,
-        .has_nvlink_sums = switches_sum(values, TOPO_NVLINK_SUMS, values->is_switched && has_nvls),
+        .has_nvlink_sums = has_nvlink_sums,
         .are_nvlink_sums_given = values->is_given[TOPO_NVLINK_SUMS],
-        .has_fabric_sums = switches_sum(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
+        .has_fabric_sums = has_fabric_sums,
         .gpu_generation = (enum ar_gpu_generation)values->count[TOPO_GPU_GENERATION],
         .cpu_vendor = (enum ar_cpu_vendor)values->count[TOPO_CPU_VENDOR],
         .hca_kind = (enum ar_hca_kind)values->count[TOPO_HCA_KIND],
@@ -93,11 +94,27 @@ static void fill_facts(struct ar_cluster *cluster)
         .has_hcas_on_switches = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH,
         .library_release = entry_text(cluster, TOPO_LIBRARY_RELEASE),
         .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
-        .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
-        .library_net_bus_Bps = values->number[TOPO_LIBRARY_NET_BUS],
-        .library_net_latency_s = values->number[TOPO_LIBRARY_NET_LATENCY],
+        .library_node_bus_Bps = number[TOPO_LIBRARY_NODE_BUS],
+        .library_net_bus_Bps = number[TOPO_LIBRARY_NET_BUS],
+        .library_net_latency_s = number[TOPO_LIBRARY_NET_LATENCY],
         .library_cost = entry_text(cluster, TOPO_LIBRARY_COST_TABLE),
     };
+    double *rates_Bps = cluster->rates_Bps;
+    rates_Bps[AR_KIND_NVLINK] = number[TOPO_NVLINK_BANDWIDTH];
+    rates_Bps[AR_KIND_PCIE] = number[TOPO_PCIE_BANDWIDTH];
+    rates_Bps[AR_KIND_PORT] = rates_Bps[values->is_switched ? AR_KIND_NVLINK : AR_KIND_PCIE];
+    rates_Bps[AR_KIND_HCA] = values->count[TOPO_TORUS_LINKS_AT_ONCE] > 0
+                                 ? values->count[TOPO_TORUS_LINKS_AT_ONCE] *
+                                       number[TOPO_TORUS_LINK_BANDWIDTH] / values->count[TOPO_HCAS]
+                                 : number[TOPO_HCA_BANDWIDTH];
+    cluster->latencies_s[AR_TIER_NVLINK] = number[TOPO_NVLINK_LATENCY];
+    cluster->latencies_s[AR_TIER_PCIE] = number[TOPO_PCIE_LATENCY];
+    cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
+    cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
+    cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
+    struct ar_tree_level *racks = &cluster->tree.levels[0];
+    uint32_t cables = cluster->routes == AR_ROUTES_IDEAL ? values->count[TOPO_RACK_UPLINKS] : 1;
+    racks->bandwidth_Bps = cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
 }
 
 static uint16_t add_node_link(struct ar_node_links *node, struct ar_node_link link)
@@ -119,28 +136,6 @@ static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus
     }
 }
 
-static void take_rates(struct ar_cluster *cluster)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    const double *number = values->number;
-    double *rates_Bps = cluster->rates_Bps;
-    rates_Bps[AR_KIND_NVLINK] = number[TOPO_NVLINK_BANDWIDTH];
-    rates_Bps[AR_KIND_PCIE] = number[TOPO_PCIE_BANDWIDTH];
-    rates_Bps[AR_KIND_PORT] = rates_Bps[values->is_switched ? AR_KIND_NVLINK : AR_KIND_PCIE];
-    rates_Bps[AR_KIND_HCA] = values->count[TOPO_TORUS_LINKS_AT_ONCE] > 0
-                                 ? values->count[TOPO_TORUS_LINKS_AT_ONCE] *
-                                       number[TOPO_TORUS_LINK_BANDWIDTH] / values->count[TOPO_HCAS]
-                                 : number[TOPO_HCA_BANDWIDTH];
-    cluster->latencies_s[AR_TIER_NVLINK] = number[TOPO_NVLINK_LATENCY];
-    cluster->latencies_s[AR_TIER_PCIE] = number[TOPO_PCIE_LATENCY];
-    cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
-    cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
-    cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
-    struct ar_tree_level *racks = &cluster->tree.levels[0];
-    uint32_t cables = cluster->routes == AR_ROUTES_IDEAL ? values->count[TOPO_RACK_UPLINKS] : 1;
-    racks->bandwidth_Bps = cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
-}
-
 enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
                                  struct ar_arena *arena, struct ar_cluster **cluster,
                                  struct ar_error *err)
@@ -151,6 +146,7 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     AR_TRY(ar_topo_entries_apply(settings, arena, &made->entries, err));
     AR_TRY(ar_topo_values_parse(&made->entries, &made->values, err));
     AR_TRY(ar_topo_values_check(&made->entries, &made->values, err));
+    made->routes = (enum ar_routes)made->values.count[TOPO_FABRIC_ROUTES];
     fill_facts(made);
     made->domain_nodes = made->facts.nvlink_domain_nodes;
     /* Numbers the links of a node: NVLinks 0-1, 1-0, 0-2, 2-0, ..., then ports, PCIe and HCAs. */
@@ -158,7 +154,7 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     struct ar_node_links *node = &made->node;
     uint32_t gpus = values->count[TOPO_GPUS];
     bool has_ports =
-        (gpus > 1 || made->domain_nodes > 1) && (values->is_switched || ar_topo_needs_pcie(values));
+        (gpus > 1 || made->domain_nodes > 1) && (values->is_switched || values->needs_pcie);
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
     node->list = ar_arena_alloc(made->arena, capacity, sizeof *node->list);
@@ -181,7 +177,6 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     number_groups(AR_KIND_HCA, values->count[TOPO_HCAS], gpus, node, node->hca);
     uint64_t links = (uint64_t)made->values.count[TOPO_NODES] * made->node.count, fabric_links = 0;
     made->fabric = fabrics[made->values.count[TOPO_FABRIC]];
-    made->routes = (enum ar_routes)made->values.count[TOPO_FABRIC_ROUTES];
     AR_TRY(made->fabric->make(made, &fabric_links, err));
     if (links + fabric_links > INT32_MAX) { /* more than 31 bits can count */
         return ar_topo_refuse(&made->entries, TOPO_NODES,
@@ -189,7 +184,6 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     }
     made->first_fabric_link = (uint32_t)links;
     made->fabric_links_count = (uint32_t)fabric_links;
-    take_rates(made);
     ar_gpu_orders_find(&made->values, &made->orders);
     *cluster = made;
     return AR_OK;
@@ -272,7 +266,6 @@ enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link
                             ar_link_cost_key(cost), value);
     }
     cluster->values.number[costs[cost].key] = value;
-    take_rates(cluster);
     fill_facts(cluster);
     return AR_OK;
 }
@@ -291,7 +284,6 @@ void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         cluster->values.number[costs[i].key] = values[i];
     }
-    take_rates(cluster);
     fill_facts(cluster);
 }
 

@@ -94,13 +94,6 @@ struct ar_fat_tree {
 const char *ar_tree_group_name(const struct ar_fat_tree *tree, uint32_t level, uint32_t group,
                                char *name, size_t size);
 
-/** The group of an HCA at level 0. */
-static inline uint32_t ar_tree_leaf(const struct ar_fat_tree *tree, struct ar_port port)
-{
-    uint32_t rack = port.node / tree->levels[0].children;
-    return tree->rails == 1 ? rack : rack * tree->rails + port.hca;
-}
-
 /** A setting of slow links, and the first link that it means. */
 struct ar_slow_link {
     struct ar_cluster_parameter parameter;

@@ -123,12 +123,6 @@ uint32_t ar_route_hash(const struct ar_cluster *cluster, struct ar_port from, st
                       32);
 }
 
-/* The HCA of a directed link of one of the place's node. */
-static struct ar_port port_of(const struct ar_cluster *cluster, struct place place, uint32_t link)
-{
-    return (struct ar_port){place.node, (link - place.first - cluster->node.hca[0]) / 2};
-}
-
 bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link)
 {
     uint32_t of_node = link % cluster->node.count, first = cluster->node.hca[0];
@@ -241,8 +235,9 @@ const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t
         ar_path_add(cluster, out, rates_Bps[AR_KIND_HCA], path);
         uint32_t before = path->links_count;
         if (cluster->fabric_links_count > 0) {
-            cluster->fabric->route(cluster, port_of(cluster, from, out), port_of(cluster, to, in),
-                                   path);
+            struct ar_port leaves = {from.node, (out - from.first - node->hca[0]) / 2};
+            struct ar_port enters = {to.node, (in - to.first - node->hca[0]) / 2};
+            cluster->fabric->route(cluster, leaves, enters, path);
         }
         path->climbs = before + (path->links_count - before) / 2;
         ar_path_add(cluster, in, rates_Bps[AR_KIND_HCA], path);

@@ -148,30 +148,27 @@ static enum ar_status refuse_value(const struct ar_topo_entry *entry, const char
                         entry->text, expected);
 }
 
-static enum ar_status parse_size(const char *where, const char *text, double *number,
-                                 struct ar_error *err)
-{
-    uint64_t bytes;
-    AR_TRY(ar_parse_bytes(where, text, &bytes, err));
-    *number = (double)bytes;
-    return AR_OK;
-}
-
 /* Rates, times, costs and sizes; bounds that no machine reaches keep sums and quotients finite. */
 static const struct {
     enum ar_status (*parse)(const char *where, const char *text, double *number,
-                            struct ar_error *err);
+                            struct ar_error *err); /* NULL: whole bytes */
     double min, max;
     const char *expected;
 } kinds[] = {[KIND_RATE] = {ar_parse_rate, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
              [KIND_SECONDS] = {ar_parse_seconds, 0, 1000, "a time of at most 1000s"},
              [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
-             [KIND_SIZE] = {parse_size, 1e6, 1e15, "a size of at least 1MB"}};
+             [KIND_SIZE] = {NULL, 1e6, 1e15, "a size of at least 1MB"}};
 
 static enum ar_status parse_entry_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
                                          double *number, struct ar_error *err)
 {
-    AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
+    uint64_t bytes;
+    if (kinds[kind].parse == NULL) {
+        AR_TRY(ar_parse_bytes(entry->where, entry->text, &bytes, err));
+        *number = (double)bytes;
+    } else {
+        AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
+    }
     return *number >= kinds[kind].min && *number <= kinds[kind].max
                ? AR_OK
                : refuse_value(entry, kinds[kind].expected, err);
@@ -188,30 +185,25 @@ static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *v
 }
 
 /* The words of a choice; its number is its place. */
-static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *value,
-                                   struct ar_error *err)
-{
-    static const char *const attached[] = {
-        [AR_HCA_ON_HOST] = "host", [AR_HCA_ON_SWITCH] = "switch", NULL};
-    static const char *const rails[] = {
-        [AR_RAILS_NONE] = "none", [AR_RAILS_NVLINK] = "nvlink", [AR_RAILS_SPINE] = "spine", NULL};
-    static const char *const fabrics[] = {AR_FABRIC_LIST(AR_LIST_SECOND) NULL};
-    static const char *const arrangements[] = {
-        [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
-    static const char *const no_yes[] = {"no", "yes", NULL};
-    static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {
-        [TOPO_HCA_ATTACHED] = attached,
-        [TOPO_GPU_GENERATION] = ar_gpu_generation_names,
-        [TOPO_CPU_VENDOR] = ar_cpu_vendor_names,
-        [TOPO_HCA_KIND] = ar_hca_kind_names,
-        [TOPO_LIBRARY_COLLNET] = no_yes,
-        [TOPO_NVLINK_SUMS] = no_yes,
-        [TOPO_FABRIC_SUMS] = no_yes,
-        [TOPO_FABRIC] = fabrics,
-        [TOPO_TREE_RAILS] = rails,
-        [TOPO_DRAGONFLY_ARRANGEMENT] = arrangements};
-    return ar_parse_choice(entry->where, entry->text, choices[entry->key], value, err);
-}
+static const char *const attached_names[] = {
+    [AR_HCA_ON_HOST] = "host", [AR_HCA_ON_SWITCH] = "switch", NULL};
+static const char *const rails_names[] = {
+    [AR_RAILS_NONE] = "none", [AR_RAILS_NVLINK] = "nvlink", [AR_RAILS_SPINE] = "spine", NULL};
+static const char *const fabric_names[] = {AR_FABRIC_LIST(AR_LIST_SECOND) NULL};
+static const char *const arrangement_names[] = {
+    [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {
+    [TOPO_HCA_ATTACHED] = attached_names,
+    [TOPO_GPU_GENERATION] = ar_gpu_generation_names,
+    [TOPO_CPU_VENDOR] = ar_cpu_vendor_names,
+    [TOPO_HCA_KIND] = ar_hca_kind_names,
+    [TOPO_LIBRARY_COLLNET] = no_yes,
+    [TOPO_NVLINK_SUMS] = no_yes,
+    [TOPO_FABRIC_SUMS] = no_yes,
+    [TOPO_FABRIC] = fabric_names,
+    [TOPO_TREE_RAILS] = rails_names,
+    [TOPO_DRAGONFLY_ARRANGEMENT] = arrangement_names};
 
 static enum ar_status parse_routes(const struct ar_topo_entry *entry, struct ar_topo_values *values,
                                    struct ar_error *err)
@@ -280,7 +272,8 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
         return parse_entry_number(entry, ar_topo_keys[entry->key].kind, &values->number[entry->key],
                                   err);
     case KIND_CHOICE:
-        return parse_choice(entry, &values->count[entry->key], err);
+        return ar_parse_choice(entry->where, entry->text, choices[entry->key],
+                               &values->count[entry->key], err);
     case KIND_COUNTS:
     case KIND_RATES:
         return parse_list(entry, values, err);
@@ -340,36 +333,6 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     return AR_OK;
 }
 
-/* A fabric of routers has as many nodes as its routers hold, also without `nodes`. */
-static enum ar_status derive_nodes(const struct ar_topo_entries *entries,
-                                   struct ar_topo_values *values, struct ar_error *err)
-{
-    uint32_t fabric = values->count[TOPO_FABRIC];
-    bool is_torus = fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
-    enum ar_topo_key key = is_torus ? TOPO_TORUS_LENGTHS : TOPO_DRAGONFLY_GROUPS;
-    uint32_t router_nodes = values->count[TOPO_ROUTER_NODES];
-    double nodes = router_nodes > 0 ? router_nodes : 1; /* products of counts may exceed 64 bits */
-    char expected[120];
-    for (uint32_t d = 0; is_torus && d < values->count[key]; d++) {
-        nodes *= values->list[key][d];
-    }
-    nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
-    if (fabric == AR_FABRIC_FAT_TREE || !values->is_given[key] || nodes == 0) {
-        return AR_OK; /* what is missing is refused later */
-    }
-    if (nodes > AR_TOPO_NODES_MAX) {
-        return ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err);
-    }
-    if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
-        snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
-                 is_torus ? "torus.lengths" : "all groups of the dragonfly");
-        return ar_topo_refuse(entries, TOPO_NODES, expected, err);
-    }
-    values->count[TOPO_NODES] = (uint32_t)nodes;
-    values->is_given[TOPO_NODES] = true;
-    return AR_OK;
-}
-
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err)
 {
@@ -377,40 +340,48 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
         const struct ar_topo_entry *entry = &entries->list[i];
         AR_TRY(ar_error_blame(parse_entry(entry, values, err), entry->status, err));
     }
-    AR_TRY(derive_nodes(entries, values, err));
+    /* A fabric of routers has as many nodes as its routers hold, also without `nodes`; what is
+     * missing is refused later. */
+    uint32_t fabric = values->count[TOPO_FABRIC];
+    bool is_torus = fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
+    enum ar_topo_key key = is_torus ? TOPO_TORUS_LENGTHS : TOPO_DRAGONFLY_GROUPS;
+    uint32_t router_nodes = values->count[TOPO_ROUTER_NODES];
+    double nodes = router_nodes > 0 ? router_nodes : 1; /* products of counts may exceed 64 bits */
+    for (uint32_t d = 0; is_torus && d < values->count[key]; d++) {
+        nodes *= values->list[key][d];
+    }
+    nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
+    if (fabric != AR_FABRIC_FAT_TREE && values->is_given[key] && nodes > 0) {
+        char expected[120];
+        if (nodes > AR_TOPO_NODES_MAX) {
+            return ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err);
+        }
+        if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
+            snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
+                     is_torus ? "torus.lengths" : "all groups of the dragonfly");
+            return ar_topo_refuse(entries, TOPO_NODES, expected, err);
+        }
+        values->count[TOPO_NODES] = (uint32_t)nodes;
+        values->is_given[TOPO_NODES] = true;
+    }
     const struct ar_topo_entry *pairs = ar_topo_entries_find(entries, TOPO_NVLINK_PAIRS);
-    uint32_t gpus = values->count[TOPO_GPUS];
-    return pairs == NULL || gpus == 0
-               ? AR_OK
-               : ar_error_blame(parse_pairs(pairs, gpus, values, err), pairs->status, err);
+    uint32_t gpus = values->count[TOPO_GPUS], with_nvlink = 0;
+    if (pairs != NULL && gpus > 0) {
+        AR_TRY(ar_error_blame(parse_pairs(pairs, gpus, values, err), pairs->status, err));
+    }
+    for (uint32_t a = 0; a < gpus; a++) {
+        for (uint32_t b = 0; b < a; b++) {
+            with_nvlink += values->weight[a][b] != 0;
+        }
+    }
+    values->has_nvlink = values->is_switched || with_nvlink > 0;
+    values->needs_pcie = !values->is_switched && gpus > 1 && with_nvlink < gpus * (gpus - 1) / 2;
+    return AR_OK;
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
 enum { MISSING_SIZE = 400 };
-
-/* Pairs of GPUs with an NVLink. */
-static uint32_t count_nvlink_pairs(const struct ar_topo_values *values)
-{
-    uint32_t count = 0;
-    for (uint32_t a = 0; a < values->count[TOPO_GPUS]; a++) {
-        for (uint32_t b = 0; b < a; b++) {
-            count += values->weight[a][b] != 0;
-        }
-    }
-    return count;
-}
-
-bool ar_topo_has_nvlink(const struct ar_topo_values *values)
-{
-    return values->is_switched || count_nvlink_pairs(values) > 0;
-}
-
-bool ar_topo_needs_pcie(const struct ar_topo_values *values)
-{
-    uint32_t gpus = values->count[TOPO_GPUS];
-    return !values->is_switched && gpus > 1 && count_nvlink_pairs(values) < gpus * (gpus - 1) / 2;
-}
 
 static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
                                       const struct ar_topo_values *values, struct ar_error *err)
@@ -432,8 +403,8 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
     } needs[] = {
         [NEED_NEVER] = {false, ""},
         [NEED_ALWAYS] = {true, "every cluster file has one"},
-        [NEED_NVLINK] = {ar_topo_has_nvlink(values), "nvlink.pairs is given"},
-        [NEED_PCIE] = {ar_topo_needs_pcie(values), "some pairs of GPUs have no NVLink"},
+        [NEED_NVLINK] = {values->has_nvlink, "nvlink.pairs is given"},
+        [NEED_PCIE] = {values->needs_pcie, "some pairs of GPUs have no NVLink"},
         [NEED_SWITCHES] = {count[TOPO_PCIE_SWITCHES] > 0, "pcie.switches is given"},
         [NEED_NODES] = {nodes > 1 && nodes > count[TOPO_NVLINK_DOMAIN],
                         "the cluster has several nodes"},
@@ -469,12 +440,6 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
     return used == 0 ? AR_OK : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
 }
 
-/* Whether a key has a value above 0. */
-static bool has_value(const struct ar_topo_values *values, enum ar_topo_key key)
-{
-    return values->is_given[key] && (values->count[key] != 0 || values->number[key] > 0);
-}
-
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
                                     const struct ar_topo_values *values, struct ar_error *err)
 {
@@ -487,10 +452,11 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
     bool is_dragonfly = !is_tree && !is_torus;
     bool is_attached = count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH;
     bool goes_by_nvlink = count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK && gpus > 1;
-    bool are_joined = ar_topo_has_nvlink(values) && !ar_topo_needs_pcie(values);
-#define OTHER_FABRIC(key, is_own, expected)                                                        \
+    bool are_joined = values->has_nvlink && !values->needs_pcie;
+#define OTHER_FABRIC(key, is_own, expected) /* a value above 0 */                                  \
     {                                                                                              \
-        key, !(is_own) && has_value(values, key), expected                                         \
+        key, !(is_own) && values->is_given[key] && (count[key] != 0 || values->number[key] > 0),   \
+            expected                                                                               \
     }
     const struct {
         enum ar_topo_key key;

@@ -232,6 +232,8 @@ struct ar_topo_values {
     uint32_t count[AR_TOPO_KEYS_COUNT];
     double list[AR_TOPO_KEYS_COUNT][AR_TOPO_LIST_MAX]; /**< items of a list: counts or rates */
     bool is_switched;                                  /**< `nvlink.pairs = switch` */
+    bool has_nvlink; /**< some pair of GPUs of a node has an NVLink or a switch */
+    bool needs_pcie; /**< some pair has none */
     /** NVLink weight of each directed pair, 0: none. */
     uint8_t weight[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
 };
@@ -240,10 +242,6 @@ struct ar_topo_values {
  * dragonfly has as many as its routers hold. */
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err);
-
-/** Whether some pair of GPUs of a node has an NVLink or a switch; whether some pair has none. */
-bool ar_topo_has_nvlink(const struct ar_topo_values *values);
-bool ar_topo_needs_pcie(const struct ar_topo_values *values);
 
 /** Checks the values of a cluster file against each other; some keys must be there, and all that
  * are missing are named in one line. */

@@ -7,12 +7,6 @@
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-static uint32_t cables_at(const struct ar_topo_values *values, uint32_t level)
-{
-    return level == 0 ? values->count[TOPO_RACK_UPLINKS]
-                      : (uint32_t)values->list[TOPO_TREE_UPLINKS][level - 1];
-}
-
 /* Links of a level: its cables, spread evenly over the switches at both ends; or one of their sum.
  */
 static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, struct ar_error *err)
@@ -20,9 +14,10 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
     const struct ar_topo_values *values = &cluster->values;
     struct ar_fat_tree *tree = &cluster->tree;
     struct ar_tree_level *level = &tree->levels[index];
-    uint32_t cables = cables_at(values, index);
+    const double *uplinks = values->list[TOPO_TREE_UPLINKS]; /* from the second level on */
+    uint32_t cables = index == 0 ? values->count[TOPO_RACK_UPLINKS] : (uint32_t)uplinks[index - 1];
     /* Switches above: as many as its cables, and those of the next level, spread over evenly. */
-    uint32_t above = index + 1 < tree->levels_count ? cables_at(values, index + 1) : 0;
+    uint32_t above = index + 1 < tree->levels_count ? (uint32_t)uplinks[index] : 0;
     uint32_t switches = values->is_given[TOPO_TREE_SWITCHES]
                             ? (uint32_t)values->list[TOPO_TREE_SWITCHES][index]
                             : ar_common_divisor(cables, above);
@@ -60,72 +55,44 @@ static bool add_level(struct ar_fat_tree *tree, uint32_t children, uint32_t *cou
     return true;
 }
 
-/* Nodes that do not fill a group are a group, too. Rails that are joined above are groups even in
- * one rack. */
-static void group_nodes(struct ar_cluster *cluster)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    struct ar_fat_tree *tree = &cluster->tree;
-    uint32_t count = values->count[TOPO_NODES];
-    uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
-    bool has_level = add_level(tree, rack_nodes, &count);
-    if (!has_level && values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && tree->rails > 1) {
-        tree->levels[tree->levels_count++] =
-            (struct ar_tree_level){.children = count, .count = tree->rails};
-        return;
-    }
-    for (uint32_t i = 0; has_level && i < values->count[TOPO_TREE_GROUPS]; i++) {
-        has_level = add_level(tree, (uint32_t)values->list[TOPO_TREE_GROUPS][i], &count);
-    }
-    if (tree->levels_count > 0) {
-        tree->levels[0].count *= tree->rails;
-    }
-    if (tree->levels_count > 1) {
-        tree->levels[1].children *= tree->rails;
-    }
-}
-
-/* Says what was taken for switches that nobody counted, where it matters. */
-static void record_switches(struct ar_cluster *cluster)
-{
-    const struct ar_fat_tree *tree = &cluster->tree;
-    char text[16 * AR_TREE_LEVELS_MAX] = "";
-    size_t used = 0;
-    if (cluster->routes == AR_ROUTES_IDEAL || tree->levels_count == 0 ||
-        cluster->values.is_given[TOPO_TREE_SWITCHES]) {
-        return;
-    }
-    for (uint32_t i = 0; i < tree->levels_count; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", i > 0 ? "x" : "",
-                                 tree->levels[i].switches);
-    }
-    ar_topo_entries_store((struct ar_topo_entry){TOPO_TREE_SWITCHES,
-                                                 ar_arena_text(cluster->arena, text), "assumed",
-                                                 cluster->entries.path, AR_BAD_DATA},
-                          &cluster->entries);
-}
-
 static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_count,
                                 struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
     struct ar_fat_tree *tree = &cluster->tree;
-    tree->levels_count = 0;
-    tree->rails = 1;
-    if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] > 1) {
-        tree->rails = values->count[TOPO_HCAS];
+    bool has_rails = values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE;
+    tree->rails = has_rails && values->count[TOPO_HCAS] > 1 ? values->count[TOPO_HCAS] : 1;
+    /* Nodes that do not fill a group are a group, too. Rails that are joined above are groups even
+     * in one rack. */
+    uint32_t count = values->count[TOPO_NODES];
+    bool has_level = add_level(tree, values->count[TOPO_RACK_NODES], &count);
+    if (!has_level && values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && tree->rails > 1) {
+        tree->levels[tree->levels_count++] =
+            (struct ar_tree_level){.children = count, .count = tree->rails};
+    } else if (has_level) {
+        for (uint32_t i = 0; has_level && i < values->count[TOPO_TREE_GROUPS]; i++) {
+            has_level = add_level(tree, (uint32_t)values->list[TOPO_TREE_GROUPS][i], &count);
+        }
+        tree->levels[0].count *= tree->rails;
+        tree->levels[1].children *= tree->rails; /* if there is one */
     }
-    group_nodes(cluster);
+    /* Cables of the levels, and what was taken for switches that nobody counted. */
+    char switches[16 * AR_TREE_LEVELS_MAX] = "";
+    size_t used = 0;
     *links_count = 0;
-    for (uint32_t i = 0; i < tree->levels_count; i++) {
+    for (uint32_t i = 0; i < tree->levels_count && *links_count <= INT32_MAX; i++) {
         AR_TRY(lay_cables(cluster, i, err));
         tree->levels[i].first_link = (uint32_t)*links_count;
         *links_count += 2 * (uint64_t)tree->levels[i].count * tree->levels[i].links;
-        if (*links_count > INT32_MAX) {
-            break; /* refused by the caller */
-        }
+        used += (size_t)snprintf(switches + used, sizeof switches - used, "%s%u", i > 0 ? "x" : "",
+                                 tree->levels[i].switches);
     }
-    record_switches(cluster);
+    if (cluster->routes != AR_ROUTES_IDEAL && used > 0 && !values->is_given[TOPO_TREE_SWITCHES]) {
+        ar_topo_entries_store((struct ar_topo_entry){TOPO_TREE_SWITCHES,
+                                                     ar_arena_text(cluster->arena, switches),
+                                                     "assumed", cluster->entries.path, AR_BAD_DATA},
+                              &cluster->entries);
+    }
     return AR_OK;
 }
 
@@ -181,12 +148,16 @@ static uint32_t climb_level(const struct climb *climb, uint32_t level, uint32_t 
 static void tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
                        struct ar_path *path)
 {
-    uint32_t a = ar_tree_leaf(&cluster->tree, from), b = ar_tree_leaf(&cluster->tree, to);
+    const struct ar_fat_tree *tree = &cluster->tree;
+    bool has_rails = tree->rails > 1;
+    uint32_t nodes = tree->levels[0].children; /* of a rack */
+    uint32_t a = from.node / nodes * tree->rails + (has_rails ? from.hca : 0);
+    uint32_t b = to.node / nodes * tree->rails + (has_rails ? to.hca : 0);
     if (a == b) {
         return;
     }
     path->tier = AR_TIER_SPINE;
-    uint32_t hcas = cluster->tree.rails == 1 ? cluster->facts.hcas_per_node : 1;
+    uint32_t hcas = has_rails ? 1 : cluster->facts.hcas_per_node;
     const struct climb climb = {cluster, from, to};
     climb_level(&climb, 0, a, b, 0, to.node * hcas + (hcas > 1 ? to.hca : 0), path);
 }
