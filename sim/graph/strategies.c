@@ -152,12 +152,11 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
 {
     double batches = ar_layout_batches(layout);
     /* Every kernel of a pass, also those of what is recomputed, costs the host the same. */
-    double kernel_s = ar_framework_number(framework, AR_TERM_HOST_KERNEL);
-    struct ar_host_times host = {
-        .batch_s = ar_framework_number(framework, AR_TERM_HOST_BATCH),
-        .collective_s = ar_framework_number(framework, AR_TERM_HOST_COLLECTIVE),
-        .tensor_s = ar_framework_number(framework, AR_TERM_HOST_TENSOR),
-        .is_blocking = ar_framework_number(framework, AR_TERM_HOST_BLOCKING) > 0};
+    double kernel_s = framework->terms[AR_TERM_HOST_KERNEL].number;
+    struct ar_host_times host = {.batch_s = framework->terms[AR_TERM_HOST_BATCH].number,
+                                 .collective_s = framework->terms[AR_TERM_HOST_COLLECTIVE].number,
+                                 .tensor_s = framework->terms[AR_TERM_HOST_TENSOR].number,
+                                 .is_blocking = framework->terms[AR_TERM_HOST_BLOCKING].number > 0};
     host.is_on = kernel_s + host.batch_s + host.collective_s > 0;
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;

@@ -75,12 +75,12 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
         .batch = ar_scenario_has(scenario, AR_KEY_BATCH) ? scenario->batch : BATCH_STANDARD,
         .precision = ar_scenario_has(scenario, AR_KEY_PRECISION) ? scenario->precision : AR_FP16,
         .has_kernel_floor = ar_framework_is_on(scenario->framework, AR_TERM_KERNEL_FLOOR),
-        .kernel_floor_s = ar_framework_number(scenario->framework, AR_TERM_KERNEL_FLOOR)};
+        .kernel_floor_s = scenario->framework->terms[AR_TERM_KERNEL_FLOOR].number};
     if (offered->is_timed) {
         return take_timed(scenario, offered, &source->request, err);
     }
     char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
-    return ar_device_cost_has(source->cost, source->request.precision)
+    return ar_device_cost_has_group(source->cost, source->request.precision, AR_COST_OF_KERNELS)
                ? AR_OK
                : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
                                     "found %s; expected %s, of which cost table %s speaks",
@@ -111,7 +111,7 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
         /* Scales the trace to the rate that was measured. compute.scale goes on top of it: here it
          * would cancel out. */
         const struct compute_rate *rate = &scenario->rate;
-        double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
+        double scale = scenario->framework->terms[AR_TERM_COMPUTE_SCALE].number;
         struct ar_trace *measured = NULL;
         source.request.batch = rate->batch;
         if (trace->is_timed && rate->batch != trace->batch) {
@@ -199,7 +199,7 @@ static enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs 
 
 static double job_term(const struct ar_job *job, enum ar_term which)
 {
-    return job->framework != NULL ? ar_framework_number(job->framework, which) : 0;
+    return job->framework != NULL ? job->framework->terms[which].number : 0;
 }
 
 bool job_has_cycles(const struct ar_job *job)

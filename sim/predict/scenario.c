@@ -297,7 +297,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     }
     scenario->settings_text = text;
     if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
-        scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
+        scenario->jitter_frac = scenario->framework->terms[AR_TERM_JITTER].number;
     }
     if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
         scenario->iterations_count =
@@ -457,7 +457,7 @@ void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
     ar_hash_text(hash, scenario->fusion.text);
     ADD(scenario->wire);
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        double number = ar_framework_number(scenario->framework, (enum ar_term)i);
+        double number = scenario->framework->terms[i].number;
         ADD(number);
     }
     const struct ar_library *library = ar_scenario_fitted(scenario);

@@ -237,7 +237,7 @@ Test(scenario, jitter_buckets_and_steps_follow_the_framework_unless_they_are_set
     cr_expect_str_eq(given.fusion.text, "groups:3");
     cr_expect_eq(given.buckets_count, 3);
     cr_expect_eq(given.iterations_count, 4);
-    cr_expect_eq(shipped.jitter_frac, ar_framework_number(shipped.framework, AR_TERM_JITTER));
+    cr_expect_eq(shipped.jitter_frac, shipped.framework->terms[AR_TERM_JITTER].number);
     cr_expect_gt(shipped.jitter_frac, 0);
     cr_expect_str_eq(shipped.fusion.text, shipped.framework->terms[AR_TERM_FUSION_RULE].text);
 }

@@ -247,8 +247,8 @@ struct ar_device_cost {
 enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
                                    struct ar_device_cost **cost, struct ar_error *err);
 
-/** Whether the table has a precision; a group of its quantities. */
-bool ar_device_cost_has(const struct ar_device_cost *cost, enum ar_precision precision);
+/** Whether the table has a group of quantities of a precision; it has AR_COST_OF_KERNELS of all
+ * precisions that it has. */
 bool ar_device_cost_has_group(const struct ar_device_cost *cost, enum ar_precision precision,
                               enum ar_cost_group group);
 

@@ -145,12 +145,6 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
 /** Not at its default. */
 bool ar_framework_is_on(const struct ar_framework *framework, enum ar_term term);
 
-/** Value of a term. */
-static inline double ar_framework_number(const struct ar_framework *framework, enum ar_term term)
-{
-    return framework->terms[term].number;
-}
-
 /** Precision on the wire of gradients computed in `precision`. */
 enum ar_precision ar_framework_wire(const struct ar_framework *framework,
                                     enum ar_precision precision);

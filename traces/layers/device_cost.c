@@ -234,11 +234,6 @@ bool ar_device_cost_has_group(const struct ar_device_cost *cost, enum ar_precisi
     return !isnan(cost->value[first][precision]);
 }
 
-bool ar_device_cost_has(const struct ar_device_cost *cost, enum ar_precision precision)
-{
-    return ar_device_cost_has_group(cost, precision, AR_COST_OF_KERNELS);
-}
-
 struct ar_device_cost *ar_device_cost_single(const struct ar_device_cost *cost,
                                              struct ar_arena *arena)
 {
@@ -256,7 +251,7 @@ char *ar_device_cost_precisions(const struct ar_device_cost *cost,
 {
     int used = 0;
     for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
-        if (ar_device_cost_has(cost, (enum ar_precision)i)) {
+        if (ar_device_cost_has_group(cost, (enum ar_precision)i, AR_COST_OF_KERNELS)) {
             used += snprintf(text + used, AR_DEVICE_COST_PRECISIONS_TEXT - (size_t)used, "%s%s",
                              used > 0 ? ", " : "", ar_precision_names[i]);
         }
@@ -266,22 +261,9 @@ char *ar_device_cost_precisions(const struct ar_device_cost *cost,
 
 /* --- what all laws use --------------------------------------------------------------------- */
 
-static double cost_value(const struct ar_device_cost *cost, enum ar_precision precision,
-                         enum ar_cost quantity)
-{
-    return cost->value[quantity][precision];
-}
-
 static double stored_element_bytes(enum ar_precision precision)
 {
     return ar_precision_bytes(ar_precision_stored(precision));
-}
-
-/* The time of a kernel: at least the floor. */
-static double floored_s(const struct ar_device_cost *cost, enum ar_precision precision,
-                        double time_s)
-{
-    return fmax(time_s, cost_value(cost, precision, AR_COST_KERNEL_FLOOR));
 }
 
 /* --- matrix products, attention, memory ---------------------------------------------------- */
@@ -290,10 +272,9 @@ static double floored_s(const struct ar_device_cost *cost, enum ar_precision pre
 static double processor_rate(const struct ar_device_cost *cost, enum ar_precision precision,
                              enum ar_cost efficiency)
 {
-    double clocks = cost->is_single ? 1 : cost_value(cost, precision, AR_COST_GEMM_SUSTAINED);
-    return clocks * cost_value(cost, precision, efficiency) *
-           cost_value(cost, precision, AR_COST_PEAK) /
-           cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
+    double clocks = cost->is_single ? 1 : cost->value[AR_COST_GEMM_SUSTAINED][precision];
+    return clocks * cost->value[efficiency][precision] * cost->value[AR_COST_PEAK][precision] /
+           cost->value[AR_COST_MULTIPROCESSORS][precision];
 }
 
 double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
@@ -303,10 +284,10 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
                                       {128, 64},  {64, 128},  {64, 64}};
     double best_s = INFINITY;
     double sums = (double)gemm->count * (double)gemm->m * (double)gemm->n;
-    double side_min = cost_value(cost, precision, AR_COST_GEMM_TILE);
-    double part_min = cost_value(cost, precision, AR_COST_GEMM_PART);
-    double memory_Bps = cost_value(cost, precision, AR_COST_GEMM_MEMORY) *
-                        cost_value(cost, precision, AR_COST_MEMORY);
+    double side_min = cost->value[AR_COST_GEMM_TILE][precision];
+    double part_min = cost->value[AR_COST_GEMM_PART][precision];
+    double memory_Bps =
+        cost->value[AR_COST_GEMM_MEMORY][precision] * cost->value[AR_COST_MEMORY][precision];
     for (double parts = 1; parts == 1 || (double)gemm->k / parts >= part_min; parts *= 2) {
         double partial_bytes = parts > 1 ? 2 * parts * sums * ar_precision_bytes(AR_FP32) : 0;
         double traffic_s = (bytes + partial_bytes) / memory_Bps;
@@ -314,19 +295,17 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
             if (fmin(tiles[i][0], tiles[i][1]) >= side_min) {
                 /* The multiprocessors' time with tiles of rows x columns and k in `parts`. */
                 double rate = processor_rate(cost, precision, AR_COST_GEMM_EFFICIENCY);
-                double edge = cost_value(cost, precision, AR_COST_GEMM_EDGE);
+                double edge = cost->value[AR_COST_GEMM_EDGE][precision];
                 double slow = (1 + edge * (1 / tiles[i][0] + 1 / tiles[i][1])) /
                               (1 + edge * (1.0 / 256 + 1.0 / 128));
                 double all_tiles = (double)gemm->count * ceil((double)gemm->m / tiles[i][0]) *
                                    ceil((double)gemm->n / tiles[i][1]) * parts;
-                double waves =
-                    ceil(all_tiles / cost_value(cost, precision, AR_COST_MULTIPROCESSORS));
-                double depth =
-                    (double)gemm->k / parts + cost_value(cost, precision, AR_COST_GEMM_DEPTH);
+                double waves = ceil(all_tiles / cost->value[AR_COST_MULTIPROCESSORS][precision]);
+                double depth = (double)gemm->k / parts + cost->value[AR_COST_GEMM_DEPTH][precision];
                 double alone_s = waves * 2 * tiles[i][0] * tiles[i][1] * depth * slow / rate;
                 double powers =
                     fmin(fmax(log10(alone_s / 1e-4), 0), 2); /* of ten, from 0.1 ms to 10 ms */
-                double heat = cost->is_single ? cost_value(cost, precision, AR_COST_GEMM_HEAT) : 0;
+                double heat = cost->is_single ? cost->value[AR_COST_GEMM_HEAT][precision] : 0;
                 double time_s = alone_s * (1 + heat * powers);
                 double larger_s = fmax(time_s, traffic_s); /* a maximum with a round corner */
                 double ratio = larger_s > 0 ? fmin(time_s, traffic_s) / larger_s : 0;
@@ -334,32 +313,32 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
             }
         }
     }
-    return cost_value(cost, precision, AR_COST_GEMM_FIXED) + best_s;
+    return cost->value[AR_COST_GEMM_FIXED][precision] + best_s;
 }
 
 double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision precision,
                         const struct ar_gemm *gemm)
 {
-    double own = cost_value(cost, precision, AR_COST_GEMM_OPERAND);
+    double own = cost->value[AR_COST_GEMM_OPERAND][precision];
     double element_bytes = own > 0 ? own : ar_precision_bytes(precision);
     double elements = (double)gemm->count * ((double)gemm->m + (double)gemm->n) * (double)gemm->k;
     double products = (double)gemm->count * (double)gemm->m * (double)gemm->n;
     double operands_bytes = elements * element_bytes;
     double time_s = ar_device_product_s(
         cost, precision, gemm, operands_bytes + products * stored_element_bytes(precision));
-    double ragged_s = cost_value(cost, precision, AR_COST_GEMM_RAGGED);
+    double ragged_s = cost->value[AR_COST_GEMM_RAGGED][precision];
     if (ragged_s > 0 && gemm->m % 4 != 0) {
-        time_s += ragged_s + operands_bytes / cost_value(cost, precision, AR_COST_MEMORY);
+        time_s += ragged_s + operands_bytes / cost->value[AR_COST_MEMORY][precision];
     }
-    return floored_s(cost, precision, time_s);
+    return fmax(time_s, cost->value[AR_COST_KERNEL_FLOOR][precision]);
 }
 
 double ar_device_cast_s(const struct ar_device_cost *cost, enum ar_precision precision,
                         double elements)
 {
-    double bytes = elements * cost_value(cost, precision, AR_COST_CAST_BYTES);
+    double bytes = elements * cost->value[AR_COST_CAST_BYTES][precision];
     return ar_precision_bytes(precision) < stored_element_bytes(precision)
-               ? cost_value(cost, precision, AR_COST_CAST_FIXED) +
+               ? cost->value[AR_COST_CAST_FIXED][precision] +
                      ar_device_memory_s(cost, precision, bytes)
                : 0;
 }
@@ -379,32 +358,33 @@ double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precisio
     double kv_count = attention->kv_count > 0 ? (double)attention->kv_count : count;
     double queries = (double)attention->queries, keys = (double)attention->keys;
     double mean_keys = attention->is_causal ? (keys + fmin(rows, keys)) / 2 : keys;
-    double flop = (attention->is_backward ? 10 : 4) * head +
-                  cost_value(cost, precision, AR_COST_ATTENTION_EXP);
+    double flop =
+        (attention->is_backward ? 10 : 4) * head + cost->value[AR_COST_ATTENTION_EXP][precision];
     double pair_s = flop / processor_rate(cost, precision,
                                           attention->is_backward ? AR_COST_ATTENTION_BACKWARD
                                                                  : AR_COST_ATTENTION_FORWARD);
-    double processors = cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
+    double processors = cost->value[AR_COST_MULTIPROCESSORS][precision];
     double tiles = count * ceil(queries / rows) / processors; /* of one multiprocessor */
     double compute_s = rows * pair_s * (tiles * mean_keys + keys / 2) +
-                       cost_value(cost, precision, AR_COST_ATTENTION_TILE) * (tiles + 0.5);
+                       cost->value[AR_COST_ATTENTION_TILE][precision] * (tiles + 0.5);
     double bytes = 2 * (count * queries + kv_count * keys) * head * stored_element_bytes(precision);
     double passes =
-        cost_value(cost, precision, AR_COST_ATTENTION_PASSES) * (attention->is_backward ? 2 : 1);
-    return floored_s(cost, precision,
-                     cost_value(cost, precision, AR_COST_ATTENTION_FIXED) + compute_s +
-                         passes * bytes / cost_value(cost, precision, AR_COST_MEMORY));
+        cost->value[AR_COST_ATTENTION_PASSES][precision] * (attention->is_backward ? 2 : 1);
+    return fmax(cost->value[AR_COST_ATTENTION_FIXED][precision] + compute_s +
+                    passes * bytes / cost->value[AR_COST_MEMORY][precision],
+                cost->value[AR_COST_KERNEL_FLOOR][precision]);
 }
 
 double ar_device_memory_s(const struct ar_device_cost *cost, enum ar_precision precision,
                           double bytes)
 {
-    return floored_s(cost, precision, bytes / cost_value(cost, precision, AR_COST_MEMORY));
+    return fmax(bytes / cost->value[AR_COST_MEMORY][precision],
+                cost->value[AR_COST_KERNEL_FLOOR][precision]);
 }
 
 double ar_device_peak_flops(const struct ar_device_cost *cost, enum ar_precision precision)
 {
-    return cost_value(cost, precision, AR_COST_PEAK);
+    return cost->value[AR_COST_PEAK][precision];
 }
 
 /* --- convolutions -------------------------------------------------------------------------- */
@@ -417,12 +397,12 @@ double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
                                          AR_COST_WEIGHTS_RATE};
     double flop = 2 * (double)work->macs;
     if (work->kernel == 3 && work->stride == 1) {
-        flop /= cost_value(cost, precision, AR_COST_WINOGRAD);
+        flop /= cost->value[AR_COST_WINOGRAD][precision];
     }
     double bytes = ((double)work->input_elements + (double)work->output_elements) *
                    stored_element_bytes(precision);
-    return fmax(flop / cost_value(cost, precision, rates[pass]),
-                bytes / cost_value(cost, precision, AR_COST_MEMORY));
+    return fmax(flop / cost->value[rates[pass]][precision],
+                bytes / cost->value[AR_COST_MEMORY][precision]);
 }
 
 /* A pass as a product; strides leave no work out of the gradient of the data. */
@@ -460,10 +440,10 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
         double flop = 2 * (double)batch * (double)work->macs;
         double elements = (double)work->macs + (double)batch * ((double)work->input_elements +
                                                                 (double)work->output_elements);
-        double rate = cost_value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
-                      cost_value(cost, precision, AR_COST_PEAK);
+        double rate =
+            cost->value[AR_COST_GEMM_EFFICIENCY][precision] * cost->value[AR_COST_PEAK][precision];
         return fmax(flop / rate, elements * stored_element_bytes(precision) /
-                                     cost_value(cost, precision, AR_COST_MEMORY));
+                                     cost->value[AR_COST_MEMORY][precision]);
     }
     if (!ar_device_cost_has_group(cost, precision, AR_COST_OF_CONVOLUTIONS)) {
         return implicit_product_s(cost, work, pass, precision, batch);
@@ -500,18 +480,10 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
         double slope_s = fmin(marginal_s, last->time_s[pass] / last->batch);
         return last->time_s[pass] + (samples - last->batch) * slope_s;
     }
-    return cost_value(cost, precision, fixed[pass]) + batch * marginal_s;
+    return cost->value[fixed[pass]][precision] + batch * marginal_s;
 }
 
 /* --- layers -------------------------------------------------------------------------------- */
-
-/* One pass of a conv or fc layer as a kernel. */
-static double conv_kernel_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
-                            enum ar_conv_pass pass, enum ar_precision precision, uint32_t batch)
-{
-    double time_s = ar_device_cost_conv_s(cost, work, pass, precision, batch);
-    return time_s > 0 ? floored_s(cost, precision, time_s) : 0;
-}
 
 void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
                             enum ar_precision precision, uint32_t batch, double *forward_s,
@@ -526,33 +498,39 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
         [AR_LAYER_ADD] = {true, {AR_COST_ADD_FORWARD, AR_COST_ADD_BACKWARD}},
     };
     if (ar_layer_has_macs(work->kind)) {
-        *forward_s = conv_kernel_s(cost, work, AR_CONV_FORWARD, precision, batch);
-        *backward_s = conv_kernel_s(cost, work, AR_CONV_BACKWARD_WEIGHTS, precision, batch);
-        if (!work->is_first) {
-            *backward_s += conv_kernel_s(cost, work, AR_CONV_BACKWARD_DATA, precision, batch);
+        *forward_s = *backward_s = 0;
+        for (int pass = AR_CONV_FORWARD; pass < AR_CONV_PASSES_COUNT; pass++) {
+            double time_s =
+                pass == AR_CONV_BACKWARD_DATA && work->is_first
+                    ? 0
+                    : ar_device_cost_conv_s(cost, work, (enum ar_conv_pass)pass, precision, batch);
+            time_s = time_s > 0 ? fmax(time_s, cost->value[AR_COST_KERNEL_FLOOR][precision]) : 0;
+            *(pass == AR_CONV_FORWARD ? forward_s : backward_s) += time_s;
         }
         return;
     }
     double *times_s[] = {forward_s, backward_s};
     double outputs = (double)work->output_elements;
     bool is_own_kernel =
-        work->kind != AR_LAYER_ADD || cost_value(cost, precision, AR_COST_ADD_IS_FUSED) < 0.5;
+        work->kind != AR_LAYER_ADD || cost->value[AR_COST_ADD_IS_FUSED][precision] < 0.5;
     for (int i = 0; i < 2; i++) { /* bound by the memory: elements read and written for a sample */
         double twice = i == 1 && work->kind == AR_LAYER_MAXPOOL ? 2 : 1;
         double elements = kinds[work->kind].is_in_table
-                              ? outputs * cost_value(cost, precision, kinds[work->kind].passes[i])
+                              ? outputs * cost->value[kinds[work->kind].passes[i]][precision]
                               : twice * ((double)work->input_elements + outputs);
         double time_s = batch * elements * stored_element_bytes(precision) /
-                        cost_value(cost, precision, AR_COST_MEMORY);
-        *times_s[i] = time_s > 0 && is_own_kernel ? floored_s(cost, precision, time_s) : time_s;
+                        cost->value[AR_COST_MEMORY][precision];
+        *times_s[i] = time_s > 0 && is_own_kernel
+                          ? fmax(time_s, cost->value[AR_COST_KERNEL_FLOOR][precision])
+                          : time_s;
     }
 }
 
 double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_precision precision,
                                   uint64_t parameters)
 {
-    double bytes = (double)parameters * cost_value(cost, precision, AR_COST_OPTIMIZER_BYTES);
-    double launches_s = cost_value(cost, precision, AR_COST_OPTIMIZER_KERNELS) *
-                        cost_value(cost, precision, AR_COST_KERNEL_FLOOR);
-    return fmax(launches_s, bytes / cost_value(cost, precision, AR_COST_MEMORY));
+    double bytes = (double)parameters * cost->value[AR_COST_OPTIMIZER_BYTES][precision];
+    double launches_s = cost->value[AR_COST_OPTIMIZER_KERNELS][precision] *
+                        cost->value[AR_COST_KERNEL_FLOOR][precision];
+    return fmax(launches_s, bytes / cost->value[AR_COST_MEMORY][precision]);
 }

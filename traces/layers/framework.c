@@ -214,8 +214,7 @@ enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
                                         double *rate_Bps, struct ar_error *err)
 {
     bool is_given = ar_framework_is_on(framework, AR_TERM_MEMORY_RATE);
-    double found_Bps =
-        is_given ? ar_framework_number(framework, AR_TERM_MEMORY_RATE) : trace->memory_Bps;
+    double found_Bps = is_given ? framework->terms[AR_TERM_MEMORY_RATE].number : trace->memory_Bps;
     if (found_Bps <= 0) {
         return report_timed(trace, term, AR_TERM_MEMORY_RATE, "780GB/s", err);
     }
@@ -226,8 +225,8 @@ enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
 enum ar_status ar_framework_apply(const struct ar_framework *framework, struct ar_trace *trace,
                                   struct ar_error *err)
 {
-    double kernels = ar_framework_number(framework, AR_TERM_OPTIMIZER_KERNELS);
-    double bytes = ar_framework_number(framework, AR_TERM_OPTIMIZER_BYTES);
+    double kernels = framework->terms[AR_TERM_OPTIMIZER_KERNELS].number;
+    double bytes = framework->terms[AR_TERM_OPTIMIZER_BYTES].number;
     bool has_floor = ar_framework_is_on(framework, AR_TERM_KERNEL_FLOOR);
     double launches_s = 0;
     double traffic_s = 0;
@@ -235,7 +234,7 @@ enum ar_status ar_framework_apply(const struct ar_framework *framework, struct a
         if (trace->is_timed && !has_floor) {
             return report_timed(trace, AR_TERM_OPTIMIZER_KERNELS, AR_TERM_KERNEL_FLOOR, "5us", err);
         }
-        launches_s = kernels * (has_floor ? ar_framework_number(framework, AR_TERM_KERNEL_FLOOR)
+        launches_s = kernels * (has_floor ? framework->terms[AR_TERM_KERNEL_FLOOR].number
                                           : trace->kernel_floor_s);
     }
     if (bytes > 0) {
@@ -243,9 +242,9 @@ enum ar_status ar_framework_apply(const struct ar_framework *framework, struct a
         AR_TRY(ar_framework_memory_rate(framework, trace, AR_TERM_OPTIMIZER_BYTES, &rate_Bps, err));
         traffic_s = bytes * (double)ar_trace_gradient_elements(trace) / rate_Bps;
     }
-    trace->step_overhead_s += ar_framework_number(framework, AR_TERM_STEP_FLOOR);
+    trace->step_overhead_s += framework->terms[AR_TERM_STEP_FLOOR].number;
     trace->optimizer_s += fmax(launches_s, traffic_s);
-    ar_trace_scale(trace, ar_framework_number(framework, AR_TERM_COMPUTE_SCALE));
+    ar_trace_scale(trace, framework->terms[AR_TERM_COMPUTE_SCALE].number);
     return AR_OK;
 }
 
@@ -255,7 +254,7 @@ double ar_framework_negotiation_s(const struct ar_framework *framework, uint32_t
     for (uint64_t reached = 1; reached < ranks; reached *= 2) {
         hops += 2;
     }
-    return ar_framework_number(framework, AR_TERM_NEGOTIATE_BASE) +
-           hops * ar_framework_number(framework, AR_TERM_NEGOTIATE_HOP) +
-           ranks * ar_framework_number(framework, AR_TERM_NEGOTIATE_RANK);
+    return framework->terms[AR_TERM_NEGOTIATE_BASE].number +
+           hops * framework->terms[AR_TERM_NEGOTIATE_HOP].number +
+           ranks * framework->terms[AR_TERM_NEGOTIATE_RANK].number;
 }

@@ -33,10 +33,10 @@ Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_othe
     cr_expect_str_eq(framework->description, "two terms");
     cr_expect_not_null(strstr(framework->name, "-some"));
     cr_expect_null(strstr(framework->name, "framework"));
-    cr_expect_eq(ar_framework_number(framework, AR_TERM_CYCLE_TIME), 2e-3);
+    cr_expect_eq(framework->terms[AR_TERM_CYCLE_TIME].number, 2e-3);
     cr_expect_str_eq(framework->terms[AR_TERM_CYCLE_TIME].source, "a book");
     cr_expect_str_eq(framework->terms[AR_TERM_CYCLE_TIME].text, "2ms");
-    cr_expect_eq(ar_framework_number(framework, AR_TERM_OPTIMIZER_BYTES), 6);
+    cr_expect_eq(framework->terms[AR_TERM_OPTIMIZER_BYTES].number, 6);
     cr_expect_str_eq(framework->terms[AR_TERM_OPTIMIZER_BYTES].source, "a, b");
     cr_expect_eq(ar_framework_wire(framework, AR_FP16), AR_FP32);
     cr_expect_str_eq(framework->terms[AR_TERM_FUSION_RULE].text, "64MiB");
@@ -130,12 +130,12 @@ Test(framework, settings_make_a_copy_and_leave_what_they_are_put_over)
     struct ar_error err;
     TEST_OK(
         ar_framework_load(SHIPPED("frameworks/horovod.framework.csv"), &test_arena, &base, &why));
-    double cycle_s = ar_framework_number(base, AR_TERM_CYCLE_TIME);
+    double cycle_s = base->terms[AR_TERM_CYCLE_TIME].number;
     TEST_OK(ar_framework_create(base, (struct ar_settings){list, 2}, &test_arena, &changed, &why));
     cr_expect_str_eq(changed->name, "horovod");
-    cr_expect_eq(ar_framework_number(base, AR_TERM_CYCLE_TIME), cycle_s);
-    cr_expect_eq(ar_framework_number(changed, AR_TERM_CYCLE_TIME), 2e-3);
-    cr_expect_eq(ar_framework_number(changed, AR_TERM_JITTER), 0.1);
+    cr_expect_eq(base->terms[AR_TERM_CYCLE_TIME].number, cycle_s);
+    cr_expect_eq(changed->terms[AR_TERM_CYCLE_TIME].number, 2e-3);
+    cr_expect_eq(changed->terms[AR_TERM_JITTER].number, 0.1);
     cr_expect_str_eq(changed->terms[AR_TERM_JITTER].source, "x.run.csv:3: term");
     TEST_FAILS(
         AR_USAGE, "--term: cycle.time: found a second time",

@@ -108,7 +108,7 @@ static enum ar_status read_cost(const struct fuzz_input *input, struct ar_error 
     AR_TRY(ar_device_cost_load(input->path, input->arena, &cost, err));
     for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
         enum ar_precision precision = (enum ar_precision)i;
-        if (ar_device_cost_has(cost, precision)) {
+        if (ar_device_cost_has_group(cost, precision, AR_COST_OF_KERNELS)) {
             assert(ar_device_cost_optimizer_s(cost, precision, 1000000) >= 0);
         }
         if (ar_device_cost_has_group(cost, precision, AR_COST_OF_PRODUCTS)) {
