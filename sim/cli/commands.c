@@ -197,7 +197,7 @@ static const struct command commands[] = {
      .text = "Prints measured calls of NCCL or RCCL (logs of nccl-tests and rccl-tests, text or "
              "JSON, OSU, tables) beside what the machine should give: a fit if the cluster has "
              "one, else NCCL's constants and the specification. A row outside the 95 % band is "
-             "slow, or fast: then check units or NVLS.\n\n"
+             "slow, or fast: then check units.\n\n"
              "Suspects (HCAs unused, GPUDirect off, sockets, NVLS or SHARP off, protocols, slow "
              "cables and others) are predicted like anything else and ranked by how likely they "
              "make all rows; 'nothing' is one of them. The cluster is --cluster or an argument "

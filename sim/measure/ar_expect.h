@@ -29,8 +29,7 @@
 enum ar_verdict {
     AR_AS_EXPECTED,
     AR_SLOW,
-    AR_FAST,     /**< the units of the log may be others than were assumed */
-    AR_FAST_NVLS /**< the same, or the machine's NVLink switches may sum */
+    AR_FAST /**< the units of the log may be others than were assumed */
 };
 
 /** A row, as it is written. */

@@ -20,19 +20,10 @@ static double unfitted_spread(const struct ar_compared *row)
                                                          : AR_EXPECT_SPREAD_SMALL;
 }
 
-/* Whether switches of NVLink may have summed in a call. */
-static bool may_sum_in_switches(const struct ar_tuning *tuning, const struct ar_compared *row)
-{
-    return tuning != NULL && row->measured->is_call &&
-           (ar_tuning_is_open(tuning, AR_NVLS, &row->row.run) ||
-            ar_tuning_is_open(tuning, AR_NVLS_TREE, &row->row.run));
-}
-
 /* A row beside its band: that of machines that were left out where other machines tell of this one
  * (`is_told`), else that of the prediction or, if this is narrower, of machines that nothing was
  * fitted to. */
-static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
-                                   struct ar_compared *compared)
+static struct ar_expected make_row(bool is_told, struct ar_compared *compared)
 {
     double measured_s = compared->row.time_s, expected_s = compared->prediction.time_s;
     double band = compared->prediction.high_s / expected_s;
@@ -42,10 +33,9 @@ static struct ar_expected make_row(const struct ar_tuning *tuning, bool is_told,
     compared->prediction.high_s = expected_s * half;
     return (struct ar_expected){.compared = *compared,
                                 .ratio_frac = expected_s / measured_s,
-                                .verdict = measured_s > expected_s * half          ? AR_SLOW
-                                           : measured_s >= expected_s / half       ? AR_AS_EXPECTED
-                                           : may_sum_in_switches(tuning, compared) ? AR_FAST_NVLS
-                                                                                   : AR_FAST,
+                                .verdict = measured_s > expected_s * half    ? AR_SLOW
+                                           : measured_s >= expected_s / half ? AR_AS_EXPECTED
+                                                                             : AR_FAST,
                                 .suspect_s = NAN,
                                 .suspect = ""};
 }
@@ -358,18 +348,15 @@ static struct slow_part find_slow_part(const struct ar_expectation *expectation)
     return worst;
 }
 
-/* `1 MiB` of powers of two, else as anywhere. */
+/* `1 MiB`, in the largest binary unit without a fraction. */
 static const char *format_power(uint64_t bytes, struct ar_arena *arena)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-    char text[AR_UNIT_TEXT];
-    uint64_t count = bytes;
     int unit = 0;
-    for (; unit < 3 && count % 1024 == 0; unit++) {
-        count /= 1024;
+    for (; unit < 3 && bytes % 1024 == 0; unit++) {
+        bytes /= 1024;
     }
-    return count < 1024 ? ar_arena_format(arena, "%" PRIu64 " %s", count, units[unit])
-                        : ar_arena_text(arena, ar_format_bytes(bytes, text));
+    return ar_arena_format(arena, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
 static size_t count_verdicts(const struct ar_expectation *expectation, enum ar_verdict verdict)
@@ -379,18 +366,6 @@ static size_t count_verdicts(const struct ar_expectation *expectation, enum ar_v
         count += expectation->rows[i].verdict == verdict;
     }
     return count;
-}
-
-/* Share of the squared logarithms of measured over expected in a part that the first suspect
- * explains. */
-static double explained_in_part(const struct slow_part *part)
-{
-    double before = 0, after = 0;
-    for (const struct ar_expected *row = part->first; row <= part->last; row++) {
-        before += pow(log(row->ratio_frac), 2);
-        after += pow(log(row->compared.row.time_s / row->suspect_s), 2);
-    }
-    return 1 - after / before;
 }
 
 /* Returns the names of suspects that the rows do not tell from the first one, of so many at most.
@@ -409,29 +384,23 @@ static const char *list_equals(const struct ar_expectation *expectation, size_t 
     return names;
 }
 
-/* Returns what may be wrong, of rows of which the first suspect explains a share, or else of all.
- */
-static const char *describe_suspect(const struct ar_expectation *expectation, double explained_frac,
+/* Returns what may be wrong. */
+static const char *describe_suspect(const struct ar_expectation *expectation,
                                     struct ar_arena *arena)
 {
     const struct ar_suspicion *first = &expectation->suspicions[0];
-    const char *gap = "the gap";
     if (expectation->suspicions_count == 0) {
         return "some rows have no prediction, so suspects are not ranked";
     }
-    if (!(explained_frac >= told_basis.least_frac)) {
-        explained_frac = first->explained_frac;
-        gap = "the gap of all rows, but not of these";
-    }
-    if (first->look[0] == '\0' || !(explained_frac >= told_basis.least_frac)) {
+    if (first->look[0] == '\0' || !(first->explained_frac >= told_basis.least_frac)) {
         return "no suspect of the list explains it: the fault may be another one, or the "
                "prediction wrong";
     }
     const char *equals = list_equals(expectation, 3, arena);
     const char *factor =
         isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
-    return ar_arena_format(arena, "most likely %s (%sexplains %.0f %% of %s)%s%s; next: %s",
-                           first->sentence, factor, 100 * explained_frac, gap,
+    return ar_arena_format(arena, "most likely %s (%sexplains %.0f %% of the gap)%s%s; next: %s",
+                           first->sentence, factor, 100 * first->explained_frac,
                            equals[0] != '\0' ? "; these rows do not tell it from " : "", equals,
                            first->look);
 }
@@ -445,7 +414,6 @@ static const char *describe_slow(const struct ar_expectation *expectation, struc
     const char *range = slow.is_to_end    ? ar_arena_format(arena, "from %s on", first)
                         : slow.count == 1 ? ar_arena_format(arena, "at %s", first)
                                           : ar_arena_format(arena, "from %s to %s", first, last);
-    double explained_frac = explained_in_part(&slow);
     double percent = 100 * exp(slow.log_ratio / (double)slow.count);
     return ar_arena_format(arena,
                            "%c%s on %" PRIu32 " GPUs reaches %.*f %% of what this machine should "
@@ -453,7 +421,7 @@ static const char *describe_slow(const struct ar_expectation *expectation, struc
                            title[0] - ('a' - 'A'), title + 1, slow.first->compared.row.run.ranks,
                            percent < 1 ? 2 : 0, percent, range,
                            percent < 1 ? " (check the units of these rows)" : "",
-                           describe_suspect(expectation, explained_frac, arena));
+                           describe_suspect(expectation, arena));
 }
 
 /* Returns how wide the bands are: `the bands (a factor of 2.4 either way in the median)`. */
@@ -472,9 +440,8 @@ static const char *describe_bands(const struct ar_expectation *expectation, stru
 static const char *describe_answer(const struct ar_expectation *expectation, struct ar_arena *arena)
 {
     const struct ar_suspicion *first = &expectation->suspicions[0];
-    size_t nvls = count_verdicts(expectation, AR_FAST_NVLS), count = expectation->rows_count;
-    size_t fast = nvls + count_verdicts(expectation, AR_FAST);
-    size_t slow = count_verdicts(expectation, AR_SLOW);
+    size_t count = expectation->rows_count, slow = count_verdicts(expectation, AR_SLOW);
+    size_t fast = count_verdicts(expectation, AR_FAST);
     bool is_nothing = expectation->suspicions_count == 0 || first->look[0] == '\0';
     if (slow + fast > 0 && 5 * (slow + fast) <= count && is_nothing) {
         return ar_arena_format(arena,
@@ -487,10 +454,9 @@ static const char *describe_answer(const struct ar_expectation *expectation, str
     }
     if (fast > 0) {
         return ar_arena_format(
-            arena, "%zu of %zu row%s %s faster than this machine should be: check units%s; %s.",
-            fast, count, count == 1 ? "" : "s", fast == 1 ? "is" : "are",
-            nvls > 0 ? " or NVLS" : "",
-            describe_suspect(expectation, first->explained_frac, arena));
+            arena, "%zu of %zu row%s %s faster than this machine should be: check units; %s.", fast,
+            count, count == 1 ? "" : "s", fast == 1 ? "is" : "are",
+            describe_suspect(expectation, arena));
     }
     const char *rest =
         is_nothing ? ""
@@ -544,8 +510,7 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
     expectation->rows =
         ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *expectation->rows);
     for (size_t i = 0; i < comparison->rows_count; i++) {
-        expectation->rows[i] = make_row(ar_comparison_reference(request->scenario),
-                                        request->factors != NULL, &comparison->rows[i]);
+        expectation->rows[i] = make_row(request->factors != NULL, &comparison->rows[i]);
     }
     rank_suspects(request, measured, arena, expectation);
     expectation->answer = describe_answer(expectation, arena);
@@ -584,11 +549,8 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
 
 /* --- as records ---------------------------------------------------------------------------- */
 
-static const char *const verdict_names[] = {[AR_AS_EXPECTED] = "as expected",
-                                            [AR_SLOW] = "slow",
-                                            [AR_FAST] = "fast: check units",
-                                            [AR_FAST_NVLS] = "fast: check units or NVLS",
-                                            NULL};
+static const char *const verdict_names[] = {
+    [AR_AS_EXPECTED] = "as expected", [AR_SLOW] = "slow", [AR_FAST] = "fast: check units", NULL};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct ar_expected, field, name, __VA_ARGS__)
 #define MICROSECONDS(title)         .heading = title "\n(us)", .factor = 1e6, .decimals = 1
@@ -655,14 +617,11 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
                 has_unseen ? "\n" : "");
     }
     if (is_json) {
-        fputs("{\"answer\": ", file);
-        ar_json_text(file, expectation->answer);
-        fputs(",\n\"alike\": ", file);
-        ar_json_text(file, expectation->alike);
-        fputs(",\n\"unseen\": ", file);
-        ar_json_text(file, expectation->unseen);
-        fputs(",\n\"basis\": ", file);
-        ar_json_text(file, expectation->basis);
+        for (size_t i = 0; i < sizeof answer_columns / sizeof answer_columns[0]; i++) {
+            fprintf(file, "%s\"%s\": ", i == 0 ? "{" : ",\n", answer_columns[i].name);
+            ar_json_text(
+                file, *(const char *const *)((const char *)expectation + answer_columns[i].offset));
+        }
         fputs(",\n\"rows\": ", file);
     }
     ar_records_write(file, view, ar_expect_columns, expectation->rows, expectation->rows_count,
