@@ -154,30 +154,32 @@ static enum ar_status make_cluster(const struct ar_measured_request *request,
     return AR_OK;
 }
 
-/* Bandwidth that a ring of messages has on so many nodes: the bytes of 4 GiB more over the time
- * that they take more. */
-static enum ar_status ring_rate(const struct ar_measured_request *request,
-                                const struct ar_cluster *cluster, uint32_t nodes, double *rate_Bps,
-                                struct ar_error *err)
+/* The one rule by which a change of links is one of a library's rings: how much more bandwidth a
+ * ring of messages has on the changed links, on so many nodes. Its inverse is the time that the
+ * second 4 GiB take. */
+static enum ar_status ring_ratio(const struct ar_measured_request *request,
+                                 const struct ar_cluster *changed, uint32_t nodes, double *ratio,
+                                 struct ar_error *err)
 {
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    const struct ar_cluster *const clusters[2] = {request->scenario->cluster, changed};
+    const struct ar_cluster_facts *facts = ar_cluster_facts(changed);
+    double taken_s[2] = {0, 0};
     struct ar_scenario one = *request->scenario;
-    double times_s[2];
-    one.cluster = cluster;
     one.engine = &ar_engine_recurrence;
     one.operation = &ar_operation_all_reduce;
     one.algorithm = &ar_algorithm_ring;
     one.gpus = nodes * facts->gpus_per_node;
     one.channels = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4 && one.gpus > 1; i++) {
         struct ar_row row;
         struct ar_scenario sized = one;
-        sized.payload_bytes = (uint64_t)(i + 1) << 32;
+        sized.cluster = clusters[i / 2];
+        sized.payload_bytes = (uint64_t)(i % 2 + 1) << 32;
         AR_TRY(ar_scenario_check(&sized, err));
         AR_TRY(ar_run(&sized, &row, err));
-        times_s[i] = row.allreduce_s;
+        taken_s[i / 2] += i % 2 == 0 ? -row.allreduce_s : row.allreduce_s;
     }
-    *rate_Bps = (double)(UINT64_C(1) << 32) / (times_s[1] - times_s[0]);
+    *ratio = one.gpus > 1 ? taken_s[0] / taken_s[1] : 1;
     return AR_OK;
 }
 
@@ -187,27 +189,6 @@ enum { RING_NODES_MAX = 16 };
 static uint32_t ring_nodes(uint32_t nodes)
 {
     return nodes < RING_NODES_MAX ? nodes : RING_NODES_MAX;
-}
-
-/* The one rule by which a change of links is one of a library's rings: the ratios of the rates of
- * rings on the changed links and on those of the cluster, on one node and on `nodes`. */
-static enum ar_status suspect_rates(const struct ar_measured_request *request,
-                                    const struct ar_cluster *changed, uint32_t nodes, double *node,
-                                    double *net, struct ar_error *err)
-{
-    const uint32_t counts[2] = {1, nodes};
-    double ratios[2] = {1, 1};
-    for (uint32_t i = 0; i < 2; i++) {
-        double before_Bps, after_Bps;
-        if (counts[i] > i && ar_cluster_facts(changed)->gpus_per_node * counts[i] > 1) {
-            AR_TRY(ring_rate(request, request->scenario->cluster, counts[i], &before_Bps, err));
-            AR_TRY(ring_rate(request, changed, counts[i], &after_Bps, err));
-            ratios[i] = after_Bps / before_Bps;
-        }
-    }
-    *node = ratios[0];
-    *net = ratios[1];
-    return AR_OK;
 }
 
 /* --- a suspect as a library ---------------------------------------------------------------- */
@@ -339,7 +320,8 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
         return AR_OK;
     }
     if (is_changed && moved.calls_count > 0) {
-        AR_TRY(suspect_rates(request, cluster, nodes, &node, &net, err));
+        AR_TRY(ring_ratio(request, cluster, 1, &node, err));
+        AR_TRY(nodes > 1 ? ring_ratio(request, cluster, nodes, &net, err) : AR_OK);
     }
     scenario.arena = arena;
     scenario.cluster = cluster;

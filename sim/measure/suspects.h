@@ -5,7 +5,7 @@
  * of the specification (bandwidths of links, HCAs on the host, no NVLinks) act on messages by the
  * links of the changed cluster, and on calls of a library by one rule: bandwidths of its rings, in
  * a node and across the network, are multiplied by what the changed links make of a ring of
- * messages on as many nodes (suspect_rates()). The library knows what its specification says and
+ * messages on as many nodes (ring_ratio()). The library knows what its specification says and
  * chooses by it; it does not know of other jobs or slow cables.
  */
 #pragma once
