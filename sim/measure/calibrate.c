@@ -47,19 +47,25 @@ struct calibration {
 
 /* --- parameters ---------------------------------------------------------------------------- */
 
-/* The value of a parameter of NCCL with its unit. */
-static const char *library_value_text(enum ar_library_parameter parameter, double value,
-                                      struct ar_arena *arena)
+/* Adds a parameter, with texts of its value and prior as a cluster file takes them. */
+static void add_parameter(struct calibration *calibration, struct fitted_parameter parameter,
+                          struct ar_arena *arena)
 {
-    char text[AR_UNIT_TEXT];
-    const char *unit = ar_library_parameters[parameter].unit;
-    if (strcmp(unit, "1") == 0) {
-        return ar_arena_format(arena, "%.4g", value);
+    static const struct {
+        const char *name, *suffix;
+        double factor;
+    } units[] = {
+        {"s", "us", 1e6}, {"B/s", "GB/s", 1e-9}, {"s/B", "ns/B", 1e9}, {"B", "B", 1}, {"1", "", 1}};
+    size_t i = 0;
+    while (strcmp(units[i].name, parameter.unit) != 0) {
+        i++;
     }
-    return ar_arena_text(arena, strcmp(unit, "s") == 0 ? ar_format_seconds(value, text)
-                                : strcmp(unit, "B") == 0
-                                    ? ar_format_bytes((uint64_t)llround(value), text)
-                                    : ar_format_rate(value, text));
+    parameter.kind = "parameter";
+    parameter.value_text =
+        ar_arena_format(arena, "%.6g%s", parameter.value * units[i].factor, units[i].suffix);
+    parameter.prior_text =
+        ar_arena_format(arena, "%.6g%s", parameter.prior * units[i].factor, units[i].suffix);
+    calibration->parameters[calibration->parameters_count++] = parameter;
 }
 
 /* Takes a fitted cost model of NCCL. */
@@ -89,18 +95,15 @@ static enum ar_status take_library(struct calibration *calibration,
     calibration->residual_frac = library->residual_frac;
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
-        double prior = ar_library_parameter_prior(tuning, parameter);
-        calibration->parameters[calibration->parameters_count++] = (struct fitted_parameter){
-            .kind = "parameter",
-            .parameter = ar_library_parameters[i].name,
-            .value = library->values[i],
-            .unit = ar_library_parameters[i].unit,
-            .relative_standard_error = sqrt(library->covariance[i][i]),
-            .identified = library->is_identified[i],
-            .prior = prior,
-            .prior_source = ar_library_parameter_prior_source(tuning, parameter),
-            .value_text = library_value_text(parameter, library->values[i], arena),
-            .prior_text = library_value_text(parameter, prior, arena)};
+        struct fitted_parameter made = {.parameter = ar_library_parameters[i].name,
+                                        .value = library->values[i],
+                                        .unit = ar_library_parameters[i].unit,
+                                        .relative_standard_error = sqrt(library->covariance[i][i]),
+                                        .identified = library->is_identified[i],
+                                        .prior = ar_library_parameter_prior(tuning, parameter),
+                                        .prior_source =
+                                            ar_library_parameter_prior_source(tuning, parameter)};
+        add_parameter(calibration, made, arena);
     }
     return AR_OK;
 }
@@ -110,12 +113,8 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
                        const struct ar_cluster *cluster, const struct ar_settings *settings,
                        struct ar_arena *arena)
 {
-    static const struct { /* a unit, and how a cluster file takes it */
-        const char *name, *suffix;
-        double factor;
-    } units[] = {[AR_LINK_SECONDS] = {"s", "us", 1e6},
-                 [AR_LINK_RATE] = {"B/s", "GB/s", 1e-9},
-                 [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9}};
+    static const char *const units[] = {
+        [AR_LINK_SECONDS] = "s", [AR_LINK_RATE] = "B/s", [AR_LINK_SECONDS_PER_BYTE] = "s/B"};
     bool has_library = calibration->model != NULL;
     calibration->what = has_library ? "NCCL and links" : "links";
     calibration->model =
@@ -127,7 +126,6 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
         enum ar_link_cost cost = (enum ar_link_cost)i;
         const struct ar_link_number *number = &fit->numbers[i];
         const struct ar_setting *setting = ar_link_setting(settings, cost);
-        int unit = (int)ar_link_cost_unit(cost);
         const char *source = ar_cluster_link_cost(cluster, cost) == number->prior
                                  ? "cluster file"
                                  : "assumed, order of magnitude";
@@ -137,19 +135,14 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
         if (number->state == AR_LINK_ABSENT) {
             continue;
         }
-        calibration->parameters[calibration->parameters_count++] = (struct fitted_parameter){
-            .kind = "parameter",
-            .parameter = ar_link_cost_key(cost),
-            .value = number->value,
-            .unit = units[unit].name,
-            .relative_standard_error = number->error_frac,
-            .identified = number->state == AR_LINK_IDENTIFIED,
-            .prior = number->prior,
-            .prior_source = source,
-            .value_text = ar_arena_format(arena, "%.6g%s", number->value * units[unit].factor,
-                                          units[unit].suffix),
-            .prior_text = ar_arena_format(arena, "%.6g%s", number->prior * units[unit].factor,
-                                          units[unit].suffix)};
+        struct fitted_parameter made = {.parameter = ar_link_cost_key(cost),
+                                        .value = number->value,
+                                        .unit = units[ar_link_cost_unit(cost)],
+                                        .relative_standard_error = number->error_frac,
+                                        .identified = number->state == AR_LINK_IDENTIFIED,
+                                        .prior = number->prior,
+                                        .prior_source = source};
+        add_parameter(calibration, made, arena);
     }
 }
 
