@@ -77,21 +77,19 @@ static void fill_family(const struct published_rows *rows, double *errors, struc
             }
         }
     }
-    double sum = 0;
     size_t met = 0;
     family->rows = count;
     ar_sort(errors, count);
     family->signed_frac = ar_quantile(errors, count, 0.5);
     for (size_t i = 0; i < count; i++) {
         errors[i] = fabs(errors[i]);
-        sum += errors[i];
         met += errors[i] <= met_frac;
     }
-    ar_sort(errors, count);
-    family->median_frac = ar_quantile(errors, count, 0.5);
-    family->mean_frac = sum / (double)count;
-    family->worst_frac = errors[count - 1];
-    family->within_frac = (double)met / (double)count;
+    struct ar_library_error error = ar_library_error_of(errors, count, met);
+    family->median_frac = error.median_frac;
+    family->mean_frac = error.mean_frac;
+    family->worst_frac = error.worst_frac;
+    family->within_frac = error.covered_frac;
 }
 
 void reproduce_families(const struct published_rows *rows, struct ar_arena *arena,

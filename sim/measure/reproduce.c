@@ -209,11 +209,6 @@ static enum ar_status compute_all(struct predictions *predictions, struct ar_err
 
 /* --- all predictions ----------------------------------------------------------------------- */
 
-static bool has_draws(const struct published *row)
-{
-    return row->ranges_count > 0 || (!published_is_context(row) && row->scenario.engine->has_band);
-}
-
 /* Adds predictions with all ranges of a row drawn, by the seed and the name of the row, whatever
  * the other rows are. */
 static void add_draws(struct published *row, struct predictions *draws)
@@ -236,15 +231,20 @@ static void add_draws(struct published *row, struct predictions *draws)
     }
 }
 
-/* A rate that is too high is a time that is too short. */
-static void take_times(struct published *row, const struct answer *answer)
+/* Fills in the results of a row from the prediction by its own values. */
+static void take_nominal(struct published *row, const struct answer *answer)
 {
     bool is_time = row->quantity == QUANTITY_TRAIN_S || row->quantity == QUANTITY_ITERATION_S;
-    double ratio = is_time ? row->predicted / row->measured : row->measured / row->predicted;
+    double error = answer->value / row->measured;
+    row->predicted = row->low = row->high = answer->value;
+    row->error_frac = error - 1;
     row->predicted_s = answer->time_s;
-    row->measured_s = answer->time_s / ratio;
+    /* A rate that is too high is a time that is too short. */
+    row->measured_s = answer->time_s / (is_time ? error : row->measured / answer->value);
     row->gpu = answer->gpu;
     row->fits = answer->fits == AR_NO_FLAG ? NULL : answer->fits ? "yes" : "no";
+    row->gpus = answer->gpus;
+    row->algorithm = answer->algorithm;
 }
 
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
@@ -252,40 +252,29 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
     struct ar_arena *arena = reproduction->arena;
     struct published *rows = reproduction->rows.rows;
     size_t count = reproduction->rows.count, samples = reproduction->samples_count;
-    struct predictions nominal = {.reproduction = reproduction};
-    struct predictions draws = {.reproduction = reproduction};
-    size_t drawn = 0;
-    nominal.list = ar_arena_alloc(arena, count + 1, sizeof *nominal.list);
+    struct predictions all = {.reproduction = reproduction};
+    double *values = ar_arena_alloc(arena, samples + 1, sizeof *values);
+    all.list = ar_arena_alloc(arena, count * (samples + 1) + 1, sizeof *all.list);
     for (size_t i = 0; i < count; i++) {
-        drawn += has_draws(&rows[i]);
         if (!published_is_context(&rows[i])) {
-            nominal.list[nominal.count++] = (struct prediction){.row = &rows[i]};
+            all.list[all.count++] = (struct prediction){.row = &rows[i]};
+            if (rows[i].ranges_count > 0 || rows[i].scenario.engine->has_band) {
+                add_draws(&rows[i], &all);
+            }
         }
     }
-    AR_TRY(compute_all(&nominal, err));
-    draws.list = ar_arena_alloc(arena, drawn * samples + 1, sizeof *draws.list);
-    for (uint32_t i = 0; i < nominal.count; i++) {
-        const struct answer *answer = &nominal.list[i].answer;
-        struct published *row = nominal.list[i].row;
-        row->predicted = row->low = row->high = answer->value;
-        row->error_frac = row->predicted / row->measured - 1;
-        take_times(row, answer);
-        row->gpus = answer->gpus;
-        row->algorithm = answer->algorithm;
-        if (has_draws(row)) {
-            add_draws(row, &draws);
+    AR_TRY(compute_all(&all, err));
+    for (size_t i = 0; i < all.count;) {
+        struct published *row = all.list[i].row;
+        take_nominal(row, &all.list[i++].answer);
+        if (i < all.count && all.list[i].row == row) { /* its draws follow */
+            for (size_t k = 0; k < samples; k++) {
+                values[k] = all.list[i++].answer.value;
+            }
+            ar_sort(values, samples);
+            row->low = fmin(row->predicted, ar_quantile(values, samples, BAND_LOW_FRAC));
+            row->high = fmax(row->predicted, ar_quantile(values, samples, BAND_HIGH_FRAC));
         }
-    }
-    AR_TRY(compute_all(&draws, err));
-    for (size_t i = 0; i < draws.count; i += samples) {
-        struct published *row = draws.list[i].row; /* its draws follow each other */
-        double *values = ar_arena_alloc(arena, samples, sizeof *values);
-        for (size_t k = 0; k < samples; k++) {
-            values[k] = draws.list[i + k].answer.value;
-        }
-        ar_sort(values, samples);
-        row->low = fmin(row->predicted, ar_quantile(values, samples, BAND_LOW_FRAC));
-        row->high = fmax(row->predicted, ar_quantile(values, samples, BAND_HIGH_FRAC));
     }
     for (size_t i = 0; i < count; i++) {
         struct published *row = &rows[i];
