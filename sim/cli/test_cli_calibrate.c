@@ -117,7 +117,7 @@ Test(cli_calibrate, folds_of_one_node_count_are_none)
     struct cli_run run = cli_good("$AR calibrate " LOGS "nccl-13-reduce-scatter.txt " LOGS
                                   "nccl-13-alltoall.txt --cluster abci-a100 --folds");
     CLI_LINES(run.err, "--folds: no fit without the rows of 2 nodes: they are all there are", 1);
-    CLI_LINES(run.err, "names no collective; the numbers are those of all-gather, and of", 1);
+    CLI_LINES(run.err, "do not say of which collective they are", 1);
 }
 
 Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)

@@ -396,12 +396,6 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
                              operation != NULL ? operation->command : "no operation",
                              request->algorithm_name != NULL ? request->algorithm_name : "linear");
     }
-    if (run->is_inferred && run->collective == AR_LOG_ALL_GATHER && run->ranks > 1) {
-        ar_note(request->notes,
-                "%.200s:%llu: names no collective; the numbers are those of all-gather, and of "
-                "all-to-all, which looks alike",
-                run->path, (unsigned long long)run->first_line);
-    }
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }
@@ -526,27 +520,21 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
     for (size_t i = 0; i < request->paths_count; i++) {
         for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
             const struct ar_log *run = &measured->logs[i]->runs[k];
-            if (run->system[0] == '\0' || !takes_run(request, run)) {
+            if (!takes_run(request, run)) {
+                if (i >= request->known_count) {
+                    leave_run(&measured->left[AR_LEFT_SYSTEM], run);
+                }
                 continue;
             }
-            first = first != NULL ? first : run;
-            if (strcmp(run->system, first->system) != 0) {
+            first = first == NULL && run->system[0] != '\0' ? run : first;
+            if (run->system[0] != '\0' && strcmp(run->system, first->system) != 0) {
                 return ar_log_refuse(run, run->first_line, err,
                                      "found system \"%.60s\" behind \"%.60s\"; expected one, or "
                                      "the shipped cluster or measured set of one ('allreckon list "
                                      "sets')",
                                      run->system, first->system);
             }
-        }
-    }
-    for (size_t i = 0; i < request->paths_count; i++) {
-        for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
-            const struct ar_log *run = &measured->logs[i]->runs[k];
-            if (takes_run(request, run)) {
-                AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
-            } else if (i >= request->known_count) {
-                leave_run(&measured->left[AR_LEFT_SYSTEM], run);
-            }
+            AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
         }
     }
     note_assumed(request, measured);
