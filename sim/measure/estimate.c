@@ -24,6 +24,7 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
     const struct ar_cluster *cluster = request->scenario->cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool has_node = facts->library_node_bus_Bps > 0;
+    const char *key = has_node ? "library.net_bus" : "library.node_bus";
     struct ar_tuning tuning;
     struct ar_library_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
     size_t fitted = 0;
@@ -31,11 +32,8 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
         return ar_error_set(err, AR_BAD_DATA,
                             "cluster %s: key \"%s\": found nowhere; expected the bandwidth of the "
                             "rings that NCCL finds %s (channels x speed in its log with "
-                            "NCCL_DEBUG_SUBSYS=GRAPH), such as --set %s=%s",
-                            facts->name, has_node ? "library.net_bus" : "library.node_bus",
-                            has_node ? "across the network" : "in a node",
-                            has_node ? "library.net_bus" : "library.node_bus",
-                            has_node ? "24GB/s" : "132GB/s");
+                            "NCCL_DEBUG_SUBSYS=GRAPH), such as --set %s=24GB/s",
+                            facts->name, key, has_node ? "across the network" : "in a node", key);
     }
     AR_TRY(ar_library_engine_tuning(cluster, request->scenario->release, NULL, &tuning, err));
     tuning.factor_logs = request->factors != NULL ? request->factors->calls : NULL;
