@@ -343,7 +343,7 @@ Test(reproduce, progress_on_a_terminal_counts_predictions)
 {
     static const char line[] = "$AR reproduce rows.csv " KNOWN "--samples 9";
     cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,bucket=ddp|one\n");
-    cr_expect_null(strstr(cli_good("%s", line).err, "of 9 predictions"));
+    cr_expect_null(strstr(cli_good("%s", line).err, "of 10 predictions"));
     const char *shown = cli_good_on_terminal(line);
-    cr_expect_not_null(strstr(shown, "\r0 of 9 predictions"), "%s", shown);
+    cr_expect_not_null(strstr(shown, "\r0 of 10 predictions"), "%s", shown);
 }
