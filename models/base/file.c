@@ -13,7 +13,7 @@
 #include "ar_signals.h"
 #include "ar_text.h"
 
-enum { FIRST_BYTES = 65536 };
+enum { FIRST_BYTES = 4096 }; /* a pipe does not say how much there is */
 
 static enum ar_status cannot_read(const char *path, const char *expected, struct ar_error *err)
 {
@@ -30,13 +30,17 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
         return cannot_read(path, expected, err);
     }
     arena->input = ar_arena_text(arena, path);
-    /* Reads until the end, or one byte past the limit; a pipe does not say how much there is. */
-    size_t capacity = 0, count = 0;
+    /* Reads until the end, or one byte past the limit. */
+    struct stat stat;
+    bool is_known = fstat(fileno(file), &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0;
+    size_t known = is_known ? (size_t)stat.st_size : 0, capacity = 0, count = 0;
+    setvbuf(file, NULL, _IONBF, 0); /* the text is the buffer */
     char *read = NULL;
     enum ar_status status = AR_OK;
     for (size_t got = 1; got > 0 && status == AR_OK; count += got) {
         if (count + 1 >= capacity) {
-            capacity = capacity == 0 ? FIRST_BYTES : 2 * capacity;
+            capacity =
+                capacity > 0 ? 2 * capacity : FIRST_BYTES + (known < max_bytes ? known : max_bytes);
             char *larger = ar_arena_alloc(arena, capacity, 1);
             read = memcpy(larger, count > 0 ? read : "", count);
         }
@@ -66,11 +70,17 @@ bool ar_file_is_below(const char *name)
     return is_below;
 }
 
-/* dladdr() says how a program was called, and where a library lies. */
+/* dladdr() says how a program was called, and where a library lies. It looks through all symbols,
+ * so that a thread asks it once. */
 void ar_own_folder(char folder[AR_OWN_FOLDER])
 {
+    static _Thread_local char known[AR_OWN_FOLDER];
     char path[PATH_MAX] = "";
     Dl_info own = {.dli_fname = ""};
+    if (known[0] != '\0') {
+        ar_copy_text(folder, AR_OWN_FOLDER, known);
+        return;
+    }
     (void)dladdr((const void *)ar_own_folder, &own);
     if (strchr(own.dli_fname, '/') == NULL || realpath(own.dli_fname, path) == NULL) {
         ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -80,7 +90,28 @@ void ar_own_folder(char folder[AR_OWN_FOLDER])
     if (slash != NULL) {
         *slash = '\0';
     }
-    ar_copy_text(folder, AR_OWN_FOLDER, slash != NULL ? path : ".");
+    ar_copy_text(known, AR_OWN_FOLDER, slash != NULL ? path : ".");
+    ar_copy_text(folder, AR_OWN_FOLDER, known);
+}
+
+enum ar_status ar_module_load(const char *what, const char *name, const char *symbol,
+                              const void **found, struct ar_error *err)
+{
+    char folder[AR_OWN_FOLDER], path[PATH_MAX];
+    ar_own_folder(folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (access(path, R_OK) != 0) {
+        snprintf(path, sizeof path, "%s/%s/%s", folder, AR_MODULE_FOLDER, name);
+    }
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *found = library != NULL ? dlsym(library, symbol) : NULL;
+    if (*found == NULL) {
+        const char *cause = dlerror();
+        return ar_error_set(err, AR_UNAVAILABLE,
+                            "%s: %.300s; expected %s beside the program or in %s of it", what,
+                            cause != NULL ? cause : path, name, AR_MODULE_FOLDER);
+    }
+    return AR_OK;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

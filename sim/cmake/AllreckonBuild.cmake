@@ -1,5 +1,6 @@
 # Compiler settings, dependencies and the functions every folder uses:
 #   allreckon_library(<name> SOURCES ... LINKS ...)   one library per folder
+#   allreckon_module(<name> [SOURCE...])              a shared object that the program loads when it is needed
 #   allreckon_test(<unit> LINKS ...)                  test_<unit>.c, run by Criterion under CTest
 # A library sees the public headers (ar_*.h) of exactly the libraries it links to, so the link graph
 # is the dependency rule: base <- traces, topologies <- models <- sim.
@@ -77,12 +78,12 @@ allreckon_note(expat "${EXPAT_VERSION}")
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 allreckon_note(protobuf-c "${PROTOBUF_C_VERSION}")
 pkg_check_modules(YAJL IMPORTED_TARGET yajl)
-find_package(ZLIB)
+pkg_check_modules(ZLIB IMPORTED_TARGET zlib)
 if(NOT YAJL_FOUND OR NOT ZLIB_FOUND)
   message(FATAL_ERROR "yajl or zlib not found; on Debian: apt-get install libyajl-dev zlib1g-dev")
 endif()
 allreckon_note(yajl "${YAJL_VERSION}")
-allreckon_note(zlib "${ZLIB_VERSION_STRING}")
+allreckon_note(zlib "${ZLIB_VERSION}")
 
 find_path(CSV_INCLUDE_DIR csv.h)
 find_library(CSV_LIBRARY csv)
@@ -93,6 +94,26 @@ add_library(allreckon_csv INTERFACE IMPORTED)
 target_include_directories(allreckon_csv INTERFACE "${CSV_INCLUDE_DIR}")
 target_link_libraries(allreckon_csv INTERFACE "${CSV_LIBRARY}")
 allreckon_note(libcsv "${CSV_LIBRARY}")
+
+# Programs take these from archives, where there are any: eight shared objects take longer to load
+# than an empty program. Libraries stay linked to the shared objects.
+foreach(target PkgConfig::GSL PkgConfig::JANSSON PkgConfig::EXPAT PkgConfig::PROTOBUF_C PkgConfig::YAJL PkgConfig::ZLIB allreckon_csv)
+  get_target_property(libraries ${target} INTERFACE_LINK_LIBRARIES)
+  if(NOT libraries)
+    continue()
+  endif()
+  set(chosen "")
+  foreach(library ${libraries})
+    string(REGEX REPLACE "[.]so$" ".a" archive "${library}")
+    string(REPLACE "libyajl.a" "libyajl_s.a" archive "${archive}")
+    if(EXISTS "${archive}" AND NOT library MATCHES "/libm[.]so")
+      list(APPEND chosen "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,${archive},${library}>")
+    else()
+      list(APPEND chosen "${library}")
+    endif()
+  endforeach()
+  set_property(TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES "${chosen}")
+endforeach()
 
 find_program(GNUPLOT_PROGRAM gnuplot)
 if(GNUPLOT_PROGRAM)
@@ -176,6 +197,12 @@ function(allreckon_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE allreckon_flags ${ARG_PRIVATE_LINKS})
+endfunction()
+
+function(allreckon_module name)
+  add_library(${name} MODULE ${ARGN})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  install(TARGETS ${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/allreckon")
 endfunction()
 
 function(allreckon_test unit)

@@ -32,3 +32,8 @@ struct sweep;
  * went, the others AR_OK. A program that was built without MPI fails (AR_USAGE): it would do the
  * same sweep on every rank. */
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err);
+
+/** As ranks_run(); in the module liballreckon-mpi.so, which it loads. */
+typedef enum ar_status ranks_runner(struct sweep *sweep, enum ar_status status,
+                                    struct ar_error *err);
+extern ranks_runner *const ar_ranks_runner;

@@ -1,7 +1,6 @@
 /* Parent side of a simulation: loads the module, writes the platform, forks, reads the results. */
 #include "simgrid_task.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,46 +13,23 @@
 #include "ar_file.h"
 #include "ar_simgrid_xml.h"
 
-enum { PATH_SIZE = 4096, CAUSE_SIZE = 240 };
+enum { CAUSE_SIZE = 240 };
 
 /* --- the module ------------------------------------------------------------------------------- */
 
 /* Defined if the objects of the module are part of this program. */
 extern const struct simgrid_module ar_simgrid_module __attribute__((weak));
 
-static const char module_name[] = "liballreckon-simgrid.so";
-
-/* Writes the path of the module: beside the program, as in the build tree, or where it is
- * installed, which is also the path if it is nowhere. */
-static void find_module(char path[PATH_SIZE])
-{
-    char folder[AR_OWN_FOLDER];
-    ar_own_folder(folder);
-    snprintf(path, PATH_SIZE, "%s/%s", folder, module_name);
-    if (access(path, R_OK) != 0) {
-        snprintf(path, PATH_SIZE, "%s/%s/%s", folder, AR_MODULE_FOLDER, module_name);
-    }
-}
-
 /* The module, loaded by the first call and never unloaded. */
 static enum ar_status module_get(const struct simgrid_module **module, struct ar_error *err)
 {
-    static const struct simgrid_module *loaded;
+    static const void *loaded;
     if (&ar_simgrid_module != NULL) {
         loaded = &ar_simgrid_module;
     }
     if (loaded == NULL) {
-        char path[PATH_SIZE];
-        find_module(path);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        loaded = library != NULL ? dlsym(library, "ar_simgrid_module") : NULL;
-        if (loaded == NULL) {
-            const char *cause = dlerror();
-            return ar_error_set(err, AR_UNAVAILABLE,
-                                "engine simgrid: %.300s; expected %s beside the program or in "
-                                "%s of it",
-                                cause != NULL ? cause : path, module_name, AR_MODULE_FOLDER);
-        }
+        AR_TRY(ar_module_load("engine simgrid", "liballreckon-simgrid.so", "ar_simgrid_module",
+                              &loaded, err));
     }
     *module = loaded;
     return AR_OK;
