@@ -37,6 +37,10 @@ struct ar_arena {
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
     __attribute__((alloc_size(2, 3)));
 
+/** The same with any bytes in it, for large arrays of which a part is written before it is read. */
+void *ar_arena_room(struct ar_arena *arena, size_t count, size_t size)
+    __attribute__((alloc_size(2, 3)));
+
 /** A copy of a text, or a text made as by printf(). */
 char *ar_arena_text(struct ar_arena *arena, const char *text);
 char *ar_arena_format(struct ar_arena *arena, const char *format, ...)

@@ -88,27 +88,29 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
-/* Lists an item of `bytes` and its object in the arena, or ends the object and leaves the guard. */
-static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, void *object,
-                                       void (*destroy)(void *object))
+/* Lists an item of `bytes`, 0 if it is cleared, and its object in the arena, or ends the object and
+ * leaves the guard. */
+static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, bool is_clear,
+                                       void *object, void (*destroy)(void *object))
 {
     struct ar_arena_item *item;
     size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
     bool is_allowed = left >= sizeof *item && bytes <= left - sizeof *item;
-    item = is_allowed ? calloc(1, sizeof *item + bytes) : NULL;
+    size_t size = sizeof *item + bytes;
+    item = !is_allowed ? NULL : is_clear ? calloc(1, size) : malloc(size);
     if (item == NULL) {
         struct ar_error err;
-        char size[AR_UNIT_TEXT];
+        char text[AR_UNIT_TEXT];
         if (object != NULL) {
             destroy(object);
         }
         if (is_allowed || arena->bytes_max == 0) {
-            ar_memory_fail(ar_format_bytes(bytes, size));
+            ar_memory_fail(ar_format_bytes(bytes, text));
         }
         (void)ar_error_set(
             &err, AR_NO_MEMORY, "%.300s%sout of memory: expected at most %s of all that is read",
             arena->input != NULL ? arena->input : "", arena->input != NULL ? ": " : "",
-            ar_format_bytes(arena->bytes_max, size));
+            ar_format_bytes(arena->bytes_max, text));
         leave_guard(&err);
     }
     if (arena->last == NULL && guard != NULL) {
@@ -123,17 +125,27 @@ static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, voi
     item->object = object;
     item->destroy = destroy;
     arena->last = item;
-    arena->bytes += sizeof *item + bytes;
+    arena->bytes += size;
     return item;
 }
 
-void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
+static void *take_bytes(struct ar_arena *arena, size_t count, size_t size, bool is_clear)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
         bytes = SIZE_MAX; /* nobody has that many */
     }
-    return take_item(arena, bytes, NULL, NULL)->bytes;
+    return take_item(arena, bytes, is_clear, NULL, NULL)->bytes;
+}
+
+void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
+{
+    return take_bytes(arena, count, size, true);
+}
+
+void *ar_arena_room(struct ar_arena *arena, size_t count, size_t size)
+{
+    return take_bytes(arena, count, size, false);
 }
 
 char *ar_arena_text(struct ar_arena *arena, const char *text)
@@ -162,7 +174,7 @@ void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *o
     if (object == NULL) {
         ar_memory_fail("an object");
     }
-    return take_item(arena, 0, object, destroy)->object;
+    return take_item(arena, 0, true, object, destroy)->object;
 }
 
 void ar_arena_end(struct ar_arena *arena)
