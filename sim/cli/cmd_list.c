@@ -32,6 +32,7 @@ static const struct ar_column item_columns[] = {
 /* Items that were found, and the heading of the next ones. */
 struct lister {
     struct ar_arena *arena;
+    struct ar_arena *scratch; /* ends with the file that is listed */
     const char *topic, *of;
     const char *file, *path; /* name and place of the file that is listed */
     const char *pattern;     /* of the texts that are kept, in any case of letters; NULL: all */
@@ -49,7 +50,8 @@ static void keep_item(struct lister *list, const char *name, const char *text)
     }
     if (is_kept) {
         list->list = ar_arena_grow(list->arena, list->list, list->count, 1, sizeof *list->list);
-        list->list[list->count++] = (struct listed_item){list->topic, list->of, name, text};
+        list->list[list->count++] =
+            (struct listed_item){list->topic, list->of, ar_arena_text(list->arena, name), text};
     }
 }
 
@@ -95,8 +97,8 @@ static void list_operations_of_all(struct lister *list)
 static enum ar_status list_cluster(struct lister *list, struct ar_error *err)
 {
     struct ar_cluster *cluster;
-    AR_TRY(
-        ar_cluster_load(list->path, (struct ar_settings){.count = 0}, list->arena, &cluster, err));
+    AR_TRY(ar_cluster_load(list->path, (struct ar_settings){.count = 0}, list->scratch, &cluster,
+                           err));
     add_item(list, list->file, "%s", ar_cluster_facts(cluster)->description);
     return AR_OK;
 }
@@ -119,7 +121,7 @@ static enum ar_status list_trace(struct lister *list, struct ar_error *err)
 static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
 {
     struct ar_csv_list *models;
-    AR_TRY(ar_transformers_load(list->path, list->arena, &models, err));
+    AR_TRY(ar_transformers_load(list->path, list->scratch, &models, err));
     for (size_t i = 0; i < models->count; i++) {
         struct ar_transformer *model = (struct ar_transformer *)models->rows + i;
         struct ar_error ignored;
@@ -138,7 +140,7 @@ static enum ar_status list_picture(struct lister *list, struct ar_error *err)
 {
     char *text;
     size_t bytes;
-    AR_TRY(ar_file_read(list->path, 1 << 20, "a template", list->arena, &text, &bytes, err));
+    AR_TRY(ar_file_read(list->path, 1 << 20, "a template", list->scratch, &text, &bytes, err));
     if (strcmp(list->file, "style") != 0) {
         text[strcspn(text, "\n")] = '\0';
         add_item(list, list->file, "%s", text + strspn(text, "# "));
@@ -152,7 +154,7 @@ static void list_evoformers(struct lister *list)
     struct ar_error err;
     char path[RESOURCE_PATH];
     if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
-        ar_evoformers_load(path, list->arena, &models, &err) == AR_OK) {
+        ar_evoformers_load(path, list->scratch, &models, &err) == AR_OK) {
         list->of = "of --strategy dap:";
         for (size_t i = 0; i < models->count; i++) {
             const struct ar_evoformer *model = (const struct ar_evoformer *)models->rows + i;
@@ -164,7 +166,7 @@ static void list_evoformers(struct lister *list)
 static enum ar_status list_operators(struct lister *list, struct ar_error *err)
 {
     struct ar_operators *operators;
-    AR_TRY(ar_operators_load(list->path, list->arena, &operators, err));
+    AR_TRY(ar_operators_load(list->path, list->scratch, &operators, err));
     add_item(list, list->file, "%u operators", operators->count);
     return AR_OK;
 }
@@ -190,24 +192,35 @@ static void list_strategies(struct lister *list)
 static enum ar_status list_run(struct lister *list, struct ar_error *err)
 {
     const struct training_file *run;
-    AR_TRY(training_file_load(list->file, list->arena, &run, err));
+    AR_TRY(training_file_load(list->file, list->scratch, &run, err));
     add_item(list, list->file, "%s", run->title != NULL ? run->title : "");
     return AR_OK;
 }
 
+/* A published run, of whose columns these are listed. */
+struct run_row {
+    const char *name, *title, *cluster;
+};
+
+#define TEXT(field, name, ...) AR_COLUMN(string, struct run_row, field, name, "a text", __VA_ARGS__)
+static const struct ar_column run_columns[] = {
+    TEXT(name, "row"), TEXT(title, "title", .may_be_empty = true, .may_be_missing = true),
+    TEXT(cluster, "cluster", .may_be_empty = true, .may_be_missing = true), AR_COLUMN_OTHERS};
+#undef TEXT
+
 static enum ar_status list_published(struct lister *list, struct ar_error *err)
 {
-    struct published_rows rows = {.count = 0};
-    const struct ar_scenario given = ar_scenario_begin(list->arena);
+    struct ar_csv_list *runs;
     if (!published_has_rows(list->file)) {
         return AR_OK;
     }
-    AR_TRY(published_read_file(list->path, &given, &rows, err));
+    AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(run_columns),
+                            sizeof(struct run_row), &runs, err));
     list->of = list->file;
-    for (size_t i = 0; i < rows.count; i++) {
-        const struct published *row = &rows.rows[i];
-        add_item(list, row->name, "%s%s", row->title,
-                 published_is_context(row) ? " (not predicted)" : "");
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct run_row *row = (const struct run_row *)runs->rows + i;
+        add_item(list, row->name, "%s%s", row->title != NULL ? row->title : row->name,
+                 row->cluster == NULL ? " (not predicted)" : "");
     }
     return AR_OK;
 }
@@ -215,7 +228,7 @@ static enum ar_status list_published(struct lister *list, struct ar_error *err)
 static enum ar_status list_framework(struct lister *list, struct ar_error *err)
 {
     struct ar_framework *framework;
-    AR_TRY(ar_framework_load(list->path, list->arena, &framework, err));
+    AR_TRY(ar_framework_load(list->path, list->scratch, &framework, err));
     add_item(list, list->file, "%s", framework->description);
     return AR_OK;
 }
@@ -248,7 +261,7 @@ static enum ar_status list_sets(struct lister *list, struct ar_error *err)
     if (strcmp(list->file, "index") != 0) {
         return AR_OK; /* a set */
     }
-    AR_TRY(ar_measured_index_read(list->path, list->arena, &index, err));
+    AR_TRY(ar_measured_index_read(list->path, list->scratch, &index, err));
     for (size_t i = 0; i < index.sets_count; i++) {
         add_item(list, index.sets[i].name, "--cluster %s --engine %s: %s", index.sets[i].cluster,
                  index.sets[i].engine, index.sets[i].source);
@@ -273,7 +286,7 @@ static enum ar_status list_systems(struct lister *list, struct ar_error *err)
     if (strcmp(list->file, "systems") != 0) {
         return AR_OK; /* another file of the folder */
     }
-    AR_TRY(ar_csv_load_list(list->path, list->arena, AR_COLUMNS(system_columns),
+    AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(system_columns),
                             sizeof(struct system_row), &systems, err));
     for (size_t i = 0; i < systems->count; i++) {
         const struct system_row *row = (const struct system_row *)systems->rows + i;
@@ -334,6 +347,8 @@ static void list_topic(struct lister *list, const struct topic *topic)
 {
     char names[RESOURCE_NAMES_MAX][64];
     size_t count = topic->list_file != NULL ? resource_names(topic->kind, names) : 0;
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    list->scratch = &scratch;
     list->topic = topic->name;
     list->of = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -345,6 +360,7 @@ static void list_topic(struct lister *list, const struct topic *topic)
             topic->list_file(list, &err) != AR_OK) {
             add_item(list, list->file, "cannot be read: %s", err.text);
         }
+        ar_arena_end(&scratch);
     }
     if (topic->list_rest != NULL) {
         topic->list_rest(list);
