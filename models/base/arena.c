@@ -88,8 +88,8 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
-/* Lists an item of `bytes`, 0 if it is cleared, and its object in the arena, or ends the object and
- * leaves the guard. */
+/* Lists an item with its object in the arena; ends the object and leaves the guard if there is no
+ * memory. */
 static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, bool is_clear,
                                        void *object, void (*destroy)(void *object))
 {
