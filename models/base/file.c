@@ -161,39 +161,28 @@ enum ar_status ar_output_begin_in(const char *directory, const char *name, struc
     return ar_output_begin(path, arena, output, err);
 }
 
-static bool copy_all(FILE *from, FILE *to)
-{
-    char bytes[1 << 14];
-    rewind(from);
-    for (size_t count; (count = fread(bytes, 1, sizeof bytes, from)) > 0;) {
-        fwrite(bytes, 1, count, to);
-    }
-    return ferror(from) == 0 && ferror(to) == 0;
-}
-
-/* Copies what was written to a file with a name, which then replaces that of the path. */
-static enum ar_status finish_file(struct ar_output *output, struct ar_error *err)
-{
-    char name[TEMPORARY_NAME];
-    FILE *named = NULL;
-    /* ferror() remembers a failed write; fflush and fclose report those still to come */
-    bool is_whole = ferror(output->file) == 0 && fflush(output->file) == 0 &&
-                    (named = open_beside(output, name)) != NULL && copy_all(output->file, named);
-    is_whole = (named == NULL || fclose(named) == 0) && is_whole;
-    if (!is_whole || rename(name, output->path) != 0) {
-        (void)ar_error_set(err, AR_IO, "%s: cannot write: %s", output->path,
-                           strerror(errno != 0 ? errno : EIO));
-        unlink(named != NULL ? name : "");
-        return AR_IO;
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
 {
     struct ar_signals before;
+    enum ar_status status = AR_OK;
     ar_signals_hold(&before);
-    enum ar_status status = finish_file(output, err);
+    /* Copies what was written to a file with a name, which then replaces that of the path. */
+    char name[TEMPORARY_NAME], bytes[1 << 14];
+    FILE *named = NULL;
+    /* ferror() remembers a failed write; fflush and fclose report those still to come */
+    bool is_whole = ferror(output->file) == 0 && fflush(output->file) == 0 &&
+                    fseek(output->file, 0, SEEK_SET) == 0 &&
+                    (named = open_beside(output, name)) != NULL;
+    for (size_t count; is_whole && (count = fread(bytes, 1, sizeof bytes, output->file)) > 0;) {
+        fwrite(bytes, 1, count, named);
+    }
+    is_whole = is_whole && ferror(output->file) == 0 && ferror(named) == 0;
+    is_whole = (named == NULL || fclose(named) == 0) && is_whole;
+    if (!is_whole || rename(name, output->path) != 0) {
+        status = ar_error_set(err, AR_IO, "%s: cannot write: %s", output->path,
+                              strerror(errno != 0 ? errno : EIO));
+        unlink(named != NULL ? name : "");
+    }
     ar_output_abort(output);
     ar_signals_restore(&before);
     return status;

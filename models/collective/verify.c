@@ -107,32 +107,25 @@ static const char *check_peers(const struct proof *proof, const struct ar_move *
     return NULL;
 }
 
-/* Executes the receive of one rank: `before` holds what its peer sent. */
-static const char *receive_sets(const struct proof *proof, const struct ar_move *move)
-{
-    uint32_t part = 0;
-    for (struct ar_span span; ar_slice_next(&move->receive_span, &part, &span);) {
-        for (uint64_t i = span.first; i < span.first + span.count; i++) {
-            const uint64_t *sent = set_of(proof, proof->before, move->receive_from, i);
-            uint64_t *own = set_of(proof, proof->now, proof->rank, i);
-            for (size_t word = 0; word < proof->words; word++) {
-                bool adds = move->receive == AR_RECEIVE_REDUCE;
-                EXPECT(!adds || (own[word] & sent[word]) == 0, twice);
-                own[word] = (adds ? own[word] : 0) | sent[word];
-            }
-        }
-    }
-    return NULL;
-}
-
 static const char *execute_step(struct proof *proof, uint64_t *messages)
 {
     for (proof->rank = 0; proof->rank < proof->ranks; proof->rank++) {
         struct ar_move move = move_of(proof, proof->rank, proof->step);
         EXPECT(move.line.count == 0, "is in the line of a switch in a phase without");
         CHECK(check_peers(proof, &move));
-        if (move.receive != AR_RECEIVE_NONE) {
-            CHECK(receive_sets(proof, &move));
+        /* Receives what the peer sent, which `before` holds. */
+        uint32_t part = 0;
+        bool adds = move.receive == AR_RECEIVE_REDUCE;
+        for (struct ar_span span;
+             move.receive != AR_RECEIVE_NONE && ar_slice_next(&move.receive_span, &part, &span);) {
+            for (uint64_t i = span.first; i < span.first + span.count; i++) {
+                const uint64_t *sent = set_of(proof, proof->before, move.receive_from, i);
+                uint64_t *own = set_of(proof, proof->now, proof->rank, i);
+                for (size_t word = 0; word < proof->words; word++) {
+                    EXPECT(!adds || (own[word] & sent[word]) == 0, twice);
+                    own[word] = (adds ? own[word] : 0) | sent[word];
+                }
+            }
         }
         *messages += move.sends;
     }
@@ -143,21 +136,6 @@ static const char *execute_step(struct proof *proof, uint64_t *messages)
 
 /* States of an element at a switch. */
 enum { NOBODYS, SENT, ASKED_FOR };
-
-/* The line is within the ranks, has this one, and its first member is in the same one. */
-static bool is_line(const struct proof *proof, const struct ar_line *line)
-{
-    uint32_t ahead = proof->rank - line->first;
-    if (line->count < 2 || line->stride < 1 ||
-        line->first + (uint64_t)(line->count - 1) * line->stride >= proof->ranks ||
-        proof->rank < line->first || ahead % line->stride != 0 ||
-        ahead / line->stride >= line->count) {
-        return false;
-    }
-    struct ar_move first = move_of(proof, line->first, proof->step);
-    return first.line.first == line->first && first.line.count == line->count &&
-           first.line.stride == line->stride;
-}
 
 /* An element that a member sends is added up by its switch; one that it gets is the sum. */
 static const char *sum_element(const struct proof *proof, uint32_t part, uint64_t element,
@@ -216,9 +194,19 @@ static const char *execute_sums(struct proof *proof, uint64_t *messages)
     for (uint32_t rank = 0; rank < proof->ranks; rank++) {
         struct ar_move move = move_of(proof, rank, proof->step);
         proof->rank = rank;
-        EXPECT(is_line(proof, &move.line), "is in no line of a switch that knows it");
-        if (rank == move.line.first) {
-            CHECK(sum_line(proof, part, &move.line));
+        /* The line is within the ranks, has this one, and its first member is in the same one. */
+        const struct ar_line *line = &move.line;
+        uint32_t ahead = rank - line->first;
+        bool is_line = line->count >= 2 && line->stride >= 1 &&
+                       line->first + (uint64_t)(line->count - 1) * line->stride < proof->ranks &&
+                       rank >= line->first && ahead % line->stride == 0 &&
+                       ahead / line->stride < line->count;
+        struct ar_line same = is_line ? move_of(proof, line->first, proof->step).line : *line;
+        EXPECT(is_line && same.first == line->first && same.count == line->count &&
+                   same.stride == line->stride,
+               "is in no line of a switch that knows it");
+        if (rank == line->first) {
+            CHECK(sum_line(proof, part, line));
         }
         *messages += move.sends;
     }
@@ -346,23 +334,6 @@ static const char *execute_phase(struct proof *proof)
 
 /* --- proofs ---------------------------------------------------------------------------------- */
 
-/* An element must hold what the operation wants there and, if it wants any, nothing else. */
-static const char *check_element(const struct proof *proof, uint64_t element)
-{
-    struct ar_operation_place place = place_of(proof, proof->rank, element);
-    const uint64_t *set = set_of(proof, proof->now, proof->rank, element);
-    bool wants_any = false, has_more = false;
-    for (uint32_t from = 0; from < proof->ranks; from++) {
-        bool has = (set[from / 64] >> from % 64 & 1) != 0;
-        bool wants = ar_operation_wants(proof->algorithm->operation, &place, from);
-        wants_any = wants_any || wants;
-        has_more = has_more || (has && !wants);
-        EXPECT(has || !wants, "lacks a contribution at the end");
-    }
-    EXPECT(!wants_any || !has_more, "has a contribution at the end that is not wanted");
-    return NULL;
-}
-
 static const char *execute(struct proof *proof)
 {
     struct ar_phase phases[AR_PHASES_MAX];
@@ -385,7 +356,19 @@ static const char *execute(struct proof *proof)
     proof->step = proof->first_step;
     for (proof->rank = 0; proof->rank < proof->ranks; proof->rank++) {
         for (uint64_t element = 0; element < proof->elements; element++) {
-            CHECK(check_element(proof, element));
+            /* An element must hold what the operation wants there and, if it wants any, nothing
+             * else. */
+            struct ar_operation_place place = place_of(proof, proof->rank, element);
+            const uint64_t *set = set_of(proof, proof->now, proof->rank, element);
+            bool wants_any = false, has_more = false;
+            for (uint32_t from = 0; from < proof->ranks; from++) {
+                bool has = (set[from / 64] >> from % 64 & 1) != 0;
+                bool wants = ar_operation_wants(proof->algorithm->operation, &place, from);
+                wants_any = wants_any || wants;
+                has_more = has_more || (has && !wants);
+                EXPECT(has || !wants, "lacks a contribution at the end");
+            }
+            EXPECT(!wants_any || !has_more, "has a contribution at the end that is not wanted");
         }
     }
     return NULL;

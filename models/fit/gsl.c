@@ -15,14 +15,6 @@ static struct {
 
 static _Thread_local uint32_t times_held; /* by this thread */
 
-/* Prints the error and aborts, as GSL does where no handler is set. */
-_Noreturn static void abort_as_gsl(const char *reason, const char *file, int line)
-{
-    gsl_stream_printf("ERROR", file, line, reason);
-    fflush(stdout);
-    abort();
-}
-
 static void pass_on_error(const char *reason, const char *file, int line, int code)
 {
     if (times_held > 0) {
@@ -32,7 +24,9 @@ static void pass_on_error(const char *reason, const char *file, int line, int co
     gsl_error_handler_t *before = held.before;
     pthread_mutex_unlock(&held.mutex);
     if (before == NULL) {
-        abort_as_gsl(reason, file, line);
+        gsl_stream_printf("ERROR", file, line, reason); /* as GSL does where no handler is set */
+        fflush(stdout);
+        abort();
     }
     before(reason, file, line, code);
 }

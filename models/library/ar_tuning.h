@@ -145,8 +145,9 @@ double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_libra
 /** The table of release 2.8.4, the default. */
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
 
-/** The bounds of the tuning's generation of GPUs. */
-const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning);
+/** The bounds of a generation of GPUs. */
+const struct tuning_caps *ar_tuning_caps(const struct ar_release *release,
+                                         enum ar_gpu_generation generation);
 
 /** The part of the bandwidth in a node that nvls reaches, by the releases that know; 1 where the
  * tuning's own counts it. */

@@ -26,7 +26,10 @@ static double read_prior(const struct ar_tuning *tuning,
         return ar_tuning_node_latency(tuning, facts->choice, facts->choice == AR_RING_LL) * 1e-6;
     case AR_PRIOR_NET: /* simple rings pay it on the plateau: they are of large messages */
         return ar_tuning_net_latency(tuning, facts->choice) *
-               (facts->choice == AR_RING_SIMPLE ? ar_tuning_caps(tuning)->plateau : 1) * 1e-6;
+               (facts->choice == AR_RING_SIMPLE
+                    ? ar_tuning_caps(tuning->release, tuning->generation)->plateau
+                    : 1) *
+               1e-6;
     case AR_PRIOR_LL_SHARE:
         return 1 / release->ll_divisor;
     case AR_PRIOR_LL128_SHARE:

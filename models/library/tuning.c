@@ -66,16 +66,11 @@ static double cap_bandwidth(double bandwidth, double cap)
     return cap > 0 ? fmin(bandwidth, cap) : bandwidth;
 }
 
-static const struct tuning_caps *caps_of(const struct ar_release *release,
+const struct tuning_caps *ar_tuning_caps(const struct ar_release *release,
                                          enum ar_gpu_generation generation)
 {
     uint32_t last = release->caps_count - 1;
     return &release->caps[generation < last ? generation : last];
-}
-
-const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning)
-{
-    return caps_of(tuning->release, tuning->generation);
 }
 
 /* A bound of a channel, for all of them. */
@@ -91,7 +86,7 @@ static double ll_cap(const struct ar_tuning *tuning, const struct ar_library_run
     enum ar_gpu_generation row = !is_wide(run)               ? tuning->generation
                                  : tuning->cpu == AR_CPU_AMD ? AR_GPU_AMPERE
                                                              : AR_GPU_VOLTA;
-    return caps_of(tuning->release, row)->ll[scale_of(run)];
+    return ar_tuning_caps(tuning->release, row)->ll[scale_of(run)];
 }
 
 double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_library_run *run)
@@ -111,7 +106,7 @@ static double net_bus(const struct ar_tuning *tuning, const struct ar_library_ru
 static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run *run)
 {
     double bus = is_wide(run) ? net_bus(tuning, run) : tuning->node_bus_Bps / 1e9;
-    return cap_bandwidth(bus, ar_tuning_caps(tuning)->bus);
+    return cap_bandwidth(bus, ar_tuning_caps(tuning->release, tuning->generation)->bus);
 }
 
 double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
@@ -192,8 +187,9 @@ static double ring_latency(const struct ar_tuning *tuning, enum ar_choice choice
     double channel_bytes = tuning->release->plateau_channel_bytes;
     double rank_bytes = channel_bytes > 0 ? channel_bytes * tuning->channels : 65536.0 / 16;
     bool is_on_plateau = has_extra && run->bytes >= run->ranks * rank_bytes;
-    return choice == AR_RING_SIMPLE && is_on_plateau ? latency * ar_tuning_caps(tuning)->plateau
-                                                     : latency;
+    return choice == AR_RING_SIMPLE && is_on_plateau
+               ? latency * ar_tuning_caps(tuning->release, tuning->generation)->plateau
+               : latency;
 }
 
 static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choice,
@@ -208,7 +204,9 @@ static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
     }
     if (choice == AR_RING_LL128) {
         bus *= is_alone(run) ? release->ll128_alone_share : release->ll128_share;
-        return cap_bandwidth(bus, of_channels(tuning, ar_tuning_caps(tuning)->ring_ll128, run));
+        return cap_bandwidth(
+            bus, of_channels(tuning,
+                             ar_tuning_caps(tuning->release, tuning->generation)->ring_ll128, run));
     }
     return bus;
 }
@@ -229,7 +227,7 @@ static double tree_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
                              const struct ar_library_run *run)
 {
     const struct ar_release *release = tuning->release;
-    const struct tuning_caps *caps = ar_tuning_caps(tuning);
+    const struct tuning_caps *caps = ar_tuning_caps(tuning->release, tuning->generation);
     bool is_pair = run->nodes == 2 && choice == AR_TREE_SIMPLE && release->tree_pair_share > 0;
     double share = is_pair ? release->tree_pair_share : release->tree_share;
     double bus = cap_bandwidth(bus_of(tuning, run) * share, of_channels(tuning, caps->tree, run));
@@ -294,7 +292,7 @@ double ar_tuning_nvls_share(const struct ar_tuning *tuning)
 {
     double share = 0;
     for (size_t i = 0; i < ar_releases_count && tuning->release->nvls != TUNING_NVLS_SHARE; i++) {
-        share = fmax(share, caps_of(&ar_releases[i], tuning->generation)->nvls_share);
+        share = fmax(share, ar_tuning_caps(&ar_releases[i], tuning->generation)->nvls_share);
     }
     return share > 0 ? share : 1;
 }
@@ -304,7 +302,7 @@ double ar_tuning_nvls_share(const struct ar_tuning *tuning)
 static double nvls_bandwidth(const struct ar_tuning *tuning, bool is_tree,
                              const struct ar_library_run *run)
 {
-    const struct tuning_caps *caps = ar_tuning_caps(tuning);
+    const struct tuning_caps *caps = ar_tuning_caps(tuning->release, tuning->generation);
     bool is_half = run->call != AR_ALL_REDUCE;
     double own = (double)run->nodes / run->ranks; /* what stays on a GPU of a half */
     double node = tuning->node_bus_Bps / 1e9;
