@@ -117,12 +117,6 @@ static void fill_facts(struct ar_cluster *cluster)
     racks->bandwidth_Bps = cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
 }
 
-static uint16_t add_node_link(struct ar_node_links *node, struct ar_node_link link)
-{
-    node->list[node->count] = link;
-    return (uint16_t)node->count++;
-}
-
 /* Numbers `groups` pairs of links and gives each GPU that of its group of neighbours. */
 static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus,
                           struct ar_node_links *node, uint16_t link_of_gpu[AR_TOPO_GPUS_MAX])
@@ -132,7 +126,8 @@ static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus
         link_of_gpu[g] = (uint16_t)(groups > 0 ? first + 2 * (g * groups / gpus) : AR_NO_LINK);
     }
     for (uint32_t i = 0; i < 2 * groups; i++) {
-        add_node_link(node, (struct ar_node_link){(uint8_t)kind, (uint8_t)(i / 2), i % 2, 1});
+        node->list[node->count++] =
+            (struct ar_node_link){(uint8_t)kind, (uint8_t)(i / 2), i % 2, 1};
     }
 }
 
@@ -161,11 +156,14 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     for (uint32_t a = 0; a < gpus; a++) {
         node->nvlink[a][a] = AR_NO_LINK;
         for (uint32_t b = a + 1; b < gpus; b++) {
-            uint8_t weight = values->weight[a][b];
-            struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
-            struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
-            node->nvlink[a][b] = weight != 0 ? add_node_link(node, link) : AR_NO_LINK;
-            node->nvlink[b][a] = weight != 0 ? add_node_link(node, back) : AR_NO_LINK;
+            for (int way = 0; way < 2; way++) {
+                uint32_t from = way == 0 ? a : b, to = way == 0 ? b : a;
+                bool is_there = values->weight[a][b] != 0;
+                node->nvlink[from][to] = is_there ? (uint16_t)node->count : AR_NO_LINK;
+                node->list[node->count] = (struct ar_node_link){AR_KIND_NVLINK, (uint8_t)from,
+                                                                (uint8_t)to, values->weight[a][b]};
+                node->count += is_there;
+            }
         }
     }
     number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);

@@ -186,24 +186,21 @@ static struct place change_rails(const struct ar_cluster *cluster, struct place 
     return relay;
 }
 
-/* Keeps the links of a path up to the switch in its middle, or those behind it. */
-static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar_path *path)
-{
-    uint32_t dropped = is_first ? 0 : path->climbs;
-    path->links_count = is_first ? path->climbs : path->links_count - dropped;
-    path->bandwidth_Bps = HUGE_VAL;
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = path->links[i] = path->links[i + dropped];
-        path->bandwidth_Bps = fmin(path->bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
-    }
-}
-
 const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                       uint32_t destination, struct ar_path *path)
 {
     if (((source | destination) & AR_SWITCH) != 0) {
         ar_cluster_path(cluster, source & ~AR_SWITCH, destination & ~AR_SWITCH, path);
-        keep_half(cluster, (source & AR_SWITCH) == 0, path);
+        /* Keeps the links up to the switch in its middle, or those behind it. */
+        bool is_first = (source & AR_SWITCH) == 0;
+        uint32_t dropped = is_first ? 0 : path->climbs;
+        path->links_count = is_first ? path->climbs : path->links_count - dropped;
+        path->bandwidth_Bps = HUGE_VAL;
+        for (uint32_t i = 0; i < path->links_count; i++) {
+            uint32_t link = path->links[i] = path->links[i + dropped];
+            double link_Bps = ar_cluster_link_bandwidth(cluster, link);
+            path->bandwidth_Bps = fmin(path->bandwidth_Bps, link_Bps);
+        }
         return path;
     }
     uint32_t gpus = cluster->facts.gpus_per_node;

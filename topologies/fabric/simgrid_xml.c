@@ -26,11 +26,6 @@ static void write_begin(const struct ar_cluster *cluster, const char *routing, F
             routing, cluster->facts.name);
 }
 
-static void write_end(FILE *file)
-{
-    fprintf(file, "</zone>\n</platform>\n");
-}
-
 static void write_host(uint32_t rank, FILE *file)
 {
     char name[NAME_SIZE];
@@ -88,17 +83,6 @@ static uint32_t uplink_of(const struct writer *writer, uint32_t level, uint32_t 
            2 * group;
 }
 
-/* Latency of a link of a node: that of a path within a node whole on its first link, so that it
- * adds up exactly; else 0. */
-static double node_link_latency(const struct ar_cluster *cluster, const struct ar_node_link *link)
-{
-    if (link->kind == AR_KIND_NVLINK) {
-        return cluster->latencies_s[AR_TIER_NVLINK];
-    }
-    return link->kind == AR_KIND_PORT && link->b == 0 ? cluster->latencies_s[cluster->port_tier]
-                                                      : 0;
-}
-
 /* All links, in one zone before the others: SimGrid looks a link up zone by zone, so that links in
  * the zones of 1024 nodes make loading eight times slower. */
 static void write_tree_links(const struct writer *writer)
@@ -107,9 +91,14 @@ static void write_tree_links(const struct writer *writer)
     fprintf(writer->file, "<zone id=\"links\" routing=\"Full\">\n");
     for (uint32_t node = 0; node < writer->counts[0]; node++) {
         for (uint32_t local = 0; local < cluster->node.count; local++) {
+            /* The latency of a path within a node is whole on its first link, so that it adds up
+             * exactly. */
+            const struct ar_node_link *link = &cluster->node.list[local];
+            enum ar_tier tier = link->kind == AR_KIND_NVLINK ? AR_TIER_NVLINK : cluster->port_tier;
+            bool is_first =
+                link->kind == AR_KIND_NVLINK || (link->kind == AR_KIND_PORT && link->b == 0);
             write_cluster_link(cluster, node * cluster->node.count + local,
-                               node_link_latency(cluster, &cluster->node.list[local]),
-                               writer->file);
+                               is_first ? cluster->latencies_s[tier] : 0, writer->file);
         }
         if (writer->core > 0) {
             char name[NAME_SIZE];
@@ -251,7 +240,7 @@ static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count,
             write_zone_route(&writer, above, name, down);
         }
     }
-    write_end(file);
+    fputs("</zone>\n</platform>\n", file);
 }
 
 /* --- one zone --------------------------------------------------------------------------------- */
@@ -394,7 +383,7 @@ static void write_flat(const struct ar_cluster *cluster, uint32_t nodes_count,
     for (size_t i = 0; i < flat.pairs_count; i++) {
         write_flat_route(&flat, flat.pairs[i]);
     }
-    write_end(file);
+    fputs("</zone>\n</platform>\n", file);
 }
 
 /* --- which of both ---------------------------------------------------------------------------- */

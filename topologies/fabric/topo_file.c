@@ -157,21 +157,6 @@ static bool line_has_text(const struct line *line, const char *text)
     return length == strlen(text) && strncmp(line->text, text, length) == 0;
 }
 
-/* Where an earlier block ends, if one begins at a line: behind its last line. */
-static size_t end_of_block(const struct ar_topo *topo, size_t first, const char *begin,
-                           const char *end)
-{
-    size_t last = first;
-    if (!line_has_text(&topo->lines[first], begin)) {
-        return first;
-    }
-    while (last < topo->lines_count && !topo->lines[last].is_entry &&
-           !line_has_text(&topo->lines[last], end)) {
-        last++;
-    }
-    return last < topo->lines_count && !topo->lines[last].is_entry ? last + 1 : first;
-}
-
 enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const char *const *texts,
                                 size_t texts_count, const char *end, struct ar_error *err)
 {
@@ -180,11 +165,16 @@ enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const c
     }
     size_t kept = 0;
     for (size_t i = 0; i < topo->lines_count;) {
-        size_t behind = end_of_block(topo, i, begin, end);
-        if (behind == i) {
-            topo->lines[kept++] = topo->lines[i++];
+        /* Goes on behind the last line of an earlier block, if one begins here. */
+        size_t last = line_has_text(&topo->lines[i], begin) ? i : topo->lines_count;
+        while (last < topo->lines_count && !topo->lines[last].is_entry &&
+               !line_has_text(&topo->lines[last], end)) {
+            last++;
+        }
+        if (last < topo->lines_count && !topo->lines[last].is_entry) {
+            i = last + 1;
         } else {
-            i = behind;
+            topo->lines[kept++] = topo->lines[i++];
         }
     }
     topo->lines_count = kept;

@@ -286,24 +286,6 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     return AR_OK;
 }
 
-/* Adds "a-b" or "a-b:weight"; false if it is none, or of a pair that is there. */
-static bool add_pair(const char *word, uint32_t gpus_count, struct ar_topo_values *values)
-{
-    char texts[3][5] = {"", "", "1"};
-    int ends[2] = {0, 0};
-    sscanf(word, "%4[0-9]-%4[0-9]%n:%4[0-9]%n", texts[0], texts[1], &ends[0], texts[2], &ends[1]);
-    int end = ends[1] > 0 ? ends[1] : ends[0];
-    unsigned long a = strtoul(texts[0], NULL, 10);
-    unsigned long b = strtoul(texts[1], NULL, 10);
-    unsigned long weight = strtoul(texts[2], NULL, 10);
-    if (end == 0 || word[end] != '\0' || a >= gpus_count || b >= gpus_count || a == b ||
-        weight < 1 || weight > WEIGHT_MAX || values->weight[a][b] != 0) {
-        return false;
-    }
-    values->weight[a][b] = values->weight[b][a] = (uint8_t)weight;
-    return true;
-}
-
 static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gpus_count,
                                   struct ar_topo_values *values, struct ar_error *err)
 {
@@ -320,13 +302,24 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
         char word[42];
         size_t length = strcspn(text, " \t");
         snprintf(word, sizeof word, "%.*s", (int)length, text);
-        if (!add_pair(word, gpus_count, values)) {
+        /* "a-b" or "a-b:weight" */
+        char texts[3][5] = {"", "", "1"};
+        int ends[2] = {0, 0};
+        sscanf(word, "%4[0-9]-%4[0-9]%n:%4[0-9]%n", texts[0], texts[1], &ends[0], texts[2],
+               &ends[1]);
+        int end = ends[1] > 0 ? ends[1] : ends[0];
+        unsigned long a = strtoul(texts[0], NULL, 10);
+        unsigned long b = strtoul(texts[1], NULL, 10);
+        unsigned long weight = strtoul(texts[2], NULL, 10);
+        if (end == 0 || word[end] != '\0' || a >= gpus_count || b >= gpus_count || a == b ||
+            weight < 1 || weight > WEIGHT_MAX || values->weight[a][b] != 0) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s: found \"%.40s\"; expected all, none, switch or pairs such as "
                                 "0-1 0-2:2, each once, of two GPUs from 0 to %u, with a weight "
                                 "from 1 to %d",
                                 entry->where, word, gpus_count - 1, WEIGHT_MAX);
         }
+        values->weight[a][b] = values->weight[b][a] = (uint8_t)weight;
         text += length;
         text += strspn(text, " \t");
     }

@@ -43,18 +43,6 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
     return AR_OK;
 }
 
-/* Adds a level of groups of so many of the level below; false if one group would hold all. */
-static bool add_level(struct ar_fat_tree *tree, uint32_t children, uint32_t *count)
-{
-    if (children == 0 || children >= *count) {
-        return false;
-    }
-    struct ar_tree_level *level = &tree->levels[tree->levels_count++];
-    level->children = children;
-    level->count = *count = (*count - 1) / children + 1;
-    return true;
-}
-
 static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_count,
                                 struct ar_error *err)
 {
@@ -65,16 +53,22 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
     /* Nodes that do not fill a group are a group, too. Rails that are joined above are groups even
      * in one rack. */
     uint32_t count = values->count[TOPO_NODES];
-    bool has_level = add_level(tree, values->count[TOPO_RACK_NODES], &count);
-    if (!has_level && values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && tree->rails > 1) {
-        tree->levels[tree->levels_count++] =
-            (struct ar_tree_level){.children = count, .count = tree->rails};
-    } else if (has_level) {
-        for (uint32_t i = 0; has_level && i < values->count[TOPO_TREE_GROUPS]; i++) {
-            has_level = add_level(tree, (uint32_t)values->list[TOPO_TREE_GROUPS][i], &count);
+    for (uint32_t i = 0; i <= values->count[TOPO_TREE_GROUPS]; i++) {
+        uint32_t children = i == 0 ? values->count[TOPO_RACK_NODES]
+                                   : (uint32_t)values->list[TOPO_TREE_GROUPS][i - 1];
+        if (children == 0 || children >= count) {
+            break; /* one group would hold all */
         }
+        count = (count - 1) / children + 1;
+        tree->levels[tree->levels_count].children = children;
+        tree->levels[tree->levels_count++].count = count;
+    }
+    if (tree->levels_count > 0) {
         tree->levels[0].count *= tree->rails;
         tree->levels[1].children *= tree->rails; /* if there is one */
+    } else if (values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && tree->rails > 1) {
+        tree->levels[tree->levels_count++] =
+            (struct ar_tree_level){.children = count, .count = tree->rails};
     }
     /* Cables of the levels, and what was taken for switches that nobody counted. */
     char switches[16 * AR_TREE_LEVELS_MAX] = "";
