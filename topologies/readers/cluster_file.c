@@ -48,20 +48,6 @@ static void derive_value(struct ar_discovery *machine, enum ar_topo_key key, con
 
 enum nic_want { NIC_UP, NIC_PLACED, NIC_NEAR, NIC_FAST };
 
-static bool nic_is_wanted(const struct nic *nic, enum nic_want want, double rate_bps)
-{
-    switch (want) {
-    case NIC_UP:
-        return !nic->is_down;
-    case NIC_PLACED:
-        return nic->near != NIC_SOMEWHERE;
-    case NIC_NEAR:
-        return nic->near >= 0;
-    default:
-        return nic->rate_bps <= 0 || nic->rate_bps >= rate_bps;
-    }
-}
-
 struct nic_list {
     const struct nic *list[MACHINE_NICS_MAX];
     size_t count;
@@ -76,7 +62,12 @@ static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum 
     size_t used = 0;
     struct nic_list kept = {.count = 0};
     for (size_t i = 0; i < nics->count; i++) {
-        if (nic_is_wanted(nics->list[i], want, rate_bps)) {
+        const struct nic *nic = nics->list[i];
+        bool is_wanted = want == NIC_UP       ? !nic->is_down
+                         : want == NIC_PLACED ? nic->near != NIC_SOMEWHERE
+                         : want == NIC_NEAR   ? nic->near >= 0
+                                              : nic->rate_bps <= 0 || nic->rate_bps >= rate_bps;
+        if (is_wanted) {
             kept.list[kept.count++] = nics->list[i];
         } else if (used < sizeof names) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "",

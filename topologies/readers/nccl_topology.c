@@ -114,17 +114,6 @@ static const struct gpu_model models[] = {
     {0x100274a1, AR_GPU_CDNA3, "AMD Instinct MI300X", "192GB", NULL, "0.675ps/B"},
 };
 
-/* NULL: not known. */
-static const struct gpu_model *gpu_model_find(uint32_t pci)
-{
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        if (models[i].pci == pci) {
-            return &models[i];
-        }
-    }
-    return NULL;
-}
-
 #define AIST  "AIST abci2.0benchmark, p2pBandwidthLatencyTest, one direction"
 #define SHARE "the share that AIST measured on NVLink3"
 #define NCCL(release, link_bus_Bps, net)                                                           \
@@ -492,10 +481,13 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
         for (uint32_t i = 0; i < reader->gpus_count; i++) {
             char what[MACHINE_TEXT_MAX];
             uint32_t pci = reader->gpus[i].pci;
-            const struct gpu_model *model = gpu_model_find(pci);
+            const struct gpu_model *model = models, *end = models + sizeof models / sizeof *models;
+            while (model < end && model->pci != pci) {
+                model++;
+            }
             source->line = reader->gpus[i].line;
             source->machine->is_amd |= pci >> 16 == 0x1002;
-            if (model == NULL) {
+            if (model == end) { /* not known */
                 continue;
             }
             const struct {
@@ -531,8 +523,7 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
 
 /* --- XML -------------------------------------------------------------------------------------- */
 
-static enum ar_status begin_element(struct reader *reader, const char *name,
-                                    const char *const *attributes, struct ar_error *err)
+static void on_begin(void *user, const XML_Char *name, const XML_Char **attributes)
 {
     static const struct {
         const char *name;
@@ -540,26 +531,18 @@ static enum ar_status begin_element(struct reader *reader, const char *name,
                                 struct ar_error *err);
     } rows[] = {{"cpu", begin_cpu},     {"pci", begin_pci},   {"gpu", begin_gpu},
                 {"nvlink", begin_link}, {"xgmi", begin_link}, {"net", begin_net}};
-    if (reader->depth == 0 && strcmp(name, "system") != 0) {
-        return source_refuse(reader->source, err,
-                             "found XML of <%.40s>; expected <system>, a topology file of NCCL",
-                             name);
-    }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            return rows[i].begin(reader, attributes, err);
-        }
-    }
-    return AR_OK;
-}
-
-static void on_begin(void *user, const XML_Char *name, const XML_Char **attributes)
-{
     struct reader *reader = user;
     enum ar_status status = reader->status;
     reader->source->line = XML_GetCurrentLineNumber(reader->parser);
-    if (status == AR_OK) {
-        status = begin_element(reader, name, (const char *const *)attributes, &reader->err);
+    if (status == AR_OK && reader->depth == 0 && strcmp(name, "system") != 0) {
+        status =
+            source_refuse(reader->source, &reader->err,
+                          "found XML of <%.40s>; expected <system>, a topology file of NCCL", name);
+    }
+    for (size_t i = 0; status == AR_OK && i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            status = rows[i].begin(reader, (const char *const *)attributes, &reader->err);
+        }
     }
     reader->depth++;
     if (status != AR_OK) {
