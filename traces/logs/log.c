@@ -95,24 +95,6 @@ bool ar_take_count(const char **rest, const char *key, uint64_t *count)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* Sets the field of a row, or of one of its timings, from a word. */
-static bool set_log_column(const struct ar_log_column *column, const char *word, bool is_in_place,
-                           struct ar_log_row *row)
-{
-    struct ar_log_timing *timing = is_in_place ? &row->in_place : &row->out_of_place;
-    char *record = column->is_timing ? (char *)timing : (char *)row;
-    if (column->cell.kind == AR_COLUMN_number && strcasecmp(word, "N/A") == 0) {
-        return true;
-    }
-    if (!ar_record_read_cell(&column->cell, word, record)) {
-        return false;
-    }
-    if (column->unit > 0) {
-        *(double *)(void *)(record + column->cell.offset) *= column->unit;
-    }
-    return true;
-}
-
 void ar_log_table_add(struct ar_log_table *table, const struct ar_log_column *columns,
                       const char *name)
 {
@@ -147,10 +129,18 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
         if (column != NULL && column->cell.may_be_empty && ar_is_number(words[word])) {
             continue;
         }
-        if (column != NULL && !set_log_column(column, words[word], table->is_in_place[i], row)) {
+        /* The field of the row, or of one of its timings; N/A leaves a number as it was. */
+        struct ar_log_timing *timing = table->is_in_place[i] ? &row->in_place : &row->out_of_place;
+        char *record = column != NULL && column->is_timing ? (char *)timing : (char *)row;
+        bool is_set = column != NULL && !(column->cell.kind == AR_COLUMN_number &&
+                                          strcasecmp(words[word], "N/A") == 0);
+        if (is_set && !ar_record_read_cell(&column->cell, words[word], record)) {
             return ar_log_refuse(run, row->line, err, "column \"%s\" is \"%s\"; expected %s",
                                  column->cell.name, ar_csv_show(words[word], shown),
                                  ar_column_expected(&column->cell, expected));
+        }
+        if (is_set && column->unit > 0) {
+            *(double *)(void *)(record + column->cell.offset) *= column->unit;
         }
         word++;
     }
@@ -287,13 +277,16 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
                               ar_csv_show(ar_trim(begins), shown), expected);
 }
 
-/* Reads a text, which is changed. */
-static enum ar_status parse_log(const char *path, char *text, size_t bytes, struct ar_arena *arena,
-                                struct ar_logs **logs, struct ar_error *err)
+enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
+                             struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err)
 {
+    size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    char *copy = ar_arena_alloc(&scratch, bytes + 1, 1);
+    memcpy(copy, text + mark, bytes - mark);
     struct ar_logs *read = ar_arena_alloc(arena, 1, sizeof *read);
     *read = (struct ar_logs){.path = ar_arena_text(arena, path), .arena = arena};
-    AR_TRY(read_runs(read, text, bytes, err));
+    AR_TRY(read_runs(read, copy, bytes - mark, err));
     for (size_t i = 0; i < read->runs_count; i++) {
         if (read->runs[i].rows_count > 0) {
             *logs = read;
@@ -305,16 +298,6 @@ static enum ar_status parse_log(const char *path, char *text, size_t bytes, stru
                         read->runs_count, read->runs_count == 1 ? "" : "s");
 }
 
-enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
-                             struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err)
-{
-    size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    char *copy = ar_arena_alloc(&scratch, bytes + 1, 1);
-    memcpy(copy, text + mark, bytes - mark);
-    return parse_log(path, copy, bytes - mark, arena, logs, err);
-}
-
 enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_logs **logs,
                             struct ar_error *err)
 {
@@ -322,7 +305,7 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
     char *text;
     size_t bytes;
     AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &scratch, &text, &bytes, err));
-    return parse_log(path, text, bytes, arena, logs, err);
+    return ar_logs_parse(path, text, bytes, arena, logs, err);
 }
 
 /* --- whether a run can be compared --------------------------------------------------------- */

@@ -11,36 +11,23 @@
 
 enum { PREFIX_BYTES_MAX = 120 };
 
-/* The text behind `[1,0]<stdout>:` of Open MPI, with or without a time stamp before it; NULL: none.
- */
-static char *behind_tag(char *line)
-{
-    char *rest = ar_behind(line, "]<stdout>:");
-    rest = rest != NULL ? rest : ar_behind(line, "]<stderr>:");
-    return rest != NULL && rest - line <= PREFIX_BYTES_MAX ? rest : NULL;
-}
-
-/* The text behind `0: ` of srun --label, `[0] ` of Hydra; NULL: none. */
-static char *behind_label(char *line)
-{
-    bool is_bracket = line[0] == '[';
-    size_t digits = strspn(line + is_bracket, AR_DIGITS);
-    char *end = line + is_bracket + digits;
-    if (digits == 0 || *end != (is_bracket ? ']' : ':') || strchr(" #", end[1]) == NULL) {
-        return NULL;
-    }
-    end++;
-    return strncmp(end + strspn(end, " "), "NCCL ", 5) != 0 ? end : NULL;
-}
-
 char *ar_strip_prefix(char *line)
 {
     line = ar_trim(line);
     for (int i = 0; i < 4; i++) {
-        char *rest = behind_tag(line);
-        rest = rest != NULL ? rest : behind_label(line);
-        if (rest == NULL) {
-            break;
+        /* `[1,0]<stdout>:` of Open MPI, with or without a time stamp before it */
+        char *rest = ar_behind(line, "]<stdout>:");
+        rest = rest != NULL ? rest : ar_behind(line, "]<stderr>:");
+        if (rest == NULL || rest - line > PREFIX_BYTES_MAX) {
+            /* `0: ` of srun --label, `[0] ` of Hydra */
+            bool is_bracket = line[0] == '[';
+            size_t digits = strspn(line + is_bracket, AR_DIGITS);
+            rest = line + is_bracket + digits;
+            if (digits == 0 || *rest != (is_bracket ? ']' : ':') || strchr(" #", rest[1]) == NULL ||
+                strncmp(rest + 1 + strspn(rest + 1, " "), "NCCL ", 5) == 0) {
+                break;
+            }
+            rest++;
         }
         line = rest + strspn(rest, " ");
     }
