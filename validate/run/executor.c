@@ -406,35 +406,28 @@ static const struct cursor *find_unfinished(const struct execution *execution)
     return NULL;
 }
 
-/* Whether the steps are done and nothing is read from the buffer any more. */
-static bool are_steps_done(const struct execution *execution)
+/* Whether the steps are done and nothing is read from the buffer any more; at the end, whether all
+ * messages are taken. */
+static bool are_steps_done(const struct execution *execution, bool is_end)
 {
-    bool is_all_free = find_unfinished(execution) == NULL;
-    for (uint32_t i = 0; i < execution->measurement->channels && is_all_free; i++) {
-        cursor_drop_flights(&execution->cursors[i]);
-        is_all_free = cursor_is_free(&execution->cursors[i], execution->buffer,
-                                     measurement_bytes(execution->measurement));
+    bool are_done = is_end || find_unfinished(execution) == NULL;
+    for (uint32_t i = 0; i < execution->measurement->channels && are_done; i++) {
+        struct cursor *cursor = &execution->cursors[i];
+        cursor_drop_flights(cursor);
+        are_done = is_end ? cursor->flights_taken == UINT64_MAX
+                          : cursor_is_free(cursor, execution->buffer,
+                                           measurement_bytes(execution->measurement));
     }
-    return is_all_free;
-}
-
-static bool are_messages_taken(const struct execution *execution)
-{
-    bool is_all = true;
-    for (uint32_t i = 0; i < execution->measurement->channels; i++) {
-        cursor_drop_flights(&execution->cursors[i]);
-        is_all = is_all && execution->cursors[i].flights_taken == UINT64_MAX;
-    }
-    return is_all;
+    return are_done;
 }
 
 /* Advances all channels in turn. */
-static enum ar_status advance_until(bool (*is_done)(const struct execution *execution),
-                                    const struct execution *execution, struct ar_error *err)
+static enum ar_status advance_until_done(const struct execution *execution, bool is_end,
+                                         struct ar_error *err)
 {
     struct transport *transport = execution->transport;
     double stuck_since_s = -1;
-    while (!is_done(execution)) {
+    while (!are_steps_done(execution, is_end)) {
         uint32_t ticket = transport->calls->ticket(transport);
         bool progressed = false;
         for (uint32_t i = 0; i < execution->measurement->channels; i++) {
@@ -461,10 +454,10 @@ enum ar_status execution_run(const struct execution *execution, struct ar_error 
     for (uint32_t channel = 0; channel < execution->measurement->channels; channel++) {
         cursor_begin(&execution->cursors[channel], execution, channel);
     }
-    return advance_until(are_steps_done, execution, err);
+    return advance_until_done(execution, false, err);
 }
 
 enum ar_status execution_end(const struct execution *execution, struct ar_error *err)
 {
-    return advance_until(are_messages_taken, execution, err);
+    return advance_until_done(execution, true, err);
 }

@@ -176,38 +176,30 @@ void payload_fill(const struct payload_view *view, unsigned char *buffer)
     }
 }
 
-/* The sum of all ranks from element `first` on. */
-static void expect_sum(const struct payload *payload, uint64_t first, uint64_t count,
-                       unsigned char *expected)
-{
-    uint32_t bytes = payload->measurement->type->bytes;
-    while (count > 0) {
-        uint64_t place = first % payload->period;
-        uint64_t left = payload->period - place;
-        uint64_t run = count < left ? count : left;
-        memcpy(expected, payload->sum + place * bytes, run * bytes);
-        expected += run * bytes;
-        first += run;
-        count -= run;
-    }
-}
-
 static void expect_elements(const struct payload_view *view, const struct payload_stretch *stretch,
                             uint64_t first, uint64_t count, unsigned char *expected)
 {
-    if (stretch->wanted_of == NULL) {
-        expect_sum(view->payload, first, count, expected);
-    } else {
-        /* The sum of the ranks that the stretch names. */
-        const struct measurement *measurement = view->payload->measurement;
-        const struct element_type *type = measurement->type;
-        for (uint64_t i = 0; i < count; i++) {
-            uint32_t total = 0;
-            for (uint32_t k = 0; k < stretch->wants; k++) {
-                total += payload_value(type, measurement->ranks, stretch->wanted_of[k], first + i);
-            }
-            type->store(expected + i * type->bytes, total);
+    const struct payload *payload = view->payload;
+    const struct element_type *type = payload->measurement->type;
+    if (stretch->wanted_of == NULL) { /* the sum of all ranks */
+        while (count > 0) {
+            uint64_t place = first % payload->period;
+            uint64_t left = payload->period - place;
+            uint64_t run = count < left ? count : left;
+            memcpy(expected, payload->sum + place * type->bytes, run * type->bytes);
+            expected += run * type->bytes;
+            first += run;
+            count -= run;
         }
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) { /* the sum of the ranks that the stretch names */
+        uint32_t total = 0;
+        for (uint32_t k = 0; k < stretch->wants; k++) {
+            total +=
+                payload_value(type, payload->measurement->ranks, stretch->wanted_of[k], first + i);
+        }
+        type->store(expected + i * type->bytes, total);
     }
 }
 

@@ -119,7 +119,7 @@ static enum ar_status meet_ranks(const struct execution *execution, struct ar_er
 
 enum { ROUND_TRIPS = 100, PORT_OUT = 0, PORT_IN = 1 };
 
-/* A rank of a probe. */
+/* A rank of a probe, or of a collective. */
 struct prober {
     struct crew crew;
     struct execution execution;
@@ -267,16 +267,11 @@ static enum ar_status run_probe(const struct execution *execution, struct ar_are
 
 /* --- a rank over a transport -------------------------------------------------------------- */
 
-struct rank {
-    struct crew crew;
-    struct execution execution;
-};
-
 static enum ar_status run_collective_once(struct crew *crew, uint32_t calls, double *time_s,
                                           struct ar_error *err)
 {
     (void)calls;
-    const struct execution *execution = &((struct rank *)(void *)crew)->execution;
+    const struct execution *execution = &((const struct prober *)(const void *)crew)->execution;
     AR_TRY(meet_ranks(execution, err));
     double begin_s = ar_clock_s();
     AR_TRY(execution_run(execution, err));
@@ -288,7 +283,7 @@ enum ar_status rank_run(const struct execution *execution, const struct payload 
                         struct ar_arena *arena, struct measurement *own, struct ar_error *err)
 {
     const struct run_config *config = execution->config;
-    struct rank rank = {.execution = *execution};
+    struct prober rank = {.execution = *execution};
     if (own->probe != PROBE_NONE) {
         return run_probe(execution, arena, own, err);
     }
