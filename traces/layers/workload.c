@@ -85,15 +85,6 @@ double ar_slowdown_advance(const struct ar_slowdown *slowdown, double now_s, dou
     return now_s + work_s;
 }
 
-/* A tensor on its way into a bucket. */
-struct arrival {
-    uint64_t elements;
-    double ready_s;
-    double sent_s;    /* as soon as it may be sent */
-    bool is_new_tick; /* later than that of the tensor before */
-    uint32_t index;   /* in the order of the backward pass */
-};
-
 /* The group of a tensor, counted in the order of the layers. The first ones have one tensor more if
  * there are some over. */
 static uint32_t group_of(uint32_t tensor, uint32_t tensors_count, uint32_t groups)
@@ -103,47 +94,6 @@ static uint32_t group_of(uint32_t tensor, uint32_t tensors_count, uint32_t group
     uint32_t over = tensors_count % groups;
     uint32_t in_larger = over * (each + 1);
     return tensor < in_larger ? tensor / (each + 1) : over + (tensor - in_larger) / each;
-}
-
-/* Does a tensor begin a bucket, or go into the last one? Those of one bucket are sent together, so
- * that a later tick begins a new one; a group waits for all it has. */
-static bool begins_bucket(const struct ar_workload_request *request,
-                          const struct ar_workload *workload, const struct arrival *arrival)
-{
-    const struct ar_fusion *fusion = request->fusion;
-    uint32_t count = workload->buckets_count, tensors = request->trace->tensors_count;
-    if (count == 0) {
-        return true;
-    }
-    if (fusion->groups > 0) {
-        uint32_t tensor = tensors - 1 - arrival->index;
-        return group_of(tensor, tensors, fusion->groups) !=
-               group_of(tensor + 1, tensors, fusion->groups);
-    }
-    const struct ar_bucket *last = &workload->buckets[count - 1];
-    if (arrival->is_new_tick) {
-        return true;
-    }
-    uint64_t threshold = count == 1 ? fusion->first_bytes : fusion->bytes;
-    uint64_t held = last->elements * request->element_bytes;
-    return fusion->closes_when_reached
-               ? held >= threshold
-               : held + arrival->elements * request->element_bytes > threshold;
-}
-
-/* The end of the negotiation that a tensor takes part in. */
-static double negotiated_s(const struct ar_cycle *cycle, double ready_s)
-{
-    if (!(cycle->time_s > 0)) {
-        return ready_s;
-    }
-    double first_s = cycle->phase_frac * cycle->time_s;
-    double period_s = fmax(cycle->time_s, cycle->negotiate_s);
-    double tick = fmax(0, ceil((ready_s - first_s) / period_s));
-    if (tick > 0 && first_s + (tick - 1) * period_s >= ready_s) {
-        tick--; /* the quotient was rounded up */
-    }
-    return fmax(ready_s, first_s + tick * period_s) + cycle->negotiate_s;
 }
 
 enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
@@ -160,31 +110,57 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request, struc
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
     double *parts_end_s = ar_arena_alloc(arena, trace->layers_count + 2u, sizeof *parts_end_s);
     made->parts_end_s = parts_end_s;
-    struct arrival arrival = {.index = 0};
+    const struct ar_fusion *fusion = request->fusion;
+    const struct ar_cycle *cycle = &request->cycle;
     double now_s = made->forward_end_s;
     double even_s = now_s; /* without slowdown */
-    uint32_t next = 0, parts = 0;
+    double last_sent_s = 0;
+    uint32_t next = 0, parts = 0, index = 0; /* of a tensor in the order of the backward pass */
     parts_end_s[parts++] = now_s;
     for (uint32_t i = trace->layers_count; i-- > 0;) {
         const struct ar_layer *layer = &trace->layers[i];
         now_s = ar_slowdown_advance(&request->slowdown, now_s, layer->backward_s, &next);
         even_s += layer->backward_s;
-        double sent_s = negotiated_s(&request->cycle, now_s);
+        double sent_s = now_s; /* as soon as its tensors may be sent */
+        if (cycle->time_s > 0) {
+            /* At the end of the negotiation that they take part in. */
+            double first_s = cycle->phase_frac * cycle->time_s;
+            double period_s = fmax(cycle->time_s, cycle->negotiate_s);
+            double tick = fmax(0, ceil((now_s - first_s) / period_s));
+            if (tick > 0 && first_s + (tick - 1) * period_s >= now_s) {
+                tick--; /* the quotient was rounded up */
+            }
+            sent_s = fmax(now_s, first_s + tick * period_s) + cycle->negotiate_s;
+        }
         parts_end_s[parts] = now_s;
         parts += layer->tensors_count > 0;
-        for (uint32_t tensor = layer->tensors_count; tensor-- > 0; arrival.index++) {
-            arrival.is_new_tick = request->cycle.time_s > 0 && sent_s > arrival.sent_s;
-            arrival.ready_s = now_s;
-            arrival.sent_s = sent_s;
-            arrival.elements = trace->tensor_elements[layer->tensors_first + tensor];
-            if (begins_bucket(request, made, &arrival)) {
-                made->buckets[made->buckets_count++] = (struct ar_bucket){.first_layer = i};
+        for (uint32_t k = layer->tensors_count; k-- > 0; index++) {
+            /* Tensors of one bucket are sent together, so that a later tick begins a new one; a
+             * group waits for all it has. */
+            uint64_t elements = trace->tensor_elements[layer->tensors_first + k];
+            uint32_t tensors = trace->tensors_count, tensor = tensors - 1 - index;
+            bool begins = made->buckets_count == 0;
+            struct ar_bucket *last = &made->buckets[begins ? 0 : made->buckets_count - 1];
+            if (!begins && fusion->groups > 0) {
+                begins = group_of(tensor, tensors, fusion->groups) !=
+                         group_of(tensor + 1, tensors, fusion->groups);
+            } else if (!begins) {
+                uint64_t threshold = made->buckets_count == 1 ? fusion->first_bytes : fusion->bytes;
+                uint64_t held = last->elements * request->element_bytes;
+                bool is_full = fusion->closes_when_reached
+                                   ? held >= threshold
+                                   : held + elements * request->element_bytes > threshold;
+                begins = is_full || (cycle->time_s > 0 && sent_s > last_sent_s);
             }
-            struct ar_bucket *last = &made->buckets[made->buckets_count - 1];
-            last->elements += arrival.elements;
+            if (begins) {
+                last = &made->buckets[made->buckets_count++];
+                *last = (struct ar_bucket){.first_layer = i};
+            }
+            last_sent_s = sent_s;
+            last->elements += elements;
             last->tensors_count++;
-            last->wait_s = arrival.sent_s - arrival.ready_s;
-            last->ready_s = arrival.ready_s;
+            last->wait_s = sent_s - now_s;
+            last->ready_s = now_s;
             last->parts = parts;
             last->layer = i;
         }
