@@ -67,7 +67,10 @@ static size_t heading_width(const char *heading)
     return second > width ? second : width;
 }
 
-static void measure_columns(struct table *table, const char *cells, size_t records)
+/* Measures the columns, then leaves some out until the table is narrow enough, those that say least
+ * first. Those of one priority go together: no end of a band stays without the other. A text at the
+ * end, such as a failure, may go on in the next line. */
+static void fit_columns(struct table *table, const char *cells, size_t records)
 {
     for (size_t i = 0; i < table->columns.count; i++) {
         const struct ar_column *column = &table->columns.list[i];
@@ -88,13 +91,6 @@ static void measure_columns(struct table *table, const char *cells, size_t recor
         }
         cells += bytes + 1;
     }
-}
-
-/* Leaves columns out until the table is narrow enough, those that say least first. Those of one
- * priority go together: no end of a band stays without the other. A text at the end, such as a
- * failure, may go on in the next line. */
-static void fit_width(struct table *table)
-{
     for (;;) {
         size_t width = 0;
         int least = 0, highest = 0;
@@ -158,8 +154,7 @@ void record_end_table(struct ar_records *records)
         .columns = records->columns,
         .width = records->width,
         .shown = ar_arena_alloc(&records->memory, records->columns.count + 1, sizeof *table.shown)};
-    measure_columns(&table, records->text, records->count);
-    fit_width(&table);
+    fit_columns(&table, records->text, records->count);
     for (size_t i = 0; i < table.columns.count; i++) {
         const char *heading = table.columns.list[i].heading;
         size_t wanted = !table.shown[i].is_shown || heading[0] == '\0' ? 0
