@@ -146,29 +146,21 @@ enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows 
                               &set->groups[AR_LEARNT_MESSAGES], err);
 }
 
-/* The logarithm of the time of a call by the factors `logs` on the priors. */
-static double log_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                       const struct ar_library_run *run, const double *logs)
-{
-    double values[AR_LIBRARY_PARAMETERS_COUNT];
-    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
-        values[k] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)k) * exp(logs[k]);
-    }
-    return log(ar_library_time(tuning, values, choice, run));
-}
-
 /* Makes the equations of the calls of a set, linearised at its present factors. */
 static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt_set *set)
 {
     enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
     const struct ar_measured *measured = set->rows->measured;
     struct ar_hierarchy_group *group = &set->groups[AR_LEARNT_CALLS];
-    double logs[COUNT], slopes[COUNT];
+    double logs[COUNT], slopes[COUNT], values[COUNT], stepped[COUNT];
     memset(group->precision, 0, sizeof group->precision);
     memset(group->pull, 0, sizeof group->pull);
     for (size_t k = 0; k < COUNT; k++) {
         group->classes[k] = set_class(set, AR_LEARNT_CALLS, k);
+        double prior = ar_library_parameter_prior(&set->tuning, (enum ar_library_parameter)k);
         logs[k] = factors->factors[k][group->classes[k]] + group->own[k];
+        values[k] = prior * exp(logs[k]);
+        stepped[k] = prior * exp(logs[k] + STEP);
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         if (!is_used(&measured->rows[i])) {
@@ -177,12 +169,14 @@ static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt
         struct ar_library_row row =
             ar_library_engine_row(set->rows->scenario.cluster, &measured->rows[i].call);
         enum ar_choice choice = ar_tuning_choose(&set->tuning, row.calls, &row.run);
-        double predicted = log_time(&set->tuning, choice, &row.run, logs);
+        double predicted = log(ar_library_time(&set->tuning, values, choice, &row.run));
         double error = log(row.time_s) - predicted, seen = error;
         for (size_t k = 0; k < COUNT; k++) {
-            logs[k] += STEP;
-            slopes[k] = (log_time(&set->tuning, choice, &row.run, logs) - predicted) / STEP;
-            logs[k] -= STEP;
+            double value = values[k];
+            values[k] = stepped[k];
+            double time_s = ar_library_time(&set->tuning, values, choice, &row.run);
+            values[k] = value;
+            slopes[k] = (log(time_s) - predicted) / STEP;
             seen += slopes[k] * logs[k];
         }
         double weight = fmin(1, ROWS_MAX / (double)set->calls_count) / (RESIDUAL * RESIDUAL) /
