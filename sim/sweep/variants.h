@@ -7,7 +7,8 @@
  * are counts or sizes). A variant is a number that says which value of which axis. The last axis
  * varies fastest; settings of the cluster come first. A value of `--set` is split at its commas
  * unless the cluster takes it as it is: a description may hold commas, a rate may not. Layouts have
- * other axes (variants_keys()), and the meshes of some numbers of GPUs as the first one.
+ * other axes (those of their `sweep_kind`), and the meshes of some numbers of GPUs as the first
+ * one.
  *
  * The scenario of a variant is made when it is asked for. The last one and its cluster stay in
  * memory; files are read once.
