@@ -267,7 +267,12 @@ static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct 
     struct ar_slow_link *slow = add_changed(cluster, "slow-link", setting);
     char full[AR_LINK_NAME_SIZE];
     size_t length = strlen(name);
-    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
+    uint32_t begin = 0, end = ar_cluster_links_count(cluster), node;
+    if (sscanf(name, "node-%u", &node) == 1 && node < cluster->facts.nodes_count) {
+        begin = node * cluster->node.count; /* no link of others has such a name */
+        end = begin + cluster->node.count;
+    }
+    for (uint32_t link = begin; link < end; link++) {
         ar_cluster_link_name(cluster, link, full, sizeof full);
         /* The name is that of a link, or how it begins, up to a dot. */
         if (strncmp(full, name, length) != 0 || (full[length] != '\0' && full[length] != '.')) {
