@@ -33,9 +33,8 @@ bool ar_file_is_below(const char *name);
 enum { AR_OWN_FOLDER = 1024 };
 void ar_own_folder(char folder[AR_OWN_FOLDER]);
 
-/** Finds a symbol of a module, a shared object beside the program, as in the build tree, or where
- * it is installed. The module is loaded for itself and never unloaded. `what` begins error lines.
- */
+/** Finds a symbol of a module, a shared object beside the program or where it is installed, which
+ * is loaded for itself and never unloaded. `what` begins error lines. */
 enum ar_status ar_module_load(const char *what, const char *name, const char *symbol,
                               const void **found, struct ar_error *err);
 

@@ -32,9 +32,8 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
     arena->input = ar_arena_text(arena, path);
     /* Reads until the end, or one byte past the limit. */
     struct stat stat;
-    bool is_known = fstat(fileno(file), &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0;
+    bool is_known = fstat(fileno(file), &stat) == 0 && S_ISREG(stat.st_mode);
     size_t known = is_known ? (size_t)stat.st_size : 0, capacity = 0, count = 0;
-    setvbuf(file, NULL, _IONBF, 0); /* the text is the buffer */
     char *read = NULL;
     enum ar_status status = AR_OK;
     for (size_t got = 1; got > 0 && status == AR_OK; count += got) {
@@ -74,13 +73,8 @@ bool ar_file_is_below(const char *name)
  * so that a thread asks it once. */
 void ar_own_folder(char folder[AR_OWN_FOLDER])
 {
-    static _Thread_local char known[AR_OWN_FOLDER];
     char path[PATH_MAX] = "";
     Dl_info own = {.dli_fname = ""};
-    if (known[0] != '\0') {
-        ar_copy_text(folder, AR_OWN_FOLDER, known);
-        return;
-    }
     (void)dladdr((const void *)ar_own_folder, &own);
     if (strchr(own.dli_fname, '/') == NULL || realpath(own.dli_fname, path) == NULL) {
         ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -90,8 +84,7 @@ void ar_own_folder(char folder[AR_OWN_FOLDER])
     if (slash != NULL) {
         *slash = '\0';
     }
-    ar_copy_text(known, AR_OWN_FOLDER, slash != NULL ? path : ".");
-    ar_copy_text(folder, AR_OWN_FOLDER, known);
+    ar_copy_text(folder, AR_OWN_FOLDER, slash != NULL ? path : ".");
 }
 
 enum ar_status ar_module_load(const char *what, const char *name, const char *symbol,
@@ -106,10 +99,9 @@ enum ar_status ar_module_load(const char *what, const char *name, const char *sy
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     *found = library != NULL ? dlsym(library, symbol) : NULL;
     if (*found == NULL) {
-        const char *cause = dlerror();
         return ar_error_set(err, AR_UNAVAILABLE,
                             "%s: %.300s; expected %s beside the program or in %s of it", what,
-                            cause != NULL ? cause : path, name, AR_MODULE_FOLDER);
+                            dlerror(), name, AR_MODULE_FOLDER);
     }
     return AR_OK;
 }

@@ -197,30 +197,18 @@ static enum ar_status list_run(struct lister *list, struct ar_error *err)
     return AR_OK;
 }
 
-/* A published run, of whose columns these are listed. */
-struct run_row {
-    const char *name, *title, *cluster;
-};
-
-#define TEXT(field, name, ...) AR_COLUMN(string, struct run_row, field, name, "a text", __VA_ARGS__)
-static const struct ar_column run_columns[] = {
-    TEXT(name, "row"), TEXT(title, "title", .may_be_empty = true, .may_be_missing = true),
-    TEXT(cluster, "cluster", .may_be_empty = true, .may_be_missing = true), AR_COLUMN_OTHERS};
-#undef TEXT
-
 static enum ar_status list_published(struct lister *list, struct ar_error *err)
 {
-    struct ar_csv_list *runs;
+    struct ar_csv *runs;
     if (!published_has_rows(list->file)) {
         return AR_OK;
     }
-    AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(run_columns),
-                            sizeof(struct run_row), &runs, err));
+    AR_TRY(ar_csv_load(list->path, list->scratch, &runs, err));
     list->of = list->file;
-    for (size_t i = 0; i < runs->count; i++) {
-        const struct run_row *row = (const struct run_row *)runs->rows + i;
-        add_item(list, row->name, "%s%s", row->title != NULL ? row->title : row->name,
-                 row->cluster == NULL ? " (not predicted)" : "");
+    for (size_t i = 0; i < runs->rows_count; i++) {
+        const char *name = ar_csv_text(runs, i, "row"), *title = ar_csv_text(runs, i, "title");
+        add_item(list, name, "%s%s", title[0] != '\0' ? title : name,
+                 ar_csv_text(runs, i, "cluster")[0] != '\0' ? "" : " (not predicted)");
     }
     return AR_OK;
 }

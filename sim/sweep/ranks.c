@@ -47,7 +47,7 @@ enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_e
 #ifdef AR_HAS_MPI
     const void *runner;
     AR_TRY(ar_module_load("sweep", "liballreckon-mpi.so", "ar_ranks_runner", &runner, err));
-    return (*(ranks_runner *const *)runner)(sweep, status, err);
+    return (*(const __typeof__(ar_ranks_runner) *)runner)(sweep, status, err);
 #else
     AR_TRY(status);
     return ar_error_set(err, AR_USAGE,

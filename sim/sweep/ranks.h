@@ -33,7 +33,5 @@ struct sweep;
  * same sweep on every rank. */
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err);
 
-/** As ranks_run(); in the module liballreckon-mpi.so, which it loads. */
-typedef enum ar_status ranks_runner(struct sweep *sweep, enum ar_status status,
-                                    struct ar_error *err);
-extern ranks_runner *const ar_ranks_runner;
+/** The same in the module liballreckon-mpi.so. */
+extern enum ar_status (*const ar_ranks_runner)(struct sweep *, enum ar_status, struct ar_error *);

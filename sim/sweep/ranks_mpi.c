@@ -1,5 +1,4 @@
-/* All that calls MPI, in a module of its own: it brings seven libraries, which take twice as long
- * to load as a small prediction takes. */
+/* All that calls MPI, a module: its seven libraries take longer to load than most commands. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <poll.h>
@@ -286,4 +285,5 @@ static enum ar_status ranks_run_all(struct sweep *sweep, enum ar_status status,
     return status;
 }
 
-ranks_runner *const ar_ranks_runner = ranks_run_all;
+enum ar_status (*const ar_ranks_runner)(struct sweep *, enum ar_status,
+                                        struct ar_error *) = ranks_run_all;

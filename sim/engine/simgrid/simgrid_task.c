@@ -24,9 +24,7 @@ extern const struct simgrid_module ar_simgrid_module __attribute__((weak));
 static enum ar_status module_get(const struct simgrid_module **module, struct ar_error *err)
 {
     static const void *loaded;
-    if (&ar_simgrid_module != NULL) {
-        loaded = &ar_simgrid_module;
-    }
+    loaded = &ar_simgrid_module != NULL ? &ar_simgrid_module : loaded;
     if (loaded == NULL) {
         AR_TRY(ar_module_load("engine simgrid", "liballreckon-simgrid.so", "ar_simgrid_module",
                               &loaded, err));
