@@ -12,11 +12,6 @@ const char *ar_bound_name(enum ar_bound bound)
     return names[bound];
 }
 
-/* The two times of a message on a hop of walks. */
-struct hop_time {
-    double latency_s, busy_s;
-};
-
 /* A phase of a collective on so many elements. */
 struct closed_phase {
     const struct ar_flows *flows;
@@ -25,9 +20,8 @@ struct closed_phase {
     const struct ar_pattern *pattern;
     const struct ar_message_cost *cost;
     uint64_t elements;
-    double bytes;                      /* of the largest message */
-    double gamma_s;                    /* to reduce a byte */
-    const struct hop_time *walk_times; /* [hop]; of walks only */
+    double bytes;   /* of the largest message */
+    double gamma_s; /* to reduce a byte */
 };
 
 static double hop_latency_s(const struct closed_phase *at, const struct ar_hop *hop)
@@ -45,9 +39,14 @@ static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double la
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
-static double walk_hop_s(const struct closed_phase *at, uint32_t hop)
+static double walk_busy_s(const struct closed_phase *at, const struct ar_hop *hop)
 {
-    return at->walk_times[hop].latency_s + at->walk_times[hop].busy_s;
+    return ar_hop_busy_s(hop, at->cost, hop->rate_Bps, at->bytes);
+}
+
+static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop)
+{
+    return hop_latency_s(at, hop) + walk_busy_s(at, hop);
 }
 
 /* Consecutive hops of a walk: whole laps around a ring, and `rest` more from `first` on. */
@@ -62,22 +61,23 @@ struct stretch {
 static struct stretch walk_slowest_stretch(const struct closed_phase *at,
                                            const struct ar_walk *walk)
 {
-    uint32_t hops = walk->first, steps = at->phase->steps, count = walk->count;
+    const struct ar_hop *hops = at->pattern->hops + walk->first;
+    uint32_t steps = at->phase->steps, count = walk->count;
     struct stretch slowest = {.walk = walk,
                               .laps = walk->is_ring ? steps / count : 0,
                               .rest = walk->is_ring ? steps % count : steps};
     slowest.rest = slowest.rest < count ? slowest.rest : count;
     double round_s = 0, sum_s = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double hop_s = walk_hop_s(at, hops + i);
+        double hop_s = walk_hop_s(at, &hops[i]);
         round_s += hop_s;
         sum_s += i < slowest.rest ? hop_s : 0;
     }
     slowest.time_s = sum_s;
     uint32_t starts = walk->is_ring ? count : count - slowest.rest + 1;
     for (uint32_t first = 1; slowest.rest > 0 && first < starts; first++) {
-        sum_s -= walk_hop_s(at, hops + first - 1);
-        sum_s += walk_hop_s(at, hops + (first + slowest.rest - 1) % count);
+        sum_s -= walk_hop_s(at, &hops[first - 1]);
+        sum_s += walk_hop_s(at, &hops[(first + slowest.rest - 1) % count]);
         if (sum_s > slowest.time_s) {
             slowest.first = first;
             slowest.time_s = sum_s;
@@ -87,15 +87,15 @@ static struct stretch walk_slowest_stretch(const struct closed_phase *at,
     return slowest;
 }
 
-static uint32_t walks_slowest_hop(const struct closed_phase *at, bool with_latency)
+static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, bool with_latency)
 {
-    uint32_t slowest = 0;
+    const struct ar_hop *slowest = &at->pattern->hops[0];
     double slowest_s = 0;
     for (uint32_t i = 0; i < at->pattern->hops_count; i++) {
-        const struct hop_time *hop = &at->walk_times[i];
-        double time_s = hop->busy_s + (with_latency ? hop->latency_s : 0);
+        const struct ar_hop *hop = &at->pattern->hops[i];
+        double time_s = walk_busy_s(at, hop) + (with_latency ? hop_latency_s(at, hop) : 0);
         if (time_s > slowest_s) {
-            slowest = i;
+            slowest = hop;
             slowest_s = time_s;
         }
     }
@@ -103,19 +103,8 @@ static uint32_t walks_slowest_hop(const struct closed_phase *at, bool with_laten
 }
 
 /* The longest of the three bounds (ar_closed.h), and the terms that it is made of. */
-static void walks_time(const struct closed_phase *phase, struct ar_phase_time *time)
+static void walks_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    const struct ar_hop *hops = phase->pattern->hops;
-    uint32_t hops_count = phase->pattern->hops_count;
-    struct hop_time *times = ar_arena_room(&arena, hops_count, sizeof *times);
-    struct closed_phase own = *phase, *at = &own;
-    own.walk_times = times;
-    for (uint32_t i = 0; i < hops_count; i++) {
-        times[i] =
-            (struct hop_time){hop_latency_s(at, &hops[i]),
-                              ar_hop_busy_s(&hops[i], at->cost, hops[i].rate_Bps, at->bytes)};
-    }
     uint32_t steps = at->phase->steps, window = at->flows->collective.window;
     double reduction_s = at->phase->copies_from * at->gamma_s * at->bytes;
     uint32_t turns = (steps + window - 1) / window;
@@ -124,33 +113,35 @@ static void walks_time(const struct closed_phase *phase, struct ar_phase_time *t
         struct stretch stretch = walk_slowest_stretch(at, &at->pattern->walks[i]);
         slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
     }
-    uint32_t port = walks_slowest_hop(at, false), turn = walks_slowest_hop(at, true);
+    const struct ar_hop *port = walks_slowest_hop(at, false);
+    const struct ar_hop *turn = walks_slowest_hop(at, true);
     double hops_s = slowest.time_s + reduction_s;
-    double port_s = steps * times[port].busy_s + times[port].latency_s;
+    double port_s = steps * walk_busy_s(at, port) + hop_latency_s(at, port);
     double window_s = turns * walk_hop_s(at, turn);
-    time->slowest_Bps = hops[port].rate_Bps;
-    time->slowest_link = hops[port].link;
-    time->slowest_flows = hops[port].flows;
+    time->slowest_Bps = port->rate_Bps;
+    time->slowest_link = port->link;
+    time->slowest_flows = port->flows;
     if (hops_s >= port_s && hops_s >= window_s) {
         uint32_t count = slowest.walk->count;
         time->bound = AR_BOUND_HOPS;
         time->time_s = hops_s;
         time->reduction_s = reduction_s;
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t hop = slowest.walk->first + (slowest.first + i) % count;
-            uint32_t laps = slowest.laps + (i < slowest.rest);
-            time_charge(time, hops[hop].tier, laps * times[hop].latency_s,
-                        laps * times[hop].busy_s);
+            const struct ar_hop *hop =
+                &at->pattern->hops[slowest.walk->first + (slowest.first + i) % count];
+            uint32_t times = slowest.laps + (i < slowest.rest);
+            time_charge(time, hop->tier, times * hop_latency_s(at, hop),
+                        times * walk_busy_s(at, hop));
         }
     } else if (port_s >= window_s) {
         time->bound = AR_BOUND_PORT;
         time->time_s = port_s;
-        time_charge(time, hops[port].tier, times[port].latency_s, steps * times[port].busy_s);
+        time_charge(time, port->tier, hop_latency_s(at, port), steps * walk_busy_s(at, port));
     } else {
         time->bound = AR_BOUND_WINDOW;
         time->time_s = window_s;
-        time_charge(time, hops[turn].tier, turns * times[turn].latency_s,
-                    turns * times[turn].busy_s);
+        time_charge(time, turn->tier, turns * hop_latency_s(at, turn),
+                    turns * walk_busy_s(at, turn));
     }
 }
 

@@ -23,8 +23,7 @@ static const char *const left_out_names[LEFT_OUTS] = {"own rows", "more nodes", 
 struct predicted_set {
     const struct ar_set_rows *rows;
     struct ar_estimate *unfitted, *fitted, *left_out[LEFT_OUTS];
-    const struct ar_estimate *newest; /* of these */
-    uint32_t fitted_nodes_max;        /* larger counts are held out */
+    uint32_t fitted_nodes_max; /* larger counts are held out */
 };
 
 /* Whether a row is left out. One that no fit takes tells of no kind but more nodes. */
@@ -49,16 +48,19 @@ static bool is_left_out(const struct predicted_set *set, enum left_out kind, siz
 
 /* Predicts all rows by a fit to some of them, NULL: to none; or notes why some rows have no
  * prediction. */
-static enum ar_status estimate_set(struct predicted_set *set, const bool *is_fitted,
+static enum ar_status estimate_set(const struct predicted_set *set, const bool *is_fitted,
                                    const char *what, FILE *notes, struct ar_arena *arena,
                                    struct ar_estimate **estimate, struct ar_error *err)
 {
     const struct ar_measured *measured = set->rows->measured;
     struct ar_measured_request request = set->rows->request;
     struct ar_error why;
-    request.earlier = set->newest;
+    bool has_all_messages = is_fitted != NULL && set->fitted != NULL && set->fitted->has_links;
+    for (size_t i = 0; has_all_messages && i < measured->rows_count; i++) {
+        has_all_messages = measured->rows[i].is_call || is_fitted[i];
+    }
+    request.links = has_all_messages ? &set->fitted->links : NULL;
     enum ar_status status = ar_estimate_run(&request, measured, is_fitted, arena, estimate, &why);
-    set->newest = *estimate;
     if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
         return ar_error_set(err, status, "%s", why.text);
     }

@@ -16,9 +16,7 @@
 enum { AR_ESTIMATE_RANKS_MAX = 256 };
 
 struct ar_estimate {
-    const bool *is_fitted;             /**< [row]; NULL: nothing was fitted */
-    const struct ar_estimate *earlier; /**< that of the request */
-    bool has_library;                  /**< calls were fitted; else the library has its priors */
+    bool has_library; /**< calls were fitted; else the library has its priors */
     struct ar_library library;
     bool has_links; /**< messages were fitted: */
     struct ar_link_fit links;

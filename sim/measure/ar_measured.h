@@ -59,8 +59,7 @@ struct ar_measured_request {
     uint32_t ranks_per_node;    /**< the same of other numbers; 0: none */
     uint32_t fitted_nodes_max;  /**< larger node counts are held out; 0: the largest one */
     const struct ar_machine_factors *factors; /**< of other machines; NULL: none */
-    const struct ar_estimate *earlier; /**< newest of the estimates of the same rows, whose fits are
-                                            taken where they had the same rows; NULL: none */
+    const struct ar_link_fit *links;          /**< of a fit to the same messages; NULL: none yet */
     const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
                                              is set or the log has none; engine, algorithm and
                                              channels of a comparison */

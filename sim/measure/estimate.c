@@ -65,24 +65,6 @@ bool ar_estimate_takes(const struct ar_measured_row *row)
     return row->is_call || ar_collective_ranks(&row->messages.collective) <= AR_ESTIMATE_RANKS_MAX;
 }
 
-/* An earlier estimate whose fit had the same messages; NULL: there is none. */
-static const struct ar_estimate *find_same_fit(const struct ar_estimate *earlier,
-                                               const struct ar_measured *measured,
-                                               const bool *is_fitted)
-{
-    for (; earlier != NULL; earlier = earlier->earlier) {
-        size_t i = 0;
-        while (earlier->has_links && i < measured->rows_count &&
-               (measured->rows[i].is_call || is_fitted[i] == earlier->is_fitted[i])) {
-            i++;
-        }
-        if (earlier->has_links && i == measured->rows_count) {
-            return earlier;
-        }
-    }
-    return NULL;
-}
-
 /* Fits the numbers of the machines, which keep them, to marked rows of messages. */
 static enum ar_status fit_messages(const struct ar_measured_request *request,
                                    const struct ar_measured *measured, const bool *is_fitted,
@@ -97,18 +79,17 @@ static enum ar_status fit_messages(const struct ar_measured_request *request,
     for (size_t i = 0; i < measured->machines_count && measured->backend[0] == '\0'; i++) {
         ar_link_fit_open(clusters[i], &request->scenario->settings);
     }
-    const struct ar_estimate *same = find_same_fit(request->earlier, measured, is_fitted);
-    for (size_t i = 0; same != NULL && i < measured->machines_count * AR_LINK_COSTS_COUNT; i++) {
-        const struct ar_link_number *number = &same->links.numbers[i % AR_LINK_COSTS_COUNT];
-        if (number->state >= AR_LINK_UNIDENTIFIED) {
-            AR_TRY(ar_cluster_set_link_cost(clusters[i / AR_LINK_COSTS_COUNT],
-                                            (enum ar_link_cost)(i % AR_LINK_COSTS_COUNT),
-                                            number->value, err));
+    estimate->has_links = request->links != NULL;
+    for (size_t i = 0; estimate->has_links && i < measured->machines_count; i++) {
+        for (int k = 0; k < AR_LINK_COSTS_COUNT; k++) {
+            if (request->links->numbers[k].state >= AR_LINK_UNIDENTIFIED) {
+                AR_TRY(ar_cluster_set_link_cost(clusters[i], (enum ar_link_cost)k,
+                                                request->links->numbers[k].value, err));
+            }
         }
     }
-    estimate->has_links = same != NULL;
-    if (same != NULL) {
-        estimate->links = same->links;
+    if (estimate->has_links) {
+        estimate->links = *request->links;
         return AR_OK;
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
@@ -221,11 +202,6 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
     for (size_t i = 0; i < measured->rows_count; i++) {
         made->predictions[i] =
             (struct ar_library_prediction){.time_s = NAN, .low_s = NAN, .high_s = NAN};
-    }
-    made->earlier = request->earlier;
-    if (is_fitted != NULL) {
-        bool *copy = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *copy);
-        made->is_fitted = memcpy(copy, is_fitted, measured->rows_count * sizeof *copy);
     }
     *estimate = made;
     if (measured->calls_count > 0) {
