@@ -45,11 +45,16 @@ static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
     bundle->s_per_byte = bundle->latency_s + line;
     bundle->positions = (void *)(bundle->s_per_byte + line);
     bundle->hops = pattern->hops + walks[0].first;
-    for (size_t place = 0; place < places; place++) {
-        const struct ar_hop *hop = bundle_hop(bundle, place);
-        bundle->positions[place] = hop->from;
-        bundle->latency_s[place] = hop->latency_s;
-        bundle->s_per_byte[place] = 1 / hop->rate_Bps;
+    const struct ar_hop *hop = bundle->hops; /* as bundle_hop() finds it, with few divisions */
+    double rate_Bps = 0, s_per_byte = 0;
+    for (size_t first = 0; first < bundle->walks; first++) {
+        for (size_t place = first; place < places; place += bundle->walks, hop++) {
+            s_per_byte = hop->rate_Bps == rate_Bps ? s_per_byte : 1 / hop->rate_Bps;
+            rate_Bps = hop->rate_Bps;
+            bundle->positions[place] = hop->from;
+            bundle->latency_s[place] = hop->latency_s;
+            bundle->s_per_byte[place] = s_per_byte;
+        }
     }
     bundle->is_regular = true;
 }

@@ -23,8 +23,9 @@ struct moment {
 /* The ranks of a request, and the arena of moments. */
 struct moments {
     const struct ar_graph_request *request;
-    struct ar_arena *memory; /* of moments */
-    double *last_s;          /* scratch: [rank of a role]; NULL: not needed yet */
+    struct ar_arena *memory;              /* of moments */
+    double *last_s;                       /* scratch: [rank of a role]; NULL: not needed yet */
+    uint32_t *groups[1 << AR_AXES_COUNT]; /* [axes][rank]: find_group(); NULL: not needed yet */
 };
 
 /* When a role begins. */
@@ -124,15 +125,20 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
     double *base_s = make_base(moments);
     moments->last_s = moments->last_s != NULL ? moments->last_s : make_base(moments);
     double *last_s = moments->last_s;
-    for (uint32_t rank = 0; rank < count; rank++) {
-        last_s[rank] = 0;
+    uint32_t *groups = moments->groups[axes];
+    if (groups == NULL) {
+        groups = moments->groups[axes] = ar_arena_alloc(moments->memory, count, sizeof *groups);
+        for (uint32_t rank = 0; rank < count; rank++) {
+            groups[rank] = find_group(moments->request->sizes, axes, rank);
+        }
     }
+    memset(last_s, 0, count * sizeof *last_s);
     for (uint32_t rank = 0; rank < count; rank++) {
-        double *last = &last_s[find_group(moments->request->sizes, axes, rank)];
+        double *last = &last_s[groups[rank]];
         *last = later_s(*last, moment_at(moments, role, moment, rank));
     }
     for (uint32_t rank = 0; rank < count; rank++) {
-        base_s[rank] = last_s[find_group(moments->request->sizes, axes, rank)] + time_s;
+        base_s[rank] = last_s[groups[rank]] + time_s;
     }
     rebase_moment(moments, role, base_s, moment);
 }
