@@ -497,7 +497,7 @@ static void rivals_note(const struct sweep *sweep, const struct row_list *all,
 /* --- rows that are checked -------------------------------------------------------------------- */
 
 /* A simulation beside a table may take so long, as estimated. */
-#define CHECK_MAX_S 2.0
+#define CHECK_MAX_S 0.7
 
 /* Simulates two of the best steps on the most GPUs for which that is soon done, one that is an
  * estimate and one that is none, and prints them beside what the sweep says. */
