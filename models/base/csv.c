@@ -304,14 +304,14 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
     }
     for (size_t row = 0; row < (is_directive ? 1 : csv->rows_count); row++) {
         void *record = (char *)records + row * size;
+        const char **cells = csv->cells + (row + 1) * csv->columns_count;
         for (size_t i = 0; i < columns.count; i++) {
             const struct ar_column *column = &columns.list[i];
             char expected[AR_COLUMN_EXPECTED];
             if (places[i] == SIZE_MAX) {
                 continue;
             }
-            const char *text =
-                is_directive ? csv->directives[places[i]].value : ar_csv_cell(csv, row, places[i]);
+            const char *text = is_directive ? csv->directives[places[i]].value : cells[places[i]];
             uint64_t line = is_directive ? csv->directives[places[i]].line : csv->lines[row];
             if (!(text[0] == '\0' ? column->may_be_empty
                                   : ar_record_read_cell(column, text, record))) {
