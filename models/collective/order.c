@@ -41,12 +41,12 @@ static uint32_t node_of(const struct ar_order *order, uint32_t place, uint32_t *
     return left < order->node_members ? left : order->node_members;
 }
 
-/* On mirrored channels the same member of another group: the one across, or the next or the one
- * before if their number is odd. */
+/* Where there are mirrors: on mirrored channels the same member of another group, the one across,
+ * or the next or the one before if their number is odd. */
 static uint32_t reflect(const struct ar_order *order, uint32_t channel, uint32_t position,
                         bool is_ahead)
 {
-    if (order->mirror_group == 0 || channel < (order->channels + 1) / 2) {
+    if (channel < (order->channels + 1) / 2) {
         return position;
     }
     uint32_t groups = order->ranks / order->mirror_group;
@@ -90,7 +90,7 @@ static uint32_t rotate(const struct ar_order *order, uint32_t channel, uint32_t 
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position)
 {
     uint32_t channel = order->mesh != NULL ? lane % order->channels : lane;
-    position = reflect(order, channel, position, true);
+    position = order->mirror_group > 0 ? reflect(order, channel, position, true) : position;
     position = order->has_root ? rotate(order, channel, position, false) : position;
     /* The place that a channel without root has at the position. */
     uint32_t first;
@@ -112,7 +112,7 @@ uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t
     }
     uint32_t position = position_of(order, channel, place);
     position = order->has_root ? rotate(order, channel, position, true) : position;
-    return reflect(order, channel, position, false);
+    return order->mirror_group > 0 ? reflect(order, channel, position, false) : position;
 }
 
 uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank)
