@@ -174,16 +174,6 @@ static enum ar_status parse_entry_number(const struct ar_topo_entry *entry, enum
                : refuse_value(entry, kinds[kind].expected, err);
 }
 
-static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *value,
-                                  struct ar_error *err)
-{
-    const struct ar_topo_key_row *key = &ar_topo_keys[entry->key];
-    uint64_t count = 0;
-    AR_TRY(ar_parse_count(entry->where, entry->text, key->min, key->max, &count, err));
-    *value = (uint32_t)count;
-    return AR_OK;
-}
-
 /* The words of a choice; its number is its place. */
 static const char *const attached_names[] = {
     [AR_HCA_ON_HOST] = "host", [AR_HCA_ON_SWITCH] = "switch", NULL};
@@ -228,7 +218,8 @@ static enum ar_status parse_routes(const struct ar_topo_entry *entry, struct ar_
 static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_topo_values *values,
                                  struct ar_error *err)
 {
-    bool are_counts = ar_topo_keys[entry->key].kind == KIND_COUNTS;
+    const struct ar_topo_key_row *key = &ar_topo_keys[entry->key];
+    bool are_counts = key->kind == KIND_COUNTS;
     const char *separators = are_counts ? " \tx" : " \t";
     uint32_t count = 0;
     for (const char *at = entry->text; *at != '\0'; count++) {
@@ -241,11 +232,11 @@ static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_to
             return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected at most %d items",
                                 entry->where, entry->text, AR_TOPO_LIST_MAX);
         }
-        uint32_t whole = 0;
+        uint64_t whole = 0;
         double *number = &values->list[entry->key][count];
-        AR_TRY(are_counts ? parse_count(&part, &whole, err)
+        AR_TRY(are_counts ? ar_parse_count(part.where, item, key->min, key->max, &whole, err)
                           : parse_entry_number(&part, KIND_RATE, number, err));
-        *number = are_counts ? whole : *number;
+        *number = are_counts ? (double)whole : *number;
         at += length + (at[length] == 'x');
         at += strspn(at, " \t");
     }
@@ -257,20 +248,23 @@ static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_to
 static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_topo_values *values,
                                   struct ar_error *err)
 {
+    const struct ar_topo_key_row *key = &ar_topo_keys[entry->key];
+    uint64_t count = 0;
     values->is_given[entry->key] = true;
-    switch (ar_topo_keys[entry->key].kind) {
+    switch (key->kind) {
     case KIND_NAME:
         return entry->text[strspn(entry->text, AR_TOPO_NAME_LETTERS)] == '\0'
                    ? AR_OK
                    : refuse_value(entry, "letters, digits, '-', '_' and '.' only", err);
     case KIND_COUNT:
-        return parse_count(entry, &values->count[entry->key], err);
+        AR_TRY(ar_parse_count(entry->where, entry->text, key->min, key->max, &count, err));
+        values->count[entry->key] = (uint32_t)count;
+        return AR_OK;
     case KIND_RATE:
     case KIND_SECONDS:
     case KIND_COST:
     case KIND_SIZE:
-        return parse_entry_number(entry, ar_topo_keys[entry->key].kind, &values->number[entry->key],
-                                  err);
+        return parse_entry_number(entry, key->kind, &values->number[entry->key], err);
     case KIND_CHOICE:
         return ar_parse_choice(entry->where, entry->text, choices[entry->key],
                                &values->count[entry->key], err);
