@@ -42,25 +42,19 @@ static const struct ar_column point_directives[] = {{.name = "source",
                                                      .may_be_empty = true,
                                                      .may_be_missing = true}};
 
-static int compare_shapes(const struct ar_conv_point *a, const struct ar_conv_point *b)
+static int compare_points(const void *a, const void *b)
 {
-    const uint32_t left[] = {a->precision,    a->width,  a->channels_in,
-                             a->channels_out, a->kernel, a->stride};
-    const uint32_t right[] = {b->precision,    b->width,  b->channels_in,
-                              b->channels_out, b->kernel, b->stride};
+    const struct ar_conv_point *one = a, *other = b;
+    const uint32_t left[] = {one->precision, one->width,  one->channels_in, one->channels_out,
+                             one->kernel,    one->stride, one->batch};
+    const uint32_t right[] = {other->precision,    other->width,  other->channels_in,
+                              other->channels_out, other->kernel, other->stride,
+                              other->batch};
     int order = 0;
     for (size_t i = 0; order == 0 && i < sizeof left / sizeof left[0]; i++) {
         order = (left[i] > right[i]) - (left[i] < right[i]);
     }
     return order;
-}
-
-static int compare_points(const void *a, const void *b)
-{
-    const struct ar_conv_point *left = a;
-    const struct ar_conv_point *right = b;
-    int order = compare_shapes(left, right);
-    return order != 0 ? order : (left->batch > right->batch) - (left->batch < right->batch);
 }
 
 enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
@@ -449,16 +443,17 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
         return implicit_product_s(cost, work, pass, precision, batch);
     }
     double marginal_s = ar_device_cost_marginal_s(cost, work, pass, precision);
-    const struct ar_conv_point shape = {.precision = precision,
-                                        .width = work->width,
-                                        .channels_in = work->channels_in,
-                                        .channels_out = work->channels_out,
-                                        .kernel = work->kernel,
-                                        .stride = work->stride};
+    struct ar_conv_point shape = {.precision = precision,
+                                  .width = work->width,
+                                  .channels_in = work->channels_in,
+                                  .channels_out = work->channels_out,
+                                  .kernel = work->kernel,
+                                  .stride = work->stride};
     const struct ar_conv_point *points = NULL; /* of the shape, in ascending batch */
     size_t points_count = 0;
     for (size_t i = 0; i < cost->points.count; i++) {
-        if (compare_shapes(&cost->points.list[i], &shape) == 0) {
+        shape.batch = cost->points.list[i].batch; /* any */
+        if (compare_points(&cost->points.list[i], &shape) == 0) {
             points = points_count++ == 0 ? &cost->points.list[i] : points;
         }
     }
@@ -497,7 +492,7 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
         [AR_LAYER_RELU] = {true, {AR_COST_RELU_FORWARD, AR_COST_RELU_BACKWARD}},
         [AR_LAYER_ADD] = {true, {AR_COST_ADD_FORWARD, AR_COST_ADD_BACKWARD}},
     };
-    if (ar_layer_has_macs(work->kind)) {
+    if (work->macs > 0) {
         *forward_s = *backward_s = 0;
         for (int pass = AR_CONV_FORWARD; pass < AR_CONV_PASSES_COUNT; pass++) {
             double time_s =

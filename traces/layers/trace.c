@@ -46,18 +46,12 @@ uint64_t ar_trace_gradient_elements(const struct ar_trace *trace)
     return sum;
 }
 
-static uint64_t scale_elements(uint64_t elements, double scale)
-{
-    double scaled = round((double)elements * scale);
-    return scaled < 1 ? 1 : (uint64_t)fmin(scaled, 2.0 * (double)AR_TRACE_ELEMENTS_MAX);
-}
-
 enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, struct ar_error *err)
 {
     double sum = 0;
     assert(scale > 0);
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
-        sum += (double)scale_elements(trace->tensor_elements[i], scale);
+        sum += fmax(1, round((double)trace->tensor_elements[i] * scale));
     }
     if (sum > (double)AR_TRACE_ELEMENTS_MAX) {
         return ar_error_set(err, AR_USAGE,
@@ -66,7 +60,8 @@ enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, st
                             trace->name, sum, scale);
     }
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
-        trace->tensor_elements[i] = scale_elements(trace->tensor_elements[i], scale);
+        double scaled = fmax(1, round((double)trace->tensor_elements[i] * scale));
+        trace->tensor_elements[i] = (uint64_t)scaled;
     }
     return AR_OK;
 }
@@ -304,7 +299,7 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
         for (uint32_t i = 0; i < made->layers_count; i++) {
             struct ar_layer *layer = &made->layers[i];
             const struct ar_layer_work *work = &file->work[i];
-            bool is_kept = ar_layer_has_macs(work->kind) || work->kind == AR_LAYER_RELU;
+            bool is_kept = work->macs > 0 || work->kind == AR_LAYER_RELU;
             made->memory_bytes +=
                 (is_kept ? (double)work->output_elements : 0) * made->batch * bytes;
             ar_device_cost_layer_s(&table, work, precision, made->batch, &layer->forward_s,
