@@ -69,8 +69,7 @@ bool ar_file_is_below(const char *name)
     return is_below;
 }
 
-/* dladdr() says how a program was called, and where a library lies. It looks through all symbols,
- * so that a thread asks it once. */
+/* dladdr() says how a program was called, and where a library lies. */
 void ar_own_folder(char folder[AR_OWN_FOLDER])
 {
     char path[PATH_MAX] = "";
