@@ -91,11 +91,6 @@ static struct ar_span join_parts(struct ar_span whole, uint32_t parts, uint32_t 
     return (struct ar_span){.first = at[0], .count = at[1] - at[0]};
 }
 
-static uint32_t least(uint64_t a, uint32_t b)
-{
-    return a < b ? (uint32_t)a : b;
-}
-
 bool ar_slice_next(const struct ar_slice *slice, uint32_t *part, struct ar_span *span)
 {
     uint32_t place; /* of the part in its period, the run first */
@@ -112,11 +107,11 @@ bool ar_slice_next(const struct ar_slice *slice, uint32_t *part, struct ar_span 
         *part = (uint32_t)next;
         place = 0;
     }
-    uint32_t end = slice->run == slice->period
-                       ? slice->parts
-                       : least((uint64_t)*part + slice->run - place, slice->parts);
-    *span = join_parts(slice->whole, slice->parts, *part, end);
-    *part = end;
+    uint64_t end =
+        slice->run == slice->period ? slice->parts : (uint64_t)*part + slice->run - place;
+    end = end < slice->parts ? end : slice->parts;
+    *span = join_parts(slice->whole, slice->parts, *part, (uint32_t)end);
+    *part = (uint32_t)end;
     return true;
 }
 

@@ -389,11 +389,6 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
 
 /* --- what commands do with options ------------------------------------------------------------ */
 
-static bool is_axis_of_sweeps(enum ar_key key)
-{
-    return keys_have(sweep_of_points.axes, key) || keys_have(sweep_of_layouts.axes, key);
-}
-
 enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err)
 {
@@ -411,7 +406,8 @@ enum ar_status options_scenario(const struct options *options, key_set without,
             const char *value = strchr(values->texts[j], '=');
             bool is_setting = i == AR_KEY_SET && value != NULL && strchr("0123456789", value[1]);
             bool is_list = strchr(values->texts[j], ',') != NULL &&
-                           (is_axis_of_sweeps((enum ar_key)i) || is_setting) &&
+                           (keys_have(sweep_of_points.axes, (enum ar_key)i) ||
+                            keys_have(sweep_of_layouts.axes, (enum ar_key)i) || is_setting) &&
                            options->command->bit != OF(sweep);
             if (status == AR_OK && is_list && (is_names || is_setting)) {
                 status = ar_error_set(err, AR_USAGE, "%s: found \"%.80s\"; expected one %s",

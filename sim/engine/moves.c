@@ -115,16 +115,6 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
     }
 }
 
-static void tree_receive_part(const struct tree_run *run, uint32_t part, uint32_t began,
-                              bool reduces)
-{
-    const uint32_t *step_hops = run->all->pattern->step_hops;
-    double bytes = part_bytes(run, part);
-    for (uint32_t i = step_hops[began]; i < step_hops[began + 1]; i++) {
-        message_receive(run->all, run->hops[i].to, bytes, reduces);
-    }
-}
-
 /* The rates of parts are those of the largest of the call: messages differ by an element at most.
  */
 void recurrence_run_tree(struct recurrence *recurrence)
@@ -155,7 +145,11 @@ void recurrence_run_tree(struct recurrence *recurrence)
             tree_send_part(&run, part, step - part * phase->period);
         }
         for (uint32_t part = 0; part < parts; part++) {
-            tree_receive_part(&run, part, step - part * phase->period, step < phase->copies_from);
+            const uint32_t *began = &run.all->pattern->step_hops[step - part * phase->period];
+            for (uint32_t i = began[0]; i < began[1]; i++) {
+                message_receive(run.all, run.hops[i].to, part_bytes(&run, part),
+                                step < phase->copies_from);
+            }
         }
     }
     /* Nobody waits for the flights of a tree in the next phase; a rank is done when the last one of

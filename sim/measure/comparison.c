@@ -168,17 +168,6 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     return AR_COMPARED_HELD_OUT;
 }
 
-/* NCCL's own constants times the factors that other machines tell. */
-static struct ar_library *told_library(const struct ar_measured_request *request,
-                                       struct ar_arena *arena)
-{
-    struct ar_library *told = ar_arena_alloc(arena, 1, sizeof *told);
-    struct ar_tuning tuning = request->scenario->constants->tuning;
-    tuning.factor_logs = request->factors->calls;
-    ar_library_start(&tuning, told);
-    return told;
-}
-
 /* The findings on other machines for rows of this kind. */
 static const struct ar_machine_kind *find_kind(const struct ar_measured_request *request,
                                                const struct ar_measured_row *row)
@@ -345,9 +334,13 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }
-    const struct ar_library *told = request->factors != NULL && scenario->constants != NULL
-                                        ? told_library(request, arena)
-                                        : NULL;
+    struct ar_library *told = NULL; /* NCCL's own constants times the factors of other machines */
+    if (request->factors != NULL && scenario->constants != NULL) {
+        struct ar_tuning tuning = scenario->constants->tuning;
+        tuning.factor_logs = request->factors->calls;
+        told = ar_arena_alloc(arena, 1, sizeof *told);
+        ar_library_start(&tuning, told);
+    }
     if (measured->calls_count > 0 && scenario->engine->has_band && scenario->table == NULL) {
         ar_note(request->notes,
                 "cluster %s has no library.cost_table: nothing is fitted, the model has %s "

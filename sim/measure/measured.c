@@ -468,15 +468,6 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
     return ar_error_set(err, AR_BAD_DATA, "%s: found no row; %s", request->command, expected);
 }
 
-/* Whether a run is of the request's system and ranks per node. Beside the rows of a set it has to
- * name the system, else it need not. */
-static bool takes_run(const struct ar_measured_request *request, const struct ar_log *run)
-{
-    bool may_be_any = run->system[0] == '\0' && request->known_count == 0;
-    return (request->system == NULL || may_be_any || strcmp(run->system, request->system) == 0) &&
-           (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
-}
-
 /* Says what logs leave open and a default decides, of the rows that were taken. */
 static void note_assumed(const struct ar_measured_request *request,
                          const struct ar_measured *measured)
@@ -520,7 +511,12 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
     for (size_t i = 0; i < request->paths_count; i++) {
         for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
             const struct ar_log *run = &measured->logs[i]->runs[k];
-            if (!takes_run(request, run)) {
+            /* Beside the rows of a set a run has to name the system, else it need not. */
+            bool may_be_any = run->system[0] == '\0' && request->known_count == 0;
+            bool is_other =
+                request->system != NULL && !may_be_any && strcmp(run->system, request->system) != 0;
+            if (is_other || (request->ranks_per_node != 0 &&
+                             run->ranks != run->nodes * request->ranks_per_node)) {
                 if (i >= request->known_count) {
                     leave_run(&measured->left[AR_LEFT_SYSTEM], run);
                 }

@@ -186,11 +186,6 @@ static enum ar_status ring_ratio(const struct ar_measured_request *request,
 /* Rings of more nodes have the ratios of this many. */
 enum { RING_NODES_MAX = 16 };
 
-static uint32_t ring_nodes(uint32_t nodes)
-{
-    return nodes < RING_NODES_MAX ? nodes : RING_NODES_MAX;
-}
-
 /* --- a suspect as a library ---------------------------------------------------------------- */
 
 static void change_library(const struct suspect *suspect, double factor, double node, double net,
@@ -275,7 +270,8 @@ static struct ar_measured move_rows(const struct ar_measured_request *request,
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        bool is_here = nodes == 0 || ring_nodes(row->call.run.nodes) == nodes;
+        uint32_t own = row->call.run.nodes;
+        bool is_here = nodes == 0 || (own < RING_NODES_MAX ? own : RING_NODES_MAX) == nodes;
         if (is_here && (row->is_call || (is_changed && suspect_asks(measured, row)))) {
             struct ar_measured_row *made = &moved.rows[moved.rows_count];
             (*places)[moved.rows_count++] = i;

@@ -259,14 +259,6 @@ static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenari
     return (uint32_t)steps->count;
 }
 
-/* Whether a variant divides the model, whatever memory it needs. */
-static enum ar_status check_divides(struct space *space, uint32_t number, struct ar_error *err)
-{
-    const struct ar_scenario *scenario;
-    AR_TRY(variants_scenario(&space->variants, number, &scenario, err));
-    return check_usual(space, &scenario->layout, err);
-}
-
 static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
                                  struct ar_error *err)
 {
@@ -388,10 +380,15 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
         /* The rest of a group behind a range that is refined ends where the group does. */
         uint32_t begin = i, size = group_size(space, i), end = i - i % size + size;
         adding.is_added = adding.is_full = false;
-        if (plainest > 0 && end - begin == size && size > plainest &&
-            check_divides(space, begin + plainest, err) == AR_USAGE) {
-            count_refusal(&adding, err);
-            i = end;
+        if (plainest > 0 && end - begin == size && size > plainest) {
+            const struct ar_scenario *plain;
+            enum ar_status status =
+                variants_scenario(&space->variants, begin + plainest, &plain, err);
+            status = status == AR_OK ? check_usual(space, &plain->layout, err) : status;
+            if (status == AR_USAGE) {
+                count_refusal(&adding, err);
+                i = end;
+            }
         }
         for (; i < end && !adding.is_added; i++) {
             enum ar_status status = add_layout(&adding, i, err);

@@ -7,12 +7,6 @@
 /* Rows of each number of GPUs that the next round looks at closer. */
 static const size_t refined_max[PLAN_ROUNDS] = {4, 1};
 
-/* The part of a step that the next round cannot shorten: another schedule may wait less. */
-static double row_time_s(const struct ar_row *row, unsigned round)
-{
-    return row->iteration_s - (round == 0 && row->bubble_s > 0 ? row->bubble_s : 0);
-}
-
 /* Adds the ranges around the fastest rows of each number of GPUs to those that are refined. */
 static void rows_choose(struct sweep *last, struct space_request *points, unsigned round,
                         struct ar_arena *arena)
@@ -27,8 +21,10 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
         struct ar_row row;
         journal_read_row(&last->journal, i, &row);
         uint32_t variant = last->space->points[i].variant;
+        /* The next round cannot shorten the rest: another schedule may wait less. */
+        double bubble_s = round == 0 && row.bubble_s > 0 ? row.bubble_s : 0;
         const struct best own = {variant, variants_condition(&last->space->variants, variant),
-                                 row.gpus, row_time_s(&row, round)};
+                                 row.gpus, row.iteration_s - bubble_s};
         size_t of_same_gpus = 0, slowest = 0;
         for (size_t j = 0; j < count; j++) {
             if (best[j].gpus == own.gpus && best[j].condition == own.condition) {

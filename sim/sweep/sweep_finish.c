@@ -202,16 +202,6 @@ static enum ar_status csv_write(const struct sweep *sweep, const char *name,
     return ar_output_commit(output, err);
 }
 
-static enum ar_status files_write(const struct sweep *sweep, const struct row_list *all,
-                                  struct ar_error *err)
-{
-    size_t first = main_rows_count(sweep->space);
-    AR_TRY(csv_write(sweep, kind_of(sweep)->file, all->rows, first, err));
-    return all->count > first
-               ? csv_write(sweep, "payload.csv", all->rows + first, all->count - first, err)
-               : AR_OK;
-}
-
 /* --- rows on stdout --------------------------------------------------------------------------- */
 
 /* A row with the values of the axes that a table shows in front. */
@@ -571,7 +561,11 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         }
     }
     if (request->directory != NULL) {
-        AR_TRY(files_write(sweep, &all, err));
+        size_t first = main_rows_count(sweep->space);
+        AR_TRY(csv_write(sweep, kind_of(sweep)->file, all.rows, first, err));
+        if (all.count > first) {
+            AR_TRY(csv_write(sweep, "payload.csv", all.rows + first, all.count - first, err));
+        }
     }
     size_t estimates = 0; /* layouts have a column for them */
     for (size_t i = 0; i < shown->count && !kind_of(sweep)->is_ranked; i++) {

@@ -239,25 +239,7 @@ static enum ar_status call_all(struct nccl_ranks *ranks, enum nccl_call call, st
     return nccl_check(library, library->group_end(), call_facts[call].name, err);
 }
 
-static enum nccl_call find_call(const struct ar_operation *operation)
-{
-    unsigned call = CALL_ALL_REDUCE;
-    while (call < CALL_SEND && call_facts[call].operation != operation) {
-        call++;
-    }
-    return (enum nccl_call)call;
-}
-
 /* --- ranks -------------------------------------------------------------------------------- */
-
-/* Whether there are communicators of so many ranks. */
-static bool nccl_has_communicators(const struct nccl_communicators *made, uint32_t ranks)
-{
-    while (made != NULL && made->ranks != ranks) {
-        made = made->next;
-    }
-    return made != NULL;
-}
 
 /* Ends communicators: orderly, or, where a rank hangs, at once. */
 static void end_communicators(struct nccl_communicators *ended, bool aborts)
@@ -431,7 +413,10 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     struct nccl_rank *members = ar_arena_alloc(arena, place->count, sizeof *members);
     unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
     unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
-    enum nccl_call call = find_call(measurement->operation);
+    unsigned call = CALL_ALL_REDUCE;
+    while (call < CALL_SEND && call_facts[call].operation != measurement->operation) {
+        call++;
+    }
     *made = (struct nccl_ranks){
         .crew = {.memory = &memory_device,
                  .first = place->first,
@@ -519,7 +504,11 @@ static enum ar_status find_place(const struct measurement *measurement, struct n
 {
     *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_single_process()};
     if (!is_single_process()) {
-        if (world->rank == 0 && !nccl_has_communicators(communicators, measurement->ranks)) {
+        const struct nccl_communicators *made = communicators;
+        while (made != NULL && made->ranks != measurement->ranks) {
+            made = made->next;
+        }
+        if (world->rank == 0 && made == NULL) {
             AR_TRY(nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err));
         }
         mpi_world_broadcast(&place->id, sizeof place->id);

@@ -102,19 +102,13 @@ static uint64_t bytes_of_slice(const struct actor *actor, struct ar_slice span)
     return span.count * actor->run->collective->element_bytes;
 }
 
-static double gap_of_message(const struct actor *actor, uint32_t from, uint32_t to)
-{
-    const struct ar_flows *flows = actor->run->flows;
-    return flows != NULL ? ar_flows_gap_s(flows, actor->phase, actor->step, actor->lane, from, to)
-                         : 0;
-}
-
 /* The way from a position to another one: '>' over a connection, or '=' in an exchange, whose
  * mailbox has no receiver yet, so that a message starts when both have come. */
 static struct link_end find_link_end(const struct actor *actor, uint32_t from, char kind,
                                      uint32_t to)
 {
     const struct collective_run *run = actor->run;
+    const struct ar_flows *flows = run->flows;
     char name[NAME_SIZE];
     struct ar_path path;
     ar_cluster_path(run->collective->cluster, actor_at(run, actor->lane, from)->rank,
@@ -123,7 +117,9 @@ static struct link_end find_link_end(const struct actor *actor, uint32_t from, c
         .peer = from == actor->position ? to : from,
         .mailbox = sg_mailbox_by_name(message_mailbox_name(actor, from, kind, to, name)),
         .latency_s = path.latency_s,
-        .gap_s = gap_of_message(actor, from, to),
+        .gap_s = flows == NULL
+                     ? 0
+                     : ar_flows_gap_s(flows, actor->phase, actor->step, actor->lane, from, to),
         .tier = path.tier};
 }
 

@@ -336,12 +336,6 @@ static void take_part(const struct stream *stream, const struct ar_task *task)
     }
 }
 
-static bool is_sent(const struct graph_run *run, uint32_t task)
-{
-    const struct ar_work *work = &run->graph->works[run->graph->tasks[task].work];
-    return work->kind != AR_TASK_COMPUTE && work->every == 0;
-}
-
 static void lead_task(struct stream *stream, uint32_t number)
 {
     const struct graph_run *run = stream->run;
@@ -393,9 +387,10 @@ static void stream_run(void *data)
         child_sleep_for(start_s[rank_of(stream)]);
     }
     for (; task != AR_NO_TASK; task = run->graph->tasks[task].after) {
+        const struct ar_work *work = &run->graph->works[run->graph->tasks[task].work];
         if (stream->channel == 0) {
             lead_task(stream, task);
-        } else if (is_sent(run, task)) {
+        } else if (work->kind != AR_TASK_COMPUTE && work->every == 0) {
             take_part(stream, &run->graph->tasks[task]);
         }
     }
