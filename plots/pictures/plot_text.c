@@ -10,14 +10,6 @@
 
 /* --- quoting ------------------------------------------------------------------------------ */
 
-/* Characters below the blank, DEL, and the second set of control characters, which terminals obey.
- */
-static bool is_control_character(const char *text)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    return bytes[0] < ' ' || bytes[0] == 0x7f || (bytes[0] == 0xc2 && bytes[1] < 0xa0);
-}
-
 /* Writes `instead[i]` for each `marks[i]` within the text; ]]> is nowhere allowed in an SVG. */
 static void write_replaced(FILE *file, const char *text, const char *marks,
                            const char *const *instead)
@@ -29,8 +21,9 @@ static void write_replaced(FILE *file, const char *text, const char *marks,
             fputc('?', file);
         } else if (mark != NULL) {
             fputs(instead[mark - marks], file);
-        } else if (is_control_character(text)) {
-            fputc(' ', file);
+        } else if ((unsigned char)text[0] < ' ' || text[0] == 0x7f ||
+                   (text[0] == '\xc2' && (unsigned char)text[1] < 0xa0)) {
+            fputc(' ', file); /* terminals obey the second set of control characters, too */
         } else if (strncmp(text, "]]>", 3) == 0 && strchr(marks, '>') == NULL) {
             fputs("]] ", file);
             size = 2;

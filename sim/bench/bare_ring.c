@@ -31,14 +31,6 @@ static sg_mailbox_t mailbox_of(uint64_t number)
     return sg_mailbox_by_name(name);
 }
 
-/* The parts tile the buffer: part i is elements i n / N up to (i + 1) n / N. */
-static uint64_t part_bytes(const struct rank *rank, uint64_t part)
-{
-    uint64_t begin = part * rank->elements / rank->ranks;
-    uint64_t end = (part + 1) * rank->elements / rank->ranks;
-    return (end - begin) * ELEMENT_BYTES;
-}
-
 static void run_rank(int argc, char **argv)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
@@ -51,7 +43,10 @@ static void run_rank(int argc, char **argv)
     for (uint64_t step = 0; step < 2 * (ranks - 1); step++) {
         uint64_t part = (rank->index + 2 * ranks - step) % ranks;
         void *received;
-        sg_comm_t send = sg_mailbox_put_async(right, &payload, (long)part_bytes(rank, part));
+        /* The parts tile the buffer: part i is elements i n / N up to (i + 1) n / N. */
+        uint64_t begin = part * rank->elements / ranks, end = (part + 1) * rank->elements / ranks;
+        sg_comm_t send =
+            sg_mailbox_put_async(right, &payload, (long)((end - begin) * ELEMENT_BYTES));
         sg_comm_t receive = sg_mailbox_get_async(mine, &received);
         sg_comm_wait(send); /* first: in SimGrid 3.32 a tenth faster than the receive first */
         sg_comm_wait(receive);

@@ -22,17 +22,6 @@ static double message_send(struct recurrence *recurrence, const struct ar_hop *h
     return arrival_s;
 }
 
-/* Where the arrival of the next message of a rank goes; there is that of the one `window` sends
- * before. */
-static double *rank_next_flight(const struct recurrence *recurrence, uint32_t position)
-{
-    uint32_t window = recurrence->collective->window;
-    struct rank_state *state = &recurrence->states[position];
-    uint32_t oldest = state->oldest;
-    state->oldest = oldest + 1 < window ? oldest + 1 : 0; /* faster than a division */
-    return &recurrence->flights_s[(size_t)position * window + oldest];
-}
-
 /* When the connection of a hop is free, if it is the one its rank used last. */
 static double hop_free_s(const struct recurrence *recurrence, const struct ar_hop *hop)
 {
@@ -63,7 +52,12 @@ void recurrence_run_moves(struct recurrence *recurrence)
             const struct ar_hop *hop = &hops[i];
             const struct ar_move *move = &recurrence->moves[hop->from];
             if (move->sends) {
-                double *flight_s = rank_next_flight(recurrence, hop->from);
+                /* Its arrival takes the place of that of the message `window` sends before. */
+                struct rank_state *state = &recurrence->states[hop->from];
+                size_t place = (size_t)hop->from * collective->window + state->oldest;
+                double *flight_s = &recurrence->flights_s[place];
+                bool is_last = state->oldest + 1 == collective->window;
+                state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
                 *flight_s =
                     message_send(recurrence, hop, hop->rate_Bps,
                                  (double)(move->send_span.count * collective->element_bytes),

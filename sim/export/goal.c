@@ -73,17 +73,6 @@ static uint64_t write_message(struct writer *writer, bool is_send, uint64_t byte
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* Seconds for each byte that is received. */
-static double receive_cost_s_per_byte(const struct ar_graph_sending *sending,
-                                      const struct ar_phase *phase, enum ar_receive receive)
-{
-    const struct ar_collective *collective = &sending->collective;
-    double bytes = (double)(sending->elements * collective->element_bytes);
-    return receive == AR_RECEIVE_REDUCE
-               ? ar_cluster_reduce_cost(collective->cluster, bytes)
-               : phase->moves * ar_cluster_facts(collective->cluster)->copy_s_per_byte;
-}
-
 static void write_move(struct writer *writer, uint32_t work, const struct ar_phase *phase,
                        const struct ar_move *move, uint64_t received, struct channel *channel)
 {
@@ -101,7 +90,12 @@ static void write_move(struct writer *writer, uint32_t work, const struct ar_pha
     }
     if (move->receive != AR_RECEIVE_NONE) {
         uint64_t bytes = move->receive_span.count * element_bytes;
-        double cost_s = (double)bytes * receive_cost_s_per_byte(sending, phase, move->receive);
+        const struct ar_cluster *cluster = sending->collective.cluster;
+        double s_per_byte =
+            move->receive == AR_RECEIVE_REDUCE
+                ? ar_cluster_reduce_cost(cluster, (double)(sending->elements * element_bytes))
+                : phase->moves * ar_cluster_facts(cluster)->copy_s_per_byte;
+        double cost_s = (double)bytes * s_per_byte;
         channel->received = write_message(writer, false, bytes,
                                           ar_order_rank(order, channel->lane, move->receive_from),
                                           channel->tag, channel->cpu);

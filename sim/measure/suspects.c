@@ -285,18 +285,6 @@ static struct ar_measured move_rows(const struct ar_measured_request *request,
     return moved;
 }
 
-/* How much longer a time was written down than it took. Only tables are written by hand; else the
- * reader has checked rates against times. */
-static double written_factor(const struct suspect *suspect, double factor,
-                             const struct ar_measured_row *row)
-{
-    bool is_table = row->run->format == AR_LOG_PUBLISHED || row->run->format == AR_LOG_HARNESS;
-    return is_table && suspect->target == SUSPECT_TIME ? factor
-           : is_table && suspect->target == SUSPECT_AS_BUSBW
-               ? 1 / ar_operation_busbw_Bps(row->operation, 1, row->call.run.ranks)
-               : 1;
-}
-
 /* Predicts the rows on rings of so many nodes, 0: all. */
 static enum ar_status predict_moved(const struct ar_measured_request *request,
                                     const struct ar_measured *measured,
@@ -366,7 +354,16 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
                              made, err));
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
-        made[i].time_s *= written_factor(suspect, factor, &measured->rows[i]);
+        /* Only tables are written by hand; else the reader has checked rates against times. */
+        const struct ar_measured_row *row = &measured->rows[i];
+        if (row->run->format != AR_LOG_PUBLISHED && row->run->format != AR_LOG_HARNESS) {
+            continue;
+        }
+        if (suspect->target == SUSPECT_TIME) {
+            made[i].time_s *= factor;
+        } else if (suspect->target == SUSPECT_AS_BUSBW) {
+            made[i].time_s /= ar_operation_busbw_Bps(row->operation, 1, row->call.run.ranks);
+        }
     }
     *predictions = made;
     return AR_OK;

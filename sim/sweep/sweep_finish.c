@@ -119,15 +119,6 @@ static size_t main_rows_count(const struct space *space)
     return space->has_steps ? space->steps_count : space->points_count;
 }
 
-/* Whether the faster one of two rows is asked for: they answer the same question. */
-static bool rows_compete(const struct space *space, const struct row_summary *one,
-                         const struct row_summary *other)
-{
-    const struct point *a = &space->points[one->point], *b = &space->points[other->point];
-    return one->condition == other->condition && one->gpus == other->gpus &&
-           a->operation == b->operation && a->payload_bytes == b->payload_bytes;
-}
-
 /* Finds the fastest rows: one for each GPU count and combination of conditions, of bare collectives
  * also for each operation and payload. */
 static struct row_list rows_find_bests(struct sweep *sweep, const struct row_list *all)
@@ -138,9 +129,15 @@ static struct row_list rows_find_bests(struct sweep *sweep, const struct row_lis
         if (row->point >= main_rows_count(sweep->space) || !row->is_ok) {
             continue;
         }
+        const struct point *own = &sweep->space->points[row->point];
         size_t at = bests.count; /* the latest ones are the likeliest */
-        while (at > 0 && !rows_compete(sweep->space, &bests.rows[at - 1], row)) {
-            at--;
+        for (; at > 0; at--) {   /* another one that answers the same question */
+            const struct row_summary *other = &bests.rows[at - 1];
+            const struct point *its = &sweep->space->points[other->point];
+            if (row->condition == other->condition && row->gpus == other->gpus &&
+                own->operation == its->operation && own->payload_bytes == its->payload_bytes) {
+                break;
+            }
         }
         if (at == 0) {
             bests.rows =

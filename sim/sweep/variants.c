@@ -102,12 +102,6 @@ static enum ar_status add_setting(struct variants *variants, size_t index, struc
     return add_axis(variants, axis, prefix_length, setting.text, err);
 }
 
-static bool is_zero(const char *number)
-{
-    char *end;
-    return strtod(number, &end) == 0 && end != number && *end == '\0';
-}
-
 enum ar_status variants_create(const struct space_request *request, struct variants *variants,
                                struct ar_error *err)
 {
@@ -259,7 +253,9 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant,
         if (axis->key != AR_KEY_SET) {
             status = ar_scenario_set(scenario, axis->key, NULL, value, err);
         }
-        if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
+        char *end;
+        if (axis->key == AR_KEY_JITTER && axis->count > 1 && strtod(value, &end) == 0 &&
+            end != value && *end == '\0') {
             /* iterations are given for the values that have jitter */
             scenario->origins[AR_KEY_ITERATIONS] = (struct ar_origin){.where = NULL};
         }

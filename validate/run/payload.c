@@ -6,22 +6,16 @@
 
 enum { VALUE_MAX = 250, CHUNK = 512, ELEMENT_BYTES_MAX = 4 };
 
-/* A hash of 64 bits after splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t rank,
                        uint64_t element)
 {
     uint32_t max = type->exact_max / ranks;
     max = max < VALUE_MAX ? max : VALUE_MAX;
-    uint64_t hash = mix((uint64_t)rank * PAYLOAD_PERIOD + element % PAYLOAD_PERIOD) >> 32;
-    return (uint32_t)(hash * (max + 1) >> 32);
+    /* A hash of 64 bits after splitmix64 (Steele, Lea, Flood 2014). */
+    uint64_t x = (uint64_t)rank * PAYLOAD_PERIOD + element % PAYLOAD_PERIOD + 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)(((x ^ x >> 31) >> 32) * (max + 1) >> 32);
 }
 
 enum ar_status payload_create(const struct measurement *measurement, struct ar_arena *arena,

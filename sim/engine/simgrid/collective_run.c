@@ -183,12 +183,6 @@ static void wait_for_slot(struct actor *actor, const struct link_end *out)
                   actor->flights.capacity); /* those of a phase before count, too */
 }
 
-static bool oldest_has_arrived(const struct actor *actor)
-{
-    const struct flight *flight = flight_at(&actor->flights, 0);
-    return actor_at(actor->run, actor->lane, flight->peer)->steps_done > flight->step;
-}
-
 static struct flight put_message(const struct actor *actor, const struct link_end *out,
                                  uint64_t bytes)
 {
@@ -214,7 +208,10 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     *flight_at(flights, flights->count++) = flight;
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
-    while (flights->count > 1 && oldest_has_arrived(actor)) {
+    for (const struct flight *oldest = flight_at(flights, 0);
+         flights->count > 1 &&
+         actor_at(actor->run, actor->lane, oldest->peer)->steps_done > oldest->step;
+         oldest = flight_at(flights, 0)) {
         flight_land(flights, 0);
     }
 }

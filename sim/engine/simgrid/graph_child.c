@@ -54,20 +54,15 @@ static inline struct collective_run *graph_collective(const struct graph_run *ru
 
 static const char tables[] = "the tasks of its ranks";
 
-/* Do works go over the same lanes? Then their messages follow each other there. */
-static bool is_alike(const struct graph_run *run, uint32_t one, uint32_t other)
-{
-    const struct ar_work *works = run->graph->works;
-    const struct ar_graph_sending *sendings = run->trial->sendings;
-    return works[one].operation == works[other].operation && works[one].axes == works[other].axes &&
-           sendings[one].collective.element_bytes == sendings[other].collective.element_bytes;
-}
-
 static void add_collective_run(struct graph_run *run, uint32_t work, enum ar_stream stream)
 {
     struct collective_run **own = &run->collectives[(size_t)work * AR_STREAMS_COUNT + stream];
+    const struct ar_work *works = run->graph->works;
+    const struct ar_graph_sending *sendings = run->trial->sendings;
     for (uint32_t i = 0; *own == NULL && i < run->graph->works_count; i++) {
-        if (graph_collective(run, i, stream) != NULL && is_alike(run, i, work)) {
+        /* Messages of works over the same lanes follow each other there. */
+        if (works[i].operation == works[work].operation && works[i].axes == works[work].axes &&
+            sendings[i].collective.element_bytes == sendings[work].collective.element_bytes) {
             *own = graph_collective(run, i, stream);
         }
     }

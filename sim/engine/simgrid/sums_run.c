@@ -112,15 +112,6 @@ static void move_part(const struct line_switch *own, uint32_t part)
     }
 }
 
-static double latency_of(const struct line_switch *own, uint32_t part)
-{
-    const struct ar_collective *collective = own->run->collective;
-    uint32_t step = own->first_step + part * own->phase->period + own->stage;
-    uint64_t largest = ar_line_elements(collective, &own->line, own->elements, step);
-    return ar_line_latency_s(&own->sum, own->run->cost,
-                             (double)(largest * collective->element_bytes));
-}
-
 static void switch_run(void *data)
 {
     struct line_switch *own = data;
@@ -135,7 +126,12 @@ static void switch_run(void *data)
         child_sleep_until(start_s);
         move_part(own, part);
         child_sleep_for(own->gap_s);
-        own->finish_s[part % window] = simgrid_get_clock() + latency_of(own, part);
+        uint32_t step = own->first_step + part * own->phase->period + own->stage;
+        uint64_t largest = ar_line_elements(run->collective, &own->line, own->elements, step);
+        own->finish_s[part % window] =
+            simgrid_get_clock() +
+            ar_line_latency_s(&own->sum, run->cost,
+                              (double)(largest * run->collective->element_bytes));
         for (uint32_t i = 0; i < own->line.count; i++) {
             uint32_t member = own->line.first + i * own->line.stride;
             queue_put(queue_of(run, own->lane, member, own->stage + 1), part,
