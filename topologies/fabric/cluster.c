@@ -36,7 +36,7 @@ double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes)
            (bytes > AR_LARGE_BUFFER_BYTES ? facts->reduce_large_s_per_byte : 0);
 }
 
-/* What the values of the file say, with its rates and latencies by kinds of links and paths. */
+/* Facts that follow from the values of a file, with rates and latencies by kinds of links. */
 static void fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
