@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ar_units.h"
@@ -88,6 +89,21 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
+/* Memory of a million ranks lies on pages of 2 MiB where the system has them (Linux): half of the
+ * time of such a run goes into the first touch of small ones. */
+static void ask_large_pages(void *memory, size_t size)
+{
+    enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
+#ifdef MADV_HUGEPAGE
+    if (size >= LARGE_FROM) {
+        size_t skipped = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+        (void)madvise((char *)memory + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
+    }
+#else
+    (void)memory, (void)size;
+#endif
+}
+
 /* Lists an item with its object in the arena; ends the object and leaves the guard if there is no
  * memory. */
 static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, bool is_clear,
@@ -121,6 +137,7 @@ static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, boo
         }
         newest = arena;
     }
+    ask_large_pages(item, size);
     item->before = arena->last;
     item->object = object;
     item->destroy = destroy;
