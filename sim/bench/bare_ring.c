@@ -60,12 +60,13 @@ static void start_simgrid(void)
         "--cfg=network/model:CM02",
         "--cfg=network/crosstraffic:0",
         "--cfg=network/TCP-gamma:0",
+        "--cfg=network/maxmin-selective-update:yes",
         "--cfg=surf/precision:1e-12",
         "--cfg=contexts/stack-size:128",
         "--log=root.thresh:critical",
         NULL,
     };
-    int arguments_count = 7;
+    int arguments_count = 8;
     simgrid_init(&arguments_count, arguments);
 }
 
