@@ -22,6 +22,10 @@ struct ar_engine_cost {
                            together; those after them repeat and cost nothing; 0: all */
 };
 
+/** A message of an exchange, whose peers are new in each step, takes a simulation so many times as
+ * long as one of a ring in a node. */
+enum { AR_ENGINE_EXCHANGE_WEIGHT = 6 };
+
 struct ar_engine {
     const char *name, *title;
     struct ar_engine_cost cost;

@@ -55,5 +55,6 @@ struct ar_graph_trial {
     char options[AR_GRAPH_OPTIONS_TEXT];
 };
 
-/** Messages of a graph, all ranks and all its periods; UINT64_MAX: more than can be counted. */
-uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial);
+/** Messages of a graph, all ranks and all its periods, those of exchanges `exchange_weight` times;
+ * UINT64_MAX: more than can be counted. */
+uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial, uint32_t exchange_weight);

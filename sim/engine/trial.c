@@ -67,7 +67,7 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     return status;
 }
 
-uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial)
+uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial, uint32_t exchange_weight)
 {
     const struct ar_graph *graph = trial->graph;
     uint64_t messages = 0;
@@ -78,6 +78,12 @@ uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial)
         uint64_t all = kind == AR_TASK_COMPUTE   ? 0
                        : kind == AR_TASK_MESSAGE ? (uint64_t)trial->ranks * collective->channels
                                                  : ar_collective_messages(collective);
+        struct ar_phase phases[AR_PHASES_MAX];
+        bool is_exchange =
+            kind == AR_TASK_COLLECTIVE &&
+            ar_algorithm_phases(collective->algorithm, &collective->shape, phases) > 0 &&
+            phases[0].kind == AR_PHASE_EXCHANGE;
+        all *= is_exchange ? exchange_weight : 1;
         if (__builtin_mul_overflow(all, task->count, &all) ||
             __builtin_mul_overflow(all, (uint64_t)ar_task_times(graph, i), &all) ||
             __builtin_add_overflow(messages, all / graph->roles_count, &messages)) {

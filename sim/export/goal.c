@@ -271,7 +271,7 @@ static enum ar_status prepare_writer(struct writer *writer, struct ar_arena *are
 {
     const struct ar_graph_trial *trial = writer->trial;
     const struct ar_graph *graph = trial->graph;
-    uint64_t operations = ar_graph_trial_messages(trial);
+    uint64_t operations = ar_graph_trial_messages(trial, 1);
     for (uint32_t i = 0; i < graph->tasks_count && operations <= GOAL_OPERATIONS_MAX; i++) {
         operations += (uint64_t)graph->tasks[i].count * writer->places;
     }

@@ -293,6 +293,6 @@ Test(goal, schedules_beyond_a_size_are_refused)
     cr_expect(strstr(err.text, "found at least 10001000 messages") != NULL, "%s", err.text);
     graph->works[0].kind = AR_TASK_MESSAGE;
     graph->tasks[0].count = trial.ranks = UINT32_MAX;
-    cr_expect_eq(ar_graph_trial_messages(&trial), UINT64_MAX);
+    cr_expect_eq(ar_graph_trial_messages(&trial, 1), UINT64_MAX);
     cr_expect_eq(goal_write(stdout, &trial, "a test", &err), AR_USAGE);
 }

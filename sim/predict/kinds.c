@@ -98,23 +98,40 @@ static double count_buckets(const struct ar_scenario *scenario)
 
 /* Messages of a collective, weighed by the time that one takes SimGrid beside those of layouts,
  * most of which stay within nodes; says whether it has a ring so long that most of its steps are
- * left out (fast_rings.c). Peers of an exchange are new in each step. Fitted to steps of ResNet-50
- * on 64 to 1,024 V100 (sim/bench/README.md). */
+ * left out (fast_rings.c). A message that ends changes the rates of all others on its links: many
+ * share one where uplinks of racks are the slowest, or where all are sent at once. Fitted to steps
+ * of ResNet-50 on 64 to 2,048 V100 (sim/bench/README.md). */
 static double simulated_messages(const struct ar_collective *collective, bool *has_long_ring)
 {
-    static const double weights[] = {[AR_PHASE_WALK] = 1.4,
-                                     [AR_PHASE_TREE] = 2.1,
-                                     [AR_PHASE_EXCHANGE] = 4.2,
-                                     [AR_PHASE_SUMS] = 1.4};
+    static const double weights[] = {[AR_PHASE_WALK] = 2,
+                                     [AR_PHASE_TREE] = 3,
+                                     [AR_PHASE_EXCHANGE] = AR_ENGINE_EXCHANGE_WEIGHT,
+                                     [AR_PHASE_SUMS] = 2};
+    static const double shared_weight = 0.14, at_once_weight = 0.05;
+    enum { FEW_FLOWS = 16 }; /* that share the slowest link of a message: those of a node */
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
+    struct ar_flows *flows = NULL;
+    struct ar_error ignored;
     double messages = 0;
     *has_long_ring = false;
-    for (uint32_t i = 0; i < count; i++) {
-        double own = (double)phases[i].messages * ar_collective_lanes(collective);
-        messages += weights[phases[i].kind] * own;
-        *has_long_ring |= phases[i].kind == AR_PHASE_WALK && phases[i].steps >= 200 && own >= 1e5;
+    if (count > 0 && phases[0].kind == AR_PHASE_WALK) {
+        (void)ar_flows_create(collective, &flows, &ignored); /* those of exchanges take long */
     }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ar_phase *phase = &phases[i];
+        double own = (double)phase->messages * ar_collective_lanes(collective);
+        double weight = weights[phase->kind];
+        weight += phase->is_at_once ? at_once_weight * own / ar_collective_ranks(collective) : 0;
+        for (uint32_t k = 0; flows != NULL && k < flows->patterns[i].hops_count; k++) {
+            const struct ar_pattern *pattern = &flows->patterns[i];
+            uint32_t shared = pattern->hops[k].flows;
+            weight += shared > FEW_FLOWS ? shared_weight * shared / pattern->hops_count : 0;
+        }
+        messages += weight * own;
+        *has_long_ring |= phase->kind == AR_PHASE_WALK && phase->steps >= 200 && own >= 1e5;
+    }
+    ar_flows_destroy(flows);
     return messages;
 }
 

@@ -394,7 +394,8 @@ double ar_job_ranks_messages(const struct ar_job *job, uint32_t *batches_left_ou
         timing.graph->periods = NULL; /* their messages do not count */
     }
     ar_timing_graph_trial(&timing, &trial);
-    return (double)job->iterations_count * (double)ar_graph_trial_messages(&trial);
+    return (double)job->iterations_count *
+           (double)ar_graph_trial_messages(&trial, AR_ENGINE_EXCHANGE_WEIGHT);
 }
 
 enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_error *err)

@@ -170,7 +170,7 @@ static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *e
     }
     time_works_by_tasks(graph);
     trial->end_s = ar_graph_end_s(graph);
-    trial->messages_count = ar_graph_trial_messages(trial);
+    trial->messages_count = ar_graph_trial_messages(trial, 1);
     trial->memory_bytes = task.memory_bytes;
     if (trial->rank_end_s != NULL) {
         memcpy(trial->rank_end_s, own.rank_end_s, trial->ranks * sizeof *own.rank_end_s);
@@ -250,10 +250,10 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
 const struct ar_engine ar_engine_simgrid = {
     .name = "simgrid",
     .title = "SimGrid: every rank an actor, every message a communication; the reference",
-    /* Fitted to layouts on 16 A100 and, weighed by kind (simulated_messages() in kinds.c), to steps
-     * of ResNet-50 on 64 to 1,024 V100; heaps and caches grow with the ranks. Long rings simulate
-     * 34 steps, of which each message counts 1.4 times. */
-    .cost = {.trial_s = 25e-3, .message_s = 5e-6, .rank_s = 30e-6, .ranks = 160, .messages = 48},
+    /* Fitted to layouts on 64 H100 and, weighed by kind (simulated_messages() in kinds.c), to steps
+     * of ResNet-50 on 64 to 2,048 V100; heaps and caches grow with the ranks. Long rings simulate
+     * 34 steps, of which each message counts twice. */
+    .cost = {.trial_s = 25e-3, .message_s = 3.6e-6, .rank_s = 30e-6, .ranks = 160, .messages = 68},
     .run = run_trial,
     .run_graph = run_graph,
 };
