@@ -202,7 +202,8 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
                                 rows[index].name, given[index], optarg);
         } else {
             given[index] = optarg;
-            AR_TRY(ar_error_as_usage(store_option(&rows[index], optarg, arguments, err), err));
+            AR_TRY(
+                ar_error_blame(store_option(&rows[index], optarg, arguments, err), AR_USAGE, err));
         }
     }
     if (optind < argc) {

@@ -282,5 +282,5 @@ enum ar_status cases_create(const struct arguments *arguments, const struct back
                             struct cases *cases, struct ar_error *err)
 {
     *cases = (struct cases){.arena = arena};
-    return ar_error_as_usage(add_all(arguments, backend, machine, cases, err), err);
+    return ar_error_blame(add_all(arguments, backend, machine, cases, err), AR_USAGE, err);
 }

@@ -40,10 +40,6 @@ int ar_status_exit_code(enum ar_status status);
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** The status of parsing a value of the command line: AR_BAD_DATA becomes AR_USAGE, since a wrong
- * value there is wrong usage, not wrong data. Others, AR_OK too, pass. */
-enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err);
-
 /** The status of an error of a value by where the value stood: AR_USAGE and AR_BAD_DATA become
  * `origin`. Others, AR_OK too, pass. */
 enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, struct ar_error *err);

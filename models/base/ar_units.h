@@ -80,11 +80,11 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 
 enum ar_precision { AR_PRECISION_LIST(AR_LIST_FIRST) AR_PRECISIONS_COUNT };
 
-/** Bytes of one number: 1, 2 or 4; of nvfp4 the whole byte that it does not fill. */
-uint32_t ar_precision_bytes(enum ar_precision precision);
-
-/** The precision that memory holds, and gradients have by default. */
-enum ar_precision ar_precision_stored(enum ar_precision precision);
+struct ar_precision_row {
+    uint32_t bytes; /**< of a number: 1, 2 or 4; of nvfp4 the byte that it does not fill */
+    enum ar_precision stored; /**< what memory holds, and gradients have by default */
+};
+extern const struct ar_precision_row ar_precisions[]; /**< [ar_precision] */
 
 /** Whether messages may have it. */
 bool ar_precision_is_sent(enum ar_precision precision);

@@ -26,8 +26,3 @@ enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, stru
 {
     return status == AR_USAGE || status == AR_BAD_DATA ? err->status = origin : status;
 }
-
-enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err)
-{
-    return ar_error_blame(status, AR_USAGE, err);
-}

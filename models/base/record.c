@@ -19,7 +19,7 @@ enum ar_status ar_format_parse(const char *where, const char *text, enum ar_form
     static const char *const names[] = {
         [AR_FORMAT_TABLE] = "table", [AR_FORMAT_CSV] = "csv", [AR_FORMAT_JSON] = "json", NULL};
     unsigned place;
-    AR_TRY(ar_error_as_usage(ar_parse_choice(where, text, names, &place, err), err));
+    AR_TRY(ar_error_blame(ar_parse_choice(where, text, names, &place, err), AR_USAGE, err));
     *format = (enum ar_format)place;
     return AR_OK;
 }

@@ -235,20 +235,7 @@ const char *const ar_precision_names[] = {AR_PRECISION_LIST(AR_LIST_SECOND) NULL
 
 const char *const ar_wire_precision_names[] = {AR_WIRE_PRECISION_LIST(AR_LIST_SECOND) NULL};
 
-static const struct {
-    uint32_t bytes;
-    enum ar_precision stored;
-} facts[] = {AR_PRECISION_LIST(AR_LIST_VALUES)};
-
-uint32_t ar_precision_bytes(enum ar_precision precision)
-{
-    return facts[precision].bytes;
-}
-
-enum ar_precision ar_precision_stored(enum ar_precision precision)
-{
-    return facts[precision].stored;
-}
+const struct ar_precision_row ar_precisions[] = {AR_PRECISION_LIST(AR_LIST_VALUES)};
 
 bool ar_precision_is_sent(enum ar_precision precision)
 {

@@ -180,12 +180,6 @@ static inline enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algo
     return algorithm != NULL ? algorithm->shapes : AR_SHAPES_FLAT;
 }
 
-/** Whether a number of ranks alone does not say the shape. */
-static inline bool ar_algorithm_has_shapes(const struct ar_algorithm *algorithm)
-{
-    return ar_algorithm_shapes(algorithm) >= AR_SHAPES_GROUPS;
-}
-
 static inline enum ar_calls ar_algorithm_calls(const struct ar_algorithm *algorithm)
 {
     return algorithm != NULL ? algorithm->calls : AR_CALLS_ANY;

@@ -107,10 +107,10 @@ static enum ar_status list_numbers(struct ar_arena *arena, struct numbers *numbe
     for (char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         uint64_t value;
         if (strchr(item, ':') != NULL) {
-            AR_TRY(ar_error_as_usage(append_range(numbers, item, err), err));
+            AR_TRY(ar_error_blame(append_range(numbers, item, err), AR_USAGE, err));
         } else {
-            AR_TRY(
-                ar_error_as_usage(parse_number(numbers, numbers->where, item, &value, err), err));
+            AR_TRY(ar_error_blame(parse_number(numbers, numbers->where, item, &value, err),
+                                  AR_USAGE, err));
             AR_TRY(append_number(numbers, value, err));
         }
     }

@@ -122,8 +122,8 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
     struct boxing_row rows[AR_BOXING_AXES_MAX];
     struct ar_view view;
     AR_TRY(option_required(options, "payload", options->payloads, err));
-    AR_TRY(ar_error_as_usage(
-        ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), err));
+    AR_TRY(ar_error_blame(
+        ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), AR_USAGE, err));
     AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
     const char *mesh = option_key(options, AR_KEY_MESH), *where = "--mesh";
     uint32_t sizes[AR_BOXING_AXES_MAX];

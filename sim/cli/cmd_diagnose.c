@@ -156,8 +156,8 @@ static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct opti
     const struct ar_layout *layout = &diagnosis->scenario->layout;
     double parameters = ar_transformer_parameters(layout->model), claimed;
     char names[RESOURCE_NAMES_MAX][64];
-    AR_TRY(
-        ar_error_as_usage(ar_parse_number("--mfu", options->mfu, 1e-6, 100, &claimed, err), err));
+    AR_TRY(ar_error_blame(ar_parse_number("--mfu", options->mfu, 1e-6, 100, &claimed, err),
+                          AR_USAGE, err));
     size_t count = resource_names(RESOURCE_COST, names), before = diagnosis->count;
     add_mfu(diagnosis, claimed, "agrees", 1, "the dense peak, attention over all pairs of tokens");
     add_mfu(diagnosis, claimed, "causal", diagnosis->causal_flop / diagnosis->flop,
@@ -201,13 +201,14 @@ static enum ar_status read_measured(const struct options *options, struct diagno
                             options->step_s == NULL ? "neither" : "both");
     }
     if (options->step_s != NULL) {
-        return ar_error_as_usage(
+        return ar_error_blame(
             ar_parse_number("--step-s", options->step_s, 1e-6, 1e9, &diagnosis->measured_s, err),
-            err);
+            AR_USAGE, err);
     }
     double rate;
-    AR_TRY(ar_error_as_usage(
-        ar_parse_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &rate, err), err));
+    AR_TRY(ar_error_blame(
+        ar_parse_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &rate, err), AR_USAGE,
+        err));
     diagnosis->measured_s = diagnosis->tokens / rate;
     return AR_OK;
 }

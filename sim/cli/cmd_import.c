@@ -28,12 +28,13 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     request = (struct ar_kineto_request){.has_precision = options->precision != NULL};
     AR_TRY(option_count("--batch", options->batch, 1, AR_TRACE_BATCH_MAX, &batch, err));
     if (options->precision != NULL) {
-        AR_TRY(ar_error_as_usage(
+        AR_TRY(ar_error_blame(
             ar_parse_choice("--precision", options->precision, ar_precision_names, &precision, err),
-            err));
+            AR_USAGE, err));
     }
-    AR_TRY(ar_error_as_usage(
-        ar_parse_choice("--times", options->times, ar_kineto_times_names, &times, err), err));
+    AR_TRY(ar_error_blame(
+        ar_parse_choice("--times", options->times, ar_kineto_times_names, &times, err), AR_USAGE,
+        err));
     request.batch = (uint32_t)batch;
     request.precision = (enum ar_precision)precision;
     request.times = (enum ar_kineto_times)times;
@@ -79,8 +80,8 @@ enum ar_status command_discover(const struct options *options, struct ar_error *
         for (size_t i = 0; i < AR_DISCOVER_FABRICS_COUNT; i++) {
             words[i] = ar_discover_fabrics[i].word;
         }
-        AR_TRY(ar_error_as_usage(ar_parse_choice("--fabric", options->fabric, words, &place, err),
-                                 err));
+        AR_TRY(ar_error_blame(ar_parse_choice("--fabric", options->fabric, words, &place, err),
+                              AR_USAGE, err));
         list[count++] =
             (struct ar_setting){ar_discover_fabrics[place].setting, "--fabric", AR_USAGE};
     }

@@ -367,8 +367,8 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         names[i] = topics[i].name;
     }
     if (options->arguments_count > 0) {
-        AR_TRY(ar_error_as_usage(ar_parse_choice("list", options->arguments[0], names, &first, err),
-                                 err));
+        AR_TRY(ar_error_blame(ar_parse_choice("list", options->arguments[0], names, &first, err),
+                              AR_USAGE, err));
         end = first + 1;
     }
     if (options->arguments_count == 2) {

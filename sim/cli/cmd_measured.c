@@ -440,8 +440,9 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
                             topo);
     }
     if (options->require != NULL) {
-        AR_TRY(ar_error_as_usage(
-            ar_parse_number("--require", options->require, 1e-3, 10, &require, err), err));
+        AR_TRY(
+            ar_error_blame(ar_parse_number("--require", options->require, 1e-3, 10, &require, err),
+                           AR_USAGE, err));
     }
     AR_TRY(option_view(options, ar_expect_columns, &view, err));
     AR_TRY(made_by_check_directory(options,

@@ -428,8 +428,9 @@ enum ar_status options_scenario(const struct options *options, key_set without,
 enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
                             uint64_t *count, struct ar_error *err)
 {
-    return text == NULL ? AR_OK
-                        : ar_error_as_usage(ar_parse_count(where, text, min, max, count, err), err);
+    return text == NULL
+               ? AR_OK
+               : ar_error_blame(ar_parse_count(where, text, min, max, count, err), AR_USAGE, err);
 }
 
 enum ar_status option_required(const struct options *options, const char *name, const char *value,

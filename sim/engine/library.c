@@ -59,7 +59,7 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
     enum ar_status status = ar_tuning_find(where, named, facts->library_node_bus_Bps,
                                            facts->library_net_bus_Bps, &found, err);
     if (status != AR_OK) {
-        return release != NULL ? ar_error_as_usage(status, err) : status;
+        return release != NULL ? ar_error_blame(status, AR_USAGE, err) : status;
     }
     *tuning = found;
     tuning->links = facts->has_nvswitch ? TUNING_NVSWITCH

@@ -143,16 +143,16 @@ static uint32_t add_sum(struct ar_build *build, uint32_t stage,
 {
     const struct ar_layout *layout = build->layout;
     enum ar_precision precision = operation == &ar_operation_all_gather
-                                      ? ar_precision_stored(layout->precision)
+                                      ? ar_precisions[layout->precision].stored
                                       : layout->gradients;
-    double bytes = elements * ar_precision_bytes(precision), ranks = 1;
+    double bytes = elements * ar_precisions[precision].bytes, ranks = 1;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
         ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
     }
     if (layout->sparse_frac > 0 && ranks > 1 && operation == &ar_operation_all_reduce) {
         operation = &ar_operation_all_gather;
         bytes = ranks * ceil(layout->sparse_frac * elements) *
-                (ar_precision_bytes(precision) + AR_PLACE_BYTES);
+                (ar_precisions[precision].bytes + AR_PLACE_BYTES);
     }
     return build_collective(build, stage, AR_STREAM_GRADIENTS, operation, axes, bytes, 1, action);
 }
@@ -264,7 +264,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
      * hides them. */
     if (task != AR_NO_TASK && statistics->interval > 0 && statistics->elements > 0 &&
         layout->sizes[AR_AXIS_DP] > 1) {
-        const uint32_t element_bytes = ar_precision_bytes(AR_FP32);
+        const uint32_t element_bytes = ar_precisions[AR_FP32].bytes;
         const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
                                      .time_s = AR_GRAPH_UNTIMED,
                                      .operation = &ar_operation_all_reduce,
@@ -284,7 +284,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
                    layout->model->lora == 0;
     if (is_tied) {
         double bytes = (double)layout->model->hidden * layout->model->vocab /
-                       layout->sizes[AR_AXIS_TP] * ar_precision_bytes(layout->gradients);
+                       layout->sizes[AR_AXIS_TP] * ar_precisions[layout->gradients].bytes;
         sent = build_message(build, &action, stage, last - stage, AR_STREAM_GRADIENTS, bytes);
         ar_graph_need(build->graph, sent, build->ends[0]);
         ar_graph_need(build->graph, sent, task);
@@ -395,7 +395,7 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
          * their exponentials and the logit of its target together: one fp32 number of each. */
         double tokens = (double)layout->micro_batch * model->seq / layout->sizes[AR_AXIS_CP];
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
-                         1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
+                         1 << AR_AXIS_TP, tokens * ar_precisions[AR_FP32].bytes, 3, &run->action);
     }
     if (!build->goes_on) {
         memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);

@@ -214,7 +214,7 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     /* Adam in mixed precision: gradients and parameters as they are, master copy, mean and variance
      * in fp32 are read and written. */
     double bytes =
-        model->parameters * (2.0 * request->element_bytes + 6.0 * ar_precision_bytes(AR_FP32));
+        model->parameters * (2.0 * request->element_bytes + 6.0 * ar_precisions[AR_FP32].bytes);
     const struct ar_operator optimizer = {
         .name = "optimizer",
         .time_s = ar_device_memory_s(request->cost, request->precision, bytes),

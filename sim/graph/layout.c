@@ -250,12 +250,12 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, b
 /* Bytes of a gradient where it is summed. */
 static double gradient_bytes(const struct ar_layout *layout)
 {
-    return ar_precision_bytes(layout->strategy->shards_gradients ? layout->gradients : AR_FP32);
+    return ar_precisions[layout->strategy->shards_gradients ? layout->gradients : AR_FP32].bytes;
 }
 
 double ar_layout_offload_bytes(const struct ar_layout *layout)
 {
-    return gradient_bytes(layout) + ar_precision_bytes(ar_precision_stored(layout->precision));
+    return gradient_bytes(layout) + ar_precisions[ar_precisions[layout->precision].stored].bytes;
 }
 
 /* Bytes of parameters that are held `copies` times: themselves, and of those that are trained the
@@ -268,11 +268,11 @@ static double state_bytes(const struct ar_layout *layout, double held, double tr
                           uint32_t copies)
 {
     const struct ar_strategy *strategy = layout->strategy;
-    double own = ar_precision_bytes(ar_precision_stored(layout->precision));
-    double frozen = layout->model->lora > 0 ? ar_precision_bytes(layout->precision) : own;
+    double own = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+    double frozen = layout->model->lora > 0 ? ar_precisions[layout->precision].bytes : own;
     double gradient = gradient_bytes(layout);
     double optimizer =
-        layout->offload == AR_OFFLOAD_OPTIMIZER ? 0 : 3.0 * ar_precision_bytes(AR_FP32);
+        layout->offload == AR_OFFLOAD_OPTIMIZER ? 0 : 3.0 * ar_precisions[AR_FP32].bytes;
     return (trained * own + (held - trained) * frozen) / (strategy->shards_all ? copies : 1) +
            trained * (gradient / (strategy->shards_gradients ? copies : 1) +
                       optimizer / (strategy->shards_optimizer ? copies : 1));
@@ -291,8 +291,9 @@ static double gathered_bytes(const struct ar_layout *layout)
         return 0;
     }
     whole = whole < layout->model->layers ? whole : layout->model->layers;
-    return (layer + experts) * (whole * ar_precision_bytes(ar_precision_stored(layout->precision)) +
-                                ar_precision_bytes(layout->gradients));
+    return (layer + experts) *
+           (whole * ar_precisions[ar_precisions[layout->precision].stored].bytes +
+            ar_precisions[layout->gradients].bytes);
 }
 
 /* Bytes that a layer keeps if some modules are computed again. */
@@ -331,8 +332,8 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
     double logits = stage == pipeline.stages - 1
                         ? (double)layout->micro_batch * layout->model->seq / slice.cp *
                               layout->model->vocab / slice.tp *
-                              (ar_precision_bytes(ar_precision_stored(layout->precision)) +
-                               ar_precision_bytes(AR_FP32))
+                              (ar_precisions[ar_precisions[layout->precision].stored].bytes +
+                               ar_precisions[AR_FP32].bytes)
                         : 0;
     return chunk_bytes(layout, stage) * ar_schedule_kept(layout->schedule, &pipeline, stage) +
            again + logits;

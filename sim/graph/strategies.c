@@ -107,8 +107,8 @@ static double pass_s(const struct ar_layout *layout, const struct ar_device_cost
 {
     struct ar_kernels kernels;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
-    enum ar_precision stored = ar_precision_stored(layout->precision);
-    bool is_narrow = ar_precision_bytes(layout->precision) < ar_precision_bytes(stored);
+    enum ar_precision stored = ar_precisions[layout->precision].stored;
+    bool is_narrow = ar_precisions[layout->precision].bytes < ar_precisions[stored].bytes;
     bool is_wide_head = part == AR_PART_HEAD && is_narrow &&
                         ar_device_cost_has_group(cost, stored, AR_COST_OF_PRODUCTS);
     slice.precision = is_wide_head ? stored : layout->precision;
@@ -123,13 +123,13 @@ static double pass_s(const struct ar_layout *layout, const struct ar_device_cost
  * master copy, and the gradient is set to zero. */
 static double optimizer_bytes(const struct ar_layout *layout)
 {
-    const double wide = ar_precision_bytes(AR_FP32);
-    double gradient = ar_precision_bytes(layout->gradients);
+    const double wide = ar_precisions[AR_FP32].bytes;
+    double gradient = ar_precisions[layout->gradients].bytes;
     double divided = ar_layout_replicas(layout) > 1 ? 2 * gradient : 0;
     double widened = gradient < wide ? gradient + wide : 0;
     double unscaled = layout->precision == AR_FP16 ? 2 * wide : 0;
     double clipped = wide + 2 * wide, updated = 7 * wide;
-    double made = wide + ar_precision_bytes(ar_precision_stored(layout->precision));
+    double made = wide + ar_precisions[ar_precisions[layout->precision].stored].bytes;
     return divided + widened + unscaled + clipped + updated + made + gradient;
 }
 
@@ -173,7 +173,7 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
                                                          layout->sizes[AR_AXIS_EP], part, &experts);
         /* The gradients of all micro-batches but the first are added to those that are there: two
          * reads and a write of each. Sharded ones are a small part of that. */
-        double bytes = 3 * (dense + experts) * ar_precision_bytes(layout->gradients);
+        double bytes = 3 * (dense + experts) * ar_precisions[layout->gradients].bytes;
         double accumulate_s =
             batches > 1 && !layout->strategy->shards_gradients
                 ? (batches - 1) / batches * ar_device_memory_s(cost, layout->precision, bytes)

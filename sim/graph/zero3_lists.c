@@ -108,7 +108,7 @@ static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *
         bool is_twice = is_again && tensors.is_of_layer[i] && 2 * later >= REUSE_MAX;
         double times = tensors.times[i] * (is_twice ? 2 : 1);
         double bytes =
-            tensors.sizes[i] * ar_precision_bytes(ar_precision_stored(build->layout->precision));
+            tensors.sizes[i] * ar_precisions[ar_precisions[build->layout->precision].stored].bytes;
         add_lists(build, run, &ar_operation_all_gather, bytes, times, 1);
         if (ar_layout_replicas(build->layout) > 1) { /* its buffer is set to zero before */
             build_compute(build, run->stage, times * bytes * build->times->memory_s,
@@ -124,7 +124,7 @@ static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *
 static void scatter_gradient(struct ar_build *build, const struct ar_run *run, double elements,
                              double times)
 {
-    double bytes = elements * ar_precision_bytes(build->layout->gradients);
+    double bytes = elements * ar_precisions[build->layout->gradients].bytes;
     build_compute(build, run->stage, times * 4 * bytes * build->times->memory_s, AR_DUTY_BACKWARD,
                   &run->action);
     add_lists(build, run, &ar_operation_reduce_scatter, bytes, times, 2);

@@ -81,7 +81,8 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
 {
     char shape[AR_SHAPE_TEXT], bytes[AR_UNIT_TEXT] = "", called[AR_UNIT_TEXT];
     const struct ar_algorithm *best = choice->best.algorithm;
-    bool has_payload = scenario->payload_bytes > 0, has_shape = ar_algorithm_has_shapes(best);
+    bool has_payload = scenario->payload_bytes > 0,
+         has_shape = ar_algorithm_shapes(best) >= AR_SHAPES_GROUPS;
     bool is_limited = scenario->runner.text != NULL;
     const char *text = ar_arena_format(
         scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 "%s%s%s by engine %s",

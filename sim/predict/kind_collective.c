@@ -35,7 +35,7 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
 
 static void collective_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
-    job->elements = scenario->payload_bytes / ar_precision_bytes(scenario->precision);
+    job->elements = scenario->payload_bytes / ar_precisions[scenario->precision].bytes;
     job->framework = NULL; /* nothing is computed beside it */
     job->jitter_frac = 0;
     job->iterations_count = 1;

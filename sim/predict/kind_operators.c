@@ -77,14 +77,14 @@ static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inp
         AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
         request.cost = scenario->cost;
         request.precision = scenario->precision;
-        request.element_bytes = ar_precision_bytes(ar_precision_stored(scenario->precision));
+        request.element_bytes = ar_precisions[ar_precisions[scenario->precision].stored].bytes;
     } else {
         AR_TRY(trace_load_layers(scenario, inputs, err));
         AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, where, scenario->trace_name, &input, err));
         scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
         request.trace = scenario->trace;
         request.work = input->trace->work;
-        request.element_bytes = ar_precision_bytes(scenario->wire);
+        request.element_bytes = ar_precisions[scenario->wire].bytes;
     }
     AR_TRY(strategy->operators(&request, scenario->arena, operators, err));
     return ar_operators_settle(*operators, scenario->arena, err);

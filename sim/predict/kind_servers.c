@@ -184,7 +184,7 @@ static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
     uint32_t layers = layout->model->layers;
     double batches = ar_layout_batches(layout);
     double forward_s = 0, backward_s = 0, parameters = 0;
-    double gradient_bytes = ar_precision_bytes(layout->gradients);
+    double gradient_bytes = ar_precisions[layout->gradients].bytes;
     struct ar_async_slice *slices = make_slices(timing, layers);
     for (uint32_t i = 0; i < layers; i++) {
         double before = parameters;

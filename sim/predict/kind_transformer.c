@@ -355,7 +355,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
         layout->overlaps_pipeline = layout->schedule->has_chunks;
     }
     if (!ar_scenario_has(scenario, AR_KEY_GRADIENTS)) {
-        layout->gradients = ar_precision_stored(scenario->precision);
+        layout->gradients = ar_precisions[scenario->precision].stored;
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     bool has_host = !layout->strategy->is_asynchronous; /* a graph in which it launches */

@@ -77,7 +77,8 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
         ar_runners_format(algorithm, ar_scenario_is_one_per_node(scenario, algorithm),
                           row->runnable_by);
     }
-    if (kind->graph != NULL && has_shape && ar_algorithm_has_shapes(scenario->algorithm)) {
+    if (kind->graph != NULL && has_shape &&
+        ar_algorithm_shapes(scenario->algorithm) >= AR_SHAPES_GROUPS) {
         ar_shape_format(&scenario->shape, row->shape);
     }
     if (kind->graph != NULL && !ar_engine_times_calls(scenario->engine)) {

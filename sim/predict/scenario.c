@@ -147,7 +147,7 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
     const struct ar_kind *kind = ar_scenario_kind(scenario);
     enum ar_precision precision = kind->has_wire        ? scenario->wire
                                   : kind->is_collective ? scenario->precision
-                                                        : ar_precision_stored(scenario->precision);
+                                                        : ar_precisions[scenario->precision].stored;
     uint32_t channels = scenario->channels * ar_algorithm_channels(scenario->algorithm);
     return (struct ar_collective){.cluster = scenario->cluster,
                                   .operation = scenario->operation,
@@ -157,14 +157,15 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
                                   .root = scenario->root,
                                   .channels = channels,
                                   .window = scenario->window,
-                                  .element_bytes = ar_precision_bytes(precision)};
+                                  .element_bytes = ar_precisions[precision].bytes};
 }
 
 uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
 {
     bool is_later = scenario->fusion.closes_when_reached != 0;
-    uint32_t wire = ar_precision_bytes(scenario->wire);
-    uint32_t kept = ar_precision_bytes(ar_framework_wire(scenario->framework, scenario->precision));
+    uint32_t wire = ar_precisions[scenario->wire].bytes;
+    uint32_t kept =
+        ar_precisions[ar_framework_wire(scenario->framework, scenario->precision)].bytes;
     return is_later && kept > wire ? kept : wire;
 }
 
@@ -426,7 +427,7 @@ enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *
 
 enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    uint32_t element_bytes = ar_precision_bytes(scenario->precision);
+    uint32_t element_bytes = ar_precisions[scenario->precision].bytes;
     if (scenario->payload_bytes % element_bytes != 0) {
         return ar_scenario_refuse(
             scenario, AR_KEY_PAYLOAD, err,

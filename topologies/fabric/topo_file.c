@@ -142,7 +142,7 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
                             "characters, without ';' in the value",
                             text, AR_TOPO_LINE_MAX);
     }
-    AR_TRY(ar_error_as_usage(read_line(topo, "cluster file", text, &line, err), err));
+    AR_TRY(ar_error_blame(read_line(topo, "cluster file", text, &line, err), AR_USAGE, err));
     line.text = ar_arena_format(topo->arena, "%s = %s ; %s", ar_topo_keys[line.entry.key].name,
                                 line.entry.text, line.entry.source);
     struct line *place = find_line(topo, line.entry.key);
@@ -161,7 +161,7 @@ enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const c
                                 size_t texts_count, const char *end, struct ar_error *err)
 {
     for (size_t i = 0; i < texts_count; i++) {
-        AR_TRY(ar_error_as_usage(ar_topo_check_text("comment", texts[i], true, err), err));
+        AR_TRY(ar_error_blame(ar_topo_check_text("comment", texts[i], true, err), AR_USAGE, err));
     }
     size_t kept = 0;
     for (size_t i = 0; i < topo->lines_count;) {

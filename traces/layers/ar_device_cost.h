@@ -2,7 +2,7 @@
  * What the layers of a network cost on one device, for any batch and precision.
  *
  * A layer is one or more kernels. With B samples, `bytes` an element as the precision stores it
- * (ar_precision_stored()):
+ * (ar_precisions[].stored):
  *
  * **Memory-bound kernels** (bn, relu, add, pooling, loss) take
  *

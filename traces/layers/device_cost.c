@@ -257,7 +257,7 @@ char *ar_device_cost_precisions(const struct ar_device_cost *cost,
 
 static double stored_element_bytes(enum ar_precision precision)
 {
-    return ar_precision_bytes(ar_precision_stored(precision));
+    return ar_precisions[ar_precisions[precision].stored].bytes;
 }
 
 /* --- matrix products, attention, memory ---------------------------------------------------- */
@@ -283,7 +283,7 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
     double memory_Bps =
         cost->value[AR_COST_GEMM_MEMORY][precision] * cost->value[AR_COST_MEMORY][precision];
     for (double parts = 1; parts == 1 || (double)gemm->k / parts >= part_min; parts *= 2) {
-        double partial_bytes = parts > 1 ? 2 * parts * sums * ar_precision_bytes(AR_FP32) : 0;
+        double partial_bytes = parts > 1 ? 2 * parts * sums * ar_precisions[AR_FP32].bytes : 0;
         double traffic_s = (bytes + partial_bytes) / memory_Bps;
         for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
             if (fmin(tiles[i][0], tiles[i][1]) >= side_min) {
@@ -314,7 +314,7 @@ double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision pre
                         const struct ar_gemm *gemm)
 {
     double own = cost->value[AR_COST_GEMM_OPERAND][precision];
-    double element_bytes = own > 0 ? own : ar_precision_bytes(precision);
+    double element_bytes = own > 0 ? own : ar_precisions[precision].bytes;
     double elements = (double)gemm->count * ((double)gemm->m + (double)gemm->n) * (double)gemm->k;
     double products = (double)gemm->count * (double)gemm->m * (double)gemm->n;
     double operands_bytes = elements * element_bytes;
@@ -331,7 +331,7 @@ double ar_device_cast_s(const struct ar_device_cost *cost, enum ar_precision pre
                         double elements)
 {
     double bytes = elements * cost->value[AR_COST_CAST_BYTES][precision];
-    return ar_precision_bytes(precision) < stored_element_bytes(precision)
+    return ar_precisions[precision].bytes < stored_element_bytes(precision)
                ? cost->value[AR_COST_CAST_FIXED][precision] +
                      ar_device_memory_s(cost, precision, bytes)
                : 0;
@@ -339,8 +339,8 @@ double ar_device_cast_s(const struct ar_device_cost *cost, enum ar_precision pre
 
 enum ar_precision ar_attention_precision(enum ar_precision precision)
 {
-    enum ar_precision stored = ar_precision_stored(precision);
-    return ar_precision_bytes(precision) < ar_precision_bytes(stored) ? stored : precision;
+    enum ar_precision stored = ar_precisions[precision].stored;
+    return ar_precisions[precision].bytes < ar_precisions[stored].bytes ? stored : precision;
 }
 
 double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precision products,

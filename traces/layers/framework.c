@@ -196,7 +196,7 @@ enum ar_precision ar_framework_wire(const struct ar_framework *framework,
                                     enum ar_precision precision)
 {
     double wire = framework->terms[AR_TERM_WIRE].number;
-    return wire == 0 ? ar_precision_stored(precision) : (enum ar_precision)(wire - 1);
+    return wire == 0 ? ar_precisions[precision].stored : (enum ar_precision)(wire - 1);
 }
 
 /* A timed trace does not know what the term counts in. */

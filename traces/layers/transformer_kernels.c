@@ -28,7 +28,7 @@ struct sizes {
 
 static double slice_element_bytes(const struct ar_transformer_slice *slice)
 {
-    return ar_precision_bytes(ar_precision_stored(slice->precision));
+    return ar_precisions[ar_precisions[slice->precision].stored].bytes;
 }
 
 /* Tokens of a sequence that a GPU has. */
@@ -53,8 +53,8 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
                           .ffn = (double)model->ffn / slice->tp,
                           .element_bytes = slice_element_bytes(slice),
                           .has_casts =
-                              ar_precision_bytes(slice->precision) < slice_element_bytes(slice),
-                          .is_frozen = model->lora > 0};
+                              ar_precisions[slice->precision]
+                                  .bytes<slice_element_bytes(slice), .is_frozen = model->lora> 0};
 }
 
 static void add_kernel(struct ar_kernels *kernels, struct ar_kernel kernel)
@@ -493,8 +493,8 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     }
     bool has_network = (slice->again & (AR_AGAIN_MLP | AR_AGAIN_MOE)) == 0;
     double trained = sizes.is_frozen ? 0 : 1;
-    double input = ar_precision_bytes(slice->precision); /* of a product */
-    double context = e + (input < e ? input : 0);        /* what attention gives */
+    double input = ar_precisions[slice->precision].bytes; /* of a product */
+    double context = e + (input < e ? input : 0);         /* what attention gives */
     double normed =
         (slice->again & AR_AGAIN_LAYERNORM) != 0 ? 0 : input + (has_network ? trained * input : e);
     double outside = state * (model->norms * e + normed + 2 * masks); /* norms, products; masks */
