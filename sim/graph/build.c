@@ -135,39 +135,6 @@ static double run_time_s(const struct ar_build *build, const struct ar_run *run)
     return time_s;
 }
 
-/* Appends a collective of parameters, or a sum of gradients: of sparse ones every rank gathers
- * those of all, values and places, and adds them up itself. */
-static uint32_t add_sum(struct ar_build *build, uint32_t stage,
-                        const struct ar_operation *operation, uint32_t axes, double elements,
-                        const struct ar_action *action)
-{
-    const struct ar_layout *layout = build->layout;
-    enum ar_precision precision = operation == &ar_operation_all_gather
-                                      ? ar_precisions[layout->precision].stored
-                                      : layout->gradients;
-    double bytes = elements * ar_precisions[precision].bytes, ranks = 1;
-    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
-    }
-    if (layout->sparse_frac > 0 && ranks > 1 && operation == &ar_operation_all_reduce) {
-        operation = &ar_operation_all_gather;
-        bytes = ranks * ceil(layout->sparse_frac * elements) *
-                (ar_precisions[precision].bytes + AR_PLACE_BYTES);
-    }
-    return build_collective(build, stage, AR_STREAM_GRADIENTS, operation, axes, bytes, 1, action);
-}
-
-/* The layers of a bucket go one by one, each for its share of the time of the whole bucket; those
- * that are larger are a bucket each. */
-static void set_share(struct ar_build *build, double parameters, double whole)
-{
-    /* Collectives beside computations are fused, so that rings of many replicas are not all latency
-     * (NVIDIA/Megatron-LM, DistributedDataParallel in
-     * megatron/core/distributed/distributed_data_parallel.py). */
-    double bucket = fmin(whole, fmax(40e6, 1e6 * ar_layout_replicas(build->layout)));
-    build->share = parameters < bucket ? parameters / bucket : 0;
-}
-
 /* All that would go at once if nothing ran beside it: the parameters of a stage, but gradients that
  * are sent for each micro-batch are those of a chunk. */
 static struct ar_parameters find_whole(const struct ar_build *build, const struct ar_run *run,
@@ -188,30 +155,67 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
                          struct ar_parameters whole, const struct ar_action *action, uint32_t after)
 {
-    set_share(build, parameters.dense, whole.dense);
-    uint32_t dense = add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, action);
-    set_share(build, parameters.experts, whole.experts);
-    uint32_t experts =
-        add_sum(build, stage, operation, BUILD_EXPERT_REPLICAS, parameters.experts, action);
+    const struct ar_layout *layout = build->layout;
+    const struct {
+        uint32_t axes;
+        double elements, whole;
+    } parts[] = {{BUILD_REPLICAS, parameters.dense, whole.dense},
+                 {BUILD_EXPERT_REPLICAS, parameters.experts, whole.experts}};
+    enum ar_precision precision = operation == &ar_operation_all_gather
+                                      ? ar_precisions[layout->precision].stored
+                                      : layout->gradients;
+    double element_bytes = ar_precisions[precision].bytes;
+    uint32_t first = AR_NO_TASK, last = AR_NO_TASK;
+    for (int i = 0; i < 2; i++) {
+        const struct ar_operation *sent = operation;
+        double elements = parts[i].elements, bytes = elements * element_bytes, ranks = 1;
+        for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+            ranks *= (parts[i].axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+        }
+        if (layout->sparse_frac > 0 && ranks > 1 && operation == &ar_operation_all_reduce) {
+            /* Of sparse gradients every rank gathers those of all, values and places, and adds them
+             * up itself. */
+            sent = &ar_operation_all_gather;
+            bytes = ranks * ceil(layout->sparse_frac * elements) * (element_bytes + AR_PLACE_BYTES);
+        }
+        /* The layers of a bucket go one by one, each for its share of the time of the whole bucket;
+         * those that are larger are a bucket each. Collectives beside computations are fused, so
+         * that rings of many replicas are not all latency (NVIDIA/Megatron-LM,
+         * DistributedDataParallel in megatron/core/distributed/distributed_data_parallel.py). */
+        double bucket = fmin(parts[i].whole, fmax(40e6, 1e6 * ar_layout_replicas(layout)));
+        build->share = elements < bucket ? elements / bucket : 0;
+        uint32_t task = build_collective(build, stage, AR_STREAM_GRADIENTS, sent, parts[i].axes,
+                                         bytes, 1, action);
+        first = first == AR_NO_TASK ? task : first;
+        last = task != AR_NO_TASK ? task : last;
+    }
     build->share = 0;
-    ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
-    return experts != AR_NO_TASK ? experts : dense;
+    ar_graph_need(build->graph, first, after);
+    return last;
 }
 
-uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
-                      enum build_edge edge, const struct ar_action *action, uint32_t after)
+uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
+                          const struct ar_operation *operation, enum build_edge edge,
+                          uint32_t after)
 {
-    const struct ar_layout *layout = build->layout;
+    const struct ar_workload *workload = build->layout->workload;
+    bool shares_all = build->layout->strategy->shards_all;
     bool is_sum = operation != &ar_operation_all_gather;
     uint32_t last = AR_NO_TASK;
-    for (uint32_t i = 0; i < layout->workload->buckets_count; i++) {
-        const struct ar_bucket *bucket = &layout->workload->buckets[i];
+    if (workload == NULL) {
+        struct ar_parameters own = build_run_parameters(build, run, is_sum || !shares_all);
+        struct ar_parameters whole = shares_all ? own : find_whole(build, run, operation);
+        return build_gradients(build, run->stage, operation, own, whole, &run->action, after);
+    }
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        const struct ar_bucket *bucket = &workload->buckets[i];
         if (edge != BUILD_ANYWHERE &&
-            layer != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
+            run->first != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
             continue;
         }
         const struct ar_parameters fused = {.dense = (double)bucket->elements};
-        uint32_t task = build_gradients(build, 0, operation, fused, fused, action, after);
+        uint32_t task =
+            build_gradients(build, run->stage, operation, fused, fused, &run->action, after);
         if (task != AR_NO_TASK) {
             struct ar_task *made = &build->graph->tasks[last = task];
             made->layer = bucket->layer;
@@ -221,21 +225,6 @@ uint32_t build_shards(struct ar_build *build, const struct ar_operation *operati
         }
     }
     return last;
-}
-
-uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
-                          const struct ar_operation *operation, enum build_edge edge,
-                          uint32_t after)
-{
-    const struct ar_strategy *strategy = build->layout->strategy;
-    if (build->layout->workload != NULL) {
-        return build_shards(build, operation, run->first, edge, &run->action, after);
-    }
-    bool is_all = operation == &ar_operation_all_gather && strategy->shards_all;
-    struct ar_parameters parameters = build_run_parameters(build, run, !is_all);
-    struct ar_parameters whole =
-        strategy->shards_all ? parameters : find_whole(build, run, operation);
-    return build_gradients(build, run->stage, operation, parameters, whole, &run->action, after);
 }
 
 /* Time of the host that launches the optimizer of a stage tensor by tensor. A GPU that has a part

@@ -73,17 +73,13 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
 /** All trained parameters that a GPU of a stage holds. */
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
 
-/** For a trace: appends a collective over all replicas for each bucket that ends at a layer, or
- * begins there, in the order of the backward pass; of gradients, which are summed after their
- * negotiations and copies, or of parameters. They begin when the task `after` has ended.
- * Returns the last task; AR_NO_TASK where there is nothing to do. */
+/** Appends the collectives for the parameters of a run, or their gradients, which begin when the
+ * task `after` has ended. Of a transformer they are build_gradients() of the parameters that are
+ * trained, or of all where a strategy shares all. Of a trace there is one for each bucket that ends
+ * at the run's first layer, begins there, or lies anywhere, in the order of the backward pass, with
+ * its negotiation and copies where gradients are summed. Returns the last task; AR_NO_TASK where
+ * there is nothing to do. */
 enum build_edge { BUILD_ENDS, BUILD_BEGINS, BUILD_ANYWHERE };
-uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
-                      enum build_edge edge, const struct ar_action *action, uint32_t after);
-
-/** Appends the collectives for the parameters of a run: build_shards() at its first layer for a
- * trace, build_gradients() for a transformer. They are for the parameters that are trained, or for
- * all where a strategy shares all. */
 uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after);

@@ -20,15 +20,6 @@ struct ar_graph *ar_graph_create(struct ar_arena *arena, uint32_t roles_count)
 
 #define NO_WORK UINT32_MAX /* in a place of the table */
 
-static bool work_is_same(const struct ar_work *one, const struct ar_work *other)
-{
-    bool is_alike = one->kind == other->kind && one->operation == other->operation &&
-                    one->axes == other->axes && one->bytes == other->bytes &&
-                    one->element_bytes == other->element_bytes && one->share == other->share &&
-                    one->every == other->every && one->from == other->from && one->to == other->to;
-    return is_alike && one->time_s == other->time_s && one->latency_s == other->latency_s;
-}
-
 /* The place of an equal work, or the free one in which it belongs. The search begins by what does
  * not change when the work is timed, or given to pairs of roles. */
 static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *work)
@@ -38,7 +29,15 @@ static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *w
     memcpy(&hash, &time_s, sizeof hash);
     hash = (hash ^ work->bytes ^ (uint64_t)work->axes << 56) * 0x9e3779b97f4a7c15u;
     uint32_t at = (uint32_t)((hash >> 32) * (2 * (uint64_t)graph->works_room) >> 32);
-    while (graph->places[at] != NO_WORK && !work_is_same(&graph->works[graph->places[at]], work)) {
+    while (graph->places[at] != NO_WORK) {
+        const struct ar_work *other = &graph->works[graph->places[at]];
+        if (other->kind == work->kind && other->operation == work->operation &&
+            other->axes == work->axes && other->bytes == work->bytes &&
+            other->element_bytes == work->element_bytes && other->share == work->share &&
+            other->every == work->every && other->from == work->from && other->to == work->to &&
+            other->time_s == work->time_s && other->latency_s == work->latency_s) {
+            break;
+        }
         at = at + 1 < 2 * graph->works_room ? at + 1 : 0;
     }
     return at;

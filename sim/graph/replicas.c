@@ -59,18 +59,19 @@ static void data_after(struct ar_build *build, const struct ar_run *run, uint32_
 static void data_end(struct ar_build *build, uint32_t stage)
 {
     const struct ar_layout *layout = build->layout;
-    const struct ar_action action = {.is_backward = true};
+    const struct ar_run step = {.stage = stage, .action = {.is_backward = true}};
     struct ar_parameters all = build_stage_parameters(build, stage);
     bool shards = layout->strategy->shards_optimizer;
     if (!layout->overlaps && !layout->strategy->shards_gradients) {
-        (void)build_gradients(build, stage, sum_of(build), all, all, &action, build->ends[0]);
+        (void)build_gradients(build, stage, sum_of(build), all, all, &step.action, build->ends[0]);
     }
     uint32_t optimizer = build_optimizer(build, stage, shards ? ar_layout_replicas(layout) : 1,
                                          build_last(build, stage, AR_STREAM_GRADIENTS));
     if (shards && layout->workload != NULL) {
-        (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
+        (void)build_run_shards(build, &step, &ar_operation_all_gather, BUILD_ANYWHERE, optimizer);
     } else if (shards && !gathers_beside(build)) {
-        (void)build_gradients(build, stage, &ar_operation_all_gather, all, all, &action, optimizer);
+        (void)build_gradients(build, stage, &ar_operation_all_gather, all, all, &step.action,
+                              optimizer);
     }
 }
 
