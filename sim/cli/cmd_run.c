@@ -7,6 +7,7 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_operators.h"
+#include "ar_text.h"
 #include "commands.h"
 #include "exports.h"
 #include "lists.h"
@@ -16,28 +17,19 @@ static const char *const file_names[] = {"trace.json", "trace.paje", OPTION_ROWS
 
 #define LONG_S 1.0 /* notes appear at once if the command takes longer */
 
-/* Whether a list of strategies, as a sweep has them, names one that makes operators. */
-static bool names_placed_strategy(const char *list)
-{
-    for (const char *at = list; at != NULL && *at != '\0';) {
-        size_t length = strcspn(at, ",");
-        for (size_t i = 0; i < ar_strategies_count; i++) {
-            const struct ar_strategy *strategy = ar_strategies[i];
-            if (strategy->operators != NULL && strlen(strategy->name) == length &&
-                strncmp(strategy->name, at, length) == 0) {
-                return true;
-            }
-        }
-        at += length + (at[length] == ',');
-    }
-    return false;
-}
-
 bool option_needs_no_trace(const struct options *options)
 {
-    return option_key(options, AR_KEY_OPERATORS) != NULL ||
-           option_key(options, AR_KEY_WORKLOAD) != NULL ||
-           names_placed_strategy(option_key(options, AR_KEY_STRATEGY));
+    const char *strategies = option_key(options, AR_KEY_STRATEGY); /* a sweep has several */
+    char *rest = strategies != NULL ? ar_arena_text(options->arena, strategies) : NULL;
+    bool is_placed = false;
+    for (const char *name; (name = ar_next_part(&rest, ',')) != NULL;) {
+        for (size_t i = 0; i < ar_strategies_count; i++) {
+            bool is_named = strcmp(ar_strategies[i]->name, name) == 0;
+            is_placed = is_placed || (is_named && ar_strategies[i]->operators != NULL);
+        }
+    }
+    return is_placed || option_key(options, AR_KEY_OPERATORS) != NULL ||
+           option_key(options, AR_KEY_WORKLOAD) != NULL;
 }
 
 enum ar_status option_require_step(const struct options *options, struct ar_error *err)
@@ -99,13 +91,6 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
     return AR_OK;
 }
 
-static struct ar_scenario make_checker(const struct ar_scenario *scenario)
-{
-    struct ar_scenario checker = *scenario;
-    checker.engine = ar_engine_checker(scenario->engine);
-    return checker;
-}
-
 enum ar_status option_save_rows(const struct options *options, const struct ar_scenario *scenario,
                                 const struct ar_row *rows, size_t count, struct ar_error *err)
 {
@@ -150,32 +135,33 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     return AR_OK;
 }
 
-/* Whether --out asks for rows; with operators it asks where they lie. */
-static bool wants_rows(const struct options *options)
-{
-    return options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
-}
-
-/* Runs scenarios one after the other and writes their rows. */
+/* Runs scenarios one after the other and writes their rows; with --out there, too, unless that is
+ * where operators lie. */
 static enum ar_status run_scenarios(const struct options *options,
                                     const struct ar_scenario *scenarios, size_t count,
                                     struct ar_error *err)
 {
+    bool wants_rows = options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
     struct ar_view view;
     size_t rows_count = 0;
     double cost_s = 0, check_s = 0;
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
-    AR_TRY(wants_rows(options) ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);
+    AR_TRY(wants_rows ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);
     struct ar_row *rows = ar_arena_alloc(options->arena, 2 * count, sizeof *rows);
+    struct ar_scenario *checkers = ar_arena_alloc(options->arena, count, sizeof *checkers);
     for (size_t i = 0; i < count; i++) {
-        struct ar_scenario checker = make_checker(&scenarios[i]);
         cost_s += ar_run_cost_s(&scenarios[i]);
-        check_s += options->check ? ar_run_cost_s(&checker) : 0;
+        if (options->check) {
+            checkers[i] = scenarios[i];
+            checkers[i].engine = ar_engine_checker(scenarios[i].engine);
+            check_s += ar_run_cost_s(&checkers[i]);
+        }
     }
     ar_note_before(notes, &scenarios[0], cost_s);
-    struct ar_scenario checker = make_checker(&scenarios[0]);
-    ar_note_duration(notes, &checker, check_s);
+    if (options->check) {
+        ar_note_duration(notes, &checkers[0], check_s);
+    }
     for (size_t i = 1; i < count; i++) {
         ar_note_choice(notes, &scenarios[i]);
     }
@@ -186,18 +172,16 @@ static enum ar_status run_scenarios(const struct options *options,
         struct ar_row *row = &rows[rows_count++];
         /* Steps that are simulated leave traces beside their rows, but for those with servers. */
         const struct ar_kind *kind = ar_scenario_kind(&scenarios[i]);
-        AR_TRY(wants_rows(options) && ar_engine_simulates(scenarios[i].engine) &&
-                       kind->graph != NULL && !kind->is_collective
+        AR_TRY(wants_rows && ar_engine_simulates(scenarios[i].engine) && kind->graph != NULL &&
+                       !kind->is_collective
                    ? run_traced(options, &scenarios[i], row, err)
                    : ar_run(&scenarios[i], row, err));
         if (options->check) {
-            checker = make_checker(&scenarios[i]);
-            AR_TRY(ar_run(&checker, &rows[rows_count++], err));
+            AR_TRY(ar_run(&checkers[i], &rows[rows_count++], err));
         }
     }
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-    AR_TRY(wants_rows(options) ? option_save_rows(options, scenarios, rows, rows_count, err)
-                               : AR_OK);
+    AR_TRY(wants_rows ? option_save_rows(options, scenarios, rows, rows_count, err) : AR_OK);
     ar_note_flush(notes);
     ar_rows_write(stdout, &view, rows, rows_count);
     return AR_OK;
@@ -207,7 +191,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
 {
     struct ar_scenario scenario;
     AR_TRY(option_require_step(options, err));
-    bool places = options->out != NULL && !wants_rows(options);
+    bool places = options->out != NULL && option_key(options, AR_KEY_OPERATORS) != NULL;
     AR_TRY(made_by_check_file(options, places ? options->out : NULL, err));
     AR_TRY(options_load(options, &scenario, err));
     if (!ar_scenario_kind(&scenario)->has_layout) {

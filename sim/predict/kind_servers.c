@@ -9,12 +9,6 @@
 
 enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };
 
-/* The keys of servers, those of work units behind the others. */
-static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-                                          AR_KEY_PUSH_EVERY, AR_KEY_PULL,       AR_KEY_UNITS,
-                                          AR_KEY_BACKUPS,    AR_KEY_TAIL};
-enum { SERVER_KEYS = 5, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
-
 bool ar_scenario_draws(const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
@@ -22,21 +16,6 @@ bool ar_scenario_draws(const struct ar_scenario *scenario)
                                  .every = scenario->async.every};
     bool is_loose = strategy != NULL && strategy->is_asynchronous && ar_async_is_loose(&run);
     return scenario->jitter_frac > 0 || is_loose || (strategy != NULL && strategy->deals_units);
-}
-
-enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    struct ar_key_check checks[ALL_KEYS];
-    for (int i = 0; i < ALL_KEYS; i++) {
-        bool is_taken = strategy->deals_units || (strategy->is_asynchronous && i < SERVER_KEYS);
-        checks[i] = (struct ar_key_check){
-            .is_wrong = ar_scenario_has(scenario, server_keys[i]) && !is_taken,
-            .key = server_keys[i],
-            .expected = i < SERVER_KEYS ? "it with ps-sync, ps-async, ssp:S or work-units"
-                                        : "it with work-units"};
-    }
-    return ar_scenario_check_strategy(scenario, checks, ALL_KEYS, err);
 }
 
 static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_inputs *inputs,

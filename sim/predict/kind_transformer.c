@@ -407,7 +407,7 @@ enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowd
 {
     (void)slowdown; /* which the schedule applies */
     (void)err;
-    timing->graph = job->is_row_alone
+    timing->graph = job->is_row_alone && !job_is_uneven(job)
                         ? ar_periods_graph(&timing->layout, &job->times,
                                            ar_engine_simulates(job->engine), timing->arena)
                         : NULL;

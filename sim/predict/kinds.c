@@ -54,6 +54,12 @@ enum {
     KEYS_OF_LAYOUTS = AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED
 };
 
+/* The keys of servers, those of work units behind the others. */
+static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, AR_KEY_WORKER,
+                                          AR_KEY_PUSH_EVERY, AR_KEY_PULL,       AR_KEY_UNITS,
+                                          AR_KEY_BACKUPS,    AR_KEY_TAIL};
+enum { SERVER_KEYS = 5, ALL_SERVER_KEYS = sizeof server_keys / sizeof server_keys[0] };
+
 enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct ar_kind *kind,
                                struct ar_error *err)
 {
@@ -61,7 +67,15 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
     bool has_shape = (kind->keys & KEYS_OF_LAYOUTS) == 0;
     bool takes_traces = is_placed && ar_scenario_has(scenario, AR_KEY_TRACE);
     unsigned uses = kind->keys | (takes_traces ? (unsigned)AR_KEY_OF_STEP : 0);
-    AR_TRY(is_placed ? AR_OK : servers_check_keys(scenario, err));
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    for (int i = 0; !is_placed && i < ALL_SERVER_KEYS; i++) {
+        bool is_taken = strategy->deals_units || (strategy->is_asynchronous && i < SERVER_KEYS);
+        const struct ar_key_check check = {
+            ar_scenario_has(scenario, server_keys[i]) && !is_taken, server_keys[i],
+            i < SERVER_KEYS ? "it with ps-sync, ps-async, ssp:S or work-units"
+                            : "it with work-units"};
+        AR_TRY(ar_scenario_check_strategy(scenario, &check, 1, err));
+    }
     if (!has_shape && !is_placed) { /* layouts sum gradients by rings */
         AR_TRY(ar_scenario_check_runner(scenario, &ar_algorithm_ring, err));
     }

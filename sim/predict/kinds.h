@@ -12,11 +12,6 @@
 enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct ar_kind *kind,
                                struct ar_error *err);
 
-/* kind_servers.c */
-
-/** Rejects keys of servers and of work units with a strategy that has none. */
-enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_error *err);
-
 /* kind_collective.c */
 
 /** Fills in what the engine says about a trial, and the closed form's parts of its calls. */
@@ -115,6 +110,9 @@ struct timer {
 /** Answers a job, but for its baseline and bands. */
 enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
                         struct ar_error *err);
+
+/** Whether ranks differ from each other, if only in when they begin the second step. */
+bool job_is_uneven(const struct ar_job *job);
 
 /** Bytes of a gradient of a trace as it is fused. */
 uint32_t job_fused_bytes(const struct ar_job *job);

@@ -34,8 +34,7 @@ struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes)
     return mesh;
 }
 
-/* Do ranks differ from each other, if only in when they begin the second step? */
-static bool job_is_uneven(const struct ar_job *job)
+bool job_is_uneven(const struct ar_job *job)
 {
     return job->jitter_frac > 0 || job->stragglers_count > 0 || job->iterations_count > 1;
 }
@@ -379,7 +378,7 @@ double ar_job_ranks_messages(const struct ar_job *job, uint32_t *batches_left_ou
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_job row_alone = *job;
-    row_alone.is_row_alone = !job_is_uneven(job);
+    row_alone.is_row_alone = true;
     struct ar_timing timing = {.job = &row_alone, .arena = &arena, .layout = job->layout};
     struct timer timer = {.job = &row_alone, .timing = &timing};
     struct ar_graph_trial trial;
@@ -533,10 +532,10 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
-/* Answers a job; `is_unsteady`: it does not, as its graph leaves out periods that are not equal. */
-static enum ar_status run_steps(const struct ar_job *job, struct ar_arena *arena,
-                                struct ar_timing *timing, bool *is_unsteady, struct ar_error *err)
+enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
+                        struct ar_error *err)
 {
+    double began_s = ar_clock_s();
     bool is_uneven = job_is_uneven(job);
     uint32_t count = job->iterations_count, ranks = ar_job_ranks(job);
     *timing = (struct ar_timing){.job = job,
@@ -549,7 +548,9 @@ static enum ar_status run_steps(const struct ar_job *job, struct ar_arena *arena
                                  .low_s = NAN,
                                  .high_s = NAN};
     if (job->kind->graph == NULL) {
-        return servers_run(job, timing, err);
+        AR_TRY(servers_run(job, timing, err));
+        timing->wall_s = ar_clock_s() - began_s;
+        return AR_OK;
     }
     struct timer timer = {.job = job, .timing = timing, .own_known = {.arena = arena}};
     timer.known = job->known != NULL ? job->known : &timer.own_known;
@@ -629,21 +630,10 @@ static enum ar_status run_steps(const struct ar_job *job, struct ar_arena *arena
     if (job->kind->has_baseline) {
         timing->samples_per_s = (double)job->trace->batch * ranks / timing->iteration_s;
     }
-    *is_unsteady = timer.is_unsteady;
-    return AR_OK;
-}
-
-enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
-                        struct ar_error *err)
-{
-    double began_s = ar_clock_s();
-    bool is_unsteady = false;
-    struct ar_job run = *job;
-    run.is_row_alone = job->is_row_alone && !job_is_uneven(job);
-    AR_TRY(run_steps(&run, arena, timing, &is_unsteady, err));
-    if (is_unsteady) {
-        run.is_row_alone = false;
-        AR_TRY(run_steps(&run, arena, timing, &is_unsteady, err));
+    if (timer.is_unsteady) { /* it left out periods that are not equal */
+        struct ar_job whole = *job;
+        whole.is_row_alone = false;
+        AR_TRY(job_time(&whole, arena, timing, err));
     }
     timing->job = job;
     timing->wall_s = ar_clock_s() - began_s;
