@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ar_failures.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_units.h"
 #include "ar_what_if.h"
 #include "commands.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "ar_boxing.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "commands.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_units.h"
 #include "ar_what_if.h"
 #include "commands.h"

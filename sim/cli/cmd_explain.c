@@ -4,7 +4,7 @@
 
 #include "ar_file.h"
 #include "ar_kind.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "commands.h"
 #include "exports.h"
 #include "made_by.h"

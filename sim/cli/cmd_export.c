@@ -6,7 +6,7 @@
 
 #include "ar_cluster.h"
 #include "ar_kind.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 #include "commands.h"

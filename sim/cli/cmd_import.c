@@ -5,7 +5,7 @@
 #include "ar_csv.h"
 #include "ar_discover.h"
 #include "ar_kineto.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "commands.h"

@@ -6,7 +6,7 @@
 #include "ar_file.h"
 #include "ar_kernel_comparison.h"
 #include "ar_layer_comparison.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "commands.h"
 #include "made_by.h"
 

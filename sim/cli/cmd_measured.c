@@ -7,7 +7,7 @@
 #include "ar_expect.h"
 #include "ar_log.h"
 #include "ar_new_machine.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "commands.h"

@@ -5,8 +5,8 @@
 
 #include "ar_accuracy.h"
 #include "ar_inputs.h"
-#include "ar_note.h"
 #include "ar_page.h"
+#include "ar_row.h"
 #include "commands.h"
 #include "made_by.h"
 #include "reproduce.h"

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "ar_note.h"
 #include "ar_pool.h"
+#include "ar_row.h"
 #include "commands.h"
 #include "made_by.h"
 #include "reproduce.h"

@@ -5,8 +5,8 @@
 
 #include "ar_inputs.h"
 #include "ar_kind.h"
-#include "ar_note.h"
 #include "ar_operators.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "commands.h"
 #include "exports.h"

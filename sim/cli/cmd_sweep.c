@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "made_by.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ar_file.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"

@@ -107,7 +107,7 @@ static inline const char *option_key(const struct options *options, enum ar_key 
     return options->keys[key].count > 0 ? options->keys[key].texts[0] : NULL;
 }
 
-/** Where notes go (ar_note.h): NULL with --quiet. */
+/** Where notes go (ar_row.h): NULL with --quiet. */
 static inline FILE *option_notes(const struct options *options)
 {
     return options->quiet ? NULL : options->notes;

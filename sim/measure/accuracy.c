@@ -6,7 +6,7 @@
 
 #include "ar_conformal.h"
 #include "ar_library_engine.h"
-#include "ar_note.h"
+#include "ar_row.h"
 
 /* --- the predictions of a set -------------------------------------------------------------- */
 

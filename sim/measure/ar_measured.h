@@ -45,7 +45,7 @@ struct ar_measured_request {
     const char *const *paths; /**< of the logs */
     size_t paths_count;
     size_t known_count;       /**< the first of them are those of a measured set */
-    FILE *notes;              /**< ar_note.h */
+    FILE *notes;              /**< ar_row.h */
     struct ar_inputs *inputs; /**< for clusters of fewer GPUs or other lengths; NULL: the
                                    cluster alone */
     const struct ar_called_list

@@ -11,7 +11,7 @@
 
 #include "ar_comparison.h"
 #include "ar_file.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_topo.h"
 #include "ar_units.h"

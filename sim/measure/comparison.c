@@ -9,8 +9,8 @@
 #include "ar_flows.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
-#include "ar_note.h"
 #include "ar_numbers.h"
+#include "ar_row.h"
 #include "ar_text.h"
 
 struct ar_comparison ar_comparison_begin(size_t capacity, struct ar_arena *arena)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_note.h"
 #include "ar_numbers.h"
+#include "ar_row.h"
 #include "ar_units.h"
 #include "suspects.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "ar_measured_set.h"
-#include "ar_note.h"
 #include "ar_numbers.h"
+#include "ar_row.h"
 #include "ar_text.h"
 
 const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {

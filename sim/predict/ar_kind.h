@@ -71,7 +71,7 @@ enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_jo
  * good to a factor of two or so. */
 double ar_run_cost_s(const struct ar_scenario *scenario);
 
-/* Notes: what a reader should know beside a row, written to `notes` (ar_note.h). */
+/* Notes: what a reader should know beside a row, written to `notes` (ar_row.h). */
 
 /** Notes what all rows of steps have in common, the baseline of efficiency among it. */
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count);

@@ -150,3 +150,13 @@ void ar_row_table_make(enum ar_row_kind kind, struct ar_row_table *table);
 
 /** Writes rows of one kind to a file; write errors are left for ferror(). */
 void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows, size_t count);
+
+/* --- what a reader should know beside rows --- */
+
+/** Writes `allreckon: note: ` and a line to `notes`, NULL where notes are not wanted; control
+ * characters of what it quotes become blanks. The command line holds them back: those of a command
+ * that ends with an error are shown only if they were flushed before. */
+void ar_note(FILE *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Shows the notes so far: checks are over, and long work or output follows. */
+void ar_note_flush(FILE *notes);

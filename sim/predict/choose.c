@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_units.h"
 #include "kinds.h"
 

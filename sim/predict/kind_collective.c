@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "ar_closed.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "kinds.h"
 

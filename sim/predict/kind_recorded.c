@@ -1,7 +1,7 @@
 /* A step that another program wrote down: its tasks are as they are, laid out on a mesh. */
 #include <inttypes.h>
 
-#include "ar_note.h"
+#include "ar_row.h"
 #include "kinds.h"
 
 /* The sizes that the file says, unless --mesh does. --gpus makes more or fewer replicas. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "ar_draw.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "kinds.h"
 
 enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };

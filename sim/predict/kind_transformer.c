@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_note.h"
 #include "ar_periods.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "kinds.h"

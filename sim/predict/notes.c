@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ar_library_engine.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_units.h"
 #include "kinds.h"
 

@@ -1,6 +1,10 @@
 #include "ar_row.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "ar_text.h"
 
 static const struct ar_column all_columns[] = {
 #define X(kind, field, ...) AR_COLUMN(kind, struct ar_row, field, #field, __VA_ARGS__),
@@ -151,4 +155,29 @@ void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *
         columns = (struct ar_columns){table.list, table.count};
     }
     ar_records_write(file, view, columns, rows, count, sizeof *rows);
+}
+
+/* --- what a reader should know beside rows --------------------------------------------------- */
+
+void ar_note(FILE *notes, const char *format, ...)
+{
+    if (notes == NULL) {
+        return;
+    }
+    char *line = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) >= 0) {
+        ar_text_to_line(line); /* one line, whatever it quotes */
+        fprintf(notes, "allreckon: note: %s\n", line);
+        free(line);
+    }
+    va_end(arguments);
+}
+
+void ar_note_flush(FILE *notes)
+{
+    if (notes != NULL) {
+        fflush(notes);
+    }
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ar_arena.h"
-#include "ar_note.h"
 #include "ar_row.h"
 
 static struct ar_arena arena; /* of a test, which is a process */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "ar_kind.h"
-#include "ar_note.h"
 #include "ar_numbers.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "lists.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "ar_kind.h"
-#include "ar_note.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
 

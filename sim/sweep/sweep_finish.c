@@ -6,8 +6,8 @@
 
 #include "ar_file.h"
 #include "ar_kind.h"
-#include "ar_note.h"
 #include "ar_numbers.h"
+#include "ar_row.h"
 #include "ar_text.h"
 #include "ar_what_if.h"
 #include "sweep.h"

@@ -78,7 +78,7 @@ struct space_request {
         uint32_t begin, end, group;
     } * refined;
     size_t refined_count;
-    FILE *notes; /**< where points that are left out are said (ar_note.h) */
+    FILE *notes; /**< where points that are left out are said (ar_row.h) */
 };
 
 /** A scenario that is in memory. */
