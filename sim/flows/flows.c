@@ -106,20 +106,6 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
     }
 }
 
-static bool are_hops_alike(const struct ar_message_cost *cost, const struct ar_pattern *pattern)
-{
-    for (uint32_t i = 1; i < pattern->hops_count; i++) {
-        const struct ar_hop *hop = &pattern->hops[i];
-        if (hop->latency_s != pattern->hops[0].latency_s ||
-            !ar_message_is_alike(cost, hop->tier, pattern->hops[0].tier) ||
-            (cost->gap_s > 0 && hop->turns != pattern->hops[0].turns) ||
-            fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Resolves a phase of walks or a tree. */
 static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_phase *phase,
                                struct ar_pattern *pattern)
@@ -147,7 +133,14 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     if (phase->kind == AR_PHASE_TREE) {
         pattern->tree = flows_tree_create(scratch->arena, scratch->flows, phase, pattern);
     }
-    pattern->is_uniform = are_hops_alike(scratch->cost, pattern);
+    pattern->is_uniform = true;
+    for (uint32_t i = 1; i < pattern->hops_count; i++) { /* do all hops take as long? */
+        const struct ar_hop *hop = &pattern->hops[i], *first = &pattern->hops[0];
+        pattern->is_uniform &= hop->latency_s == first->latency_s &&
+                               ar_message_is_alike(scratch->cost, hop->tier, first->tier) &&
+                               (scratch->cost->gap_s == 0 || hop->turns == first->turns) &&
+                               fabs(hop->rate_Bps - first->rate_Bps) <= 1e-9 * hop->rate_Bps;
+    }
     /* The links carry that many buffers of a channel more. */
     const struct ar_paths *paths = &scratch->rates.paths;
     for (size_t place = 0, flow = 0; flow < paths->count; place++) {

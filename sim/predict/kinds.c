@@ -100,16 +100,6 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
 /* --- costs: how long an answer takes to compute, for the order of a sweep and its estimates -----
  */
 
-static double count_buckets(const struct ar_scenario *scenario)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_workload *workload;
-    struct ar_error ignored;
-    const struct ar_job job = ar_scenario_job(scenario);
-    bool is_made = ar_job_workload(&job, NULL, &arena, &workload, &ignored) == AR_OK;
-    return is_made ? workload->buckets_count : scenario->buckets_count;
-}
-
 /* Messages of a collective, weighed by the time that one takes SimGrid beside those of layouts,
  * most of which stay within nodes; says whether it has a ring so long that most of its steps are
  * left out (fast_rings.c). A message that ends changes the rates of all others on its links: many
@@ -209,14 +199,20 @@ double collective_cost_s(const struct ar_scenario *scenario)
 
 double trace_cost_s(const struct ar_scenario *scenario)
 {
-    double collectives = count_buckets(scenario) * scenario->iterations_count;
-    double time_s = messages_cost_s(scenario, collectives);
-    if (scenario->baseline == AR_BASELINE_NODE) {
-        struct ar_scenario base = *scenario;
-        base.gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-        base.shape = (struct ar_shape){.x = base.gpus, .y = 1};
-        base.algorithm = &ar_algorithm_ring;
-        time_s += messages_cost_s(&base, count_buckets(&base) * base.iterations_count);
+    struct ar_scenario steps[2] = {*scenario, *scenario}; /* and that of its baseline */
+    uint32_t count = scenario->baseline == AR_BASELINE_NODE ? 2 : 1;
+    double time_s = 0;
+    steps[1].gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    steps[1].shape = (struct ar_shape){.x = steps[1].gpus, .y = 1};
+    steps[1].algorithm = &ar_algorithm_ring;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
+        struct ar_workload *workload;
+        struct ar_error ignored;
+        const struct ar_job job = ar_scenario_job(&steps[i]);
+        bool is_made = ar_job_workload(&job, NULL, &arena, &workload, &ignored) == AR_OK;
+        double buckets = is_made ? workload->buckets_count : scenario->buckets_count;
+        time_s += messages_cost_s(&steps[i], buckets * scenario->iterations_count);
     }
     return time_s;
 }
