@@ -14,14 +14,14 @@
  *
  * All that is under way shares the links of its paths.
  *
- * Where a graph leaves out periods (ar_periods.h), the engine also says how long one takes, or
+ * Where a graph leaves out periods (ar_graph.h), the engine also says how long one takes, or
  * that it is not steady: where some task of some rank, in the slots that are compared, is not a
  * period later than the same one a period before.
  */
 #pragma once
 
 #include "ar_collective.h"
-#include "ar_periods.h"
+#include "ar_graph.h"
 #include "ar_usage.h"
 
 /** How a work is sent; of computations nothing counts. */

@@ -122,6 +122,21 @@ struct ar_need {
     uint32_t next; /**< AR_NO_TASK: the last one */
 };
 
+/** Equal periods that are left out of the graph of a pipeline (ar_periods_graph()). A pipeline
+ * warms up, goes through period after period, which are equal but for their begin, and drains. The
+ * graph has fewer micro-batches than the layout; some tasks of each role stand for those of the
+ * periods that are left out. Sums over a step count them as often as they are done; tasks after
+ * them start and end `left_out * period_s` later than they do in the graph. */
+struct ar_periods {
+    uint32_t left_out;     /**< periods */
+    uint32_t batches;      /**< micro-batches of these */
+    double period_s;       /**< result of ar_periods_find() or of a simulation: how long one takes;
+                                NAN: the simulation is not steady */
+    const uint32_t *warm;  /**< [role]: first task that is compared with one a period later */
+    const uint32_t *begin; /**< [role]: first task of a period that stands for those left out, */
+    const uint32_t *end;   /**< [role]: and the first one after it */
+};
+
 struct ar_graph {
     uint32_t roles_count;
     struct ar_arena *arena; /**< of all of it */
@@ -135,7 +150,7 @@ struct ar_graph {
     uint32_t *first, *last;     /**< [role][stream]: its tasks; AR_NO_TASK: none */
     uint32_t *steps;            /**< of a pipeline: [role][step of its schedule]: the first task */
     uint32_t steps_count;       /**< of a role */
-    struct ar_periods *periods; /**< which it leaves out (ar_periods.h); NULL: none */
+    struct ar_periods *periods; /**< which it leaves out; NULL: none */
     bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
                       */
 };
@@ -144,6 +159,23 @@ struct ar_graph {
 static inline uint32_t ar_task_from(const struct ar_task *task)
 {
     return task->role * AR_STREAMS_COUNT + (uint32_t)task->stream;
+}
+
+/** How often a task is done in a step. */
+static inline double ar_task_times(const struct ar_graph *graph, uint32_t task)
+{
+    const struct ar_periods *periods = graph->periods;
+    uint32_t role = graph->tasks[task].role;
+    bool is_there = periods != NULL && task >= periods->begin[role] && task < periods->end[role];
+    return is_there ? 1.0 + periods->left_out : 1;
+}
+
+/** How much later a task is than the graph says: the last of those it stands for. */
+static inline double ar_task_late_s(const struct ar_graph *graph, uint32_t task)
+{
+    const struct ar_periods *periods = graph->periods;
+    bool is_late = periods != NULL && task >= periods->begin[graph->tasks[task].role];
+    return is_late ? periods->left_out * periods->period_s : 0;
 }
 
 /** An empty graph, which is the arena's, as all that is added to it. */

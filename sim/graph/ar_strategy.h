@@ -118,3 +118,13 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
 /** The graph of a step of a layout that was checked. */
 struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
                                    const struct ar_part_times *times, struct ar_arena *arena);
+
+/** The graph of a step without the periods that can be left out, which ar_periods_find(), or the
+ * engine that simulates it, must confirm; NULL where it would be as large as the whole one, or too
+ * small for a schedule to pay (not if it is `simulated`). */
+struct ar_graph *ar_periods_graph(const struct ar_layout *layout, const struct ar_part_times *times,
+                                  bool is_simulated, struct ar_arena *arena);
+
+/** Whether a graph that was scheduled is steady where periods are left out; sets period_s. False:
+ * only the whole graph says how long the step takes. */
+bool ar_periods_find(struct ar_graph *graph);

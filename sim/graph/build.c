@@ -75,10 +75,7 @@ static struct ar_parameters build_run_parameters(const struct ar_build *build,
     if (trace != NULL) {
         uint64_t elements = 0;
         for (uint32_t i = run->first; i < run->first + run->layers; i++) {
-            const struct ar_layer *layer = &trace->layers[i];
-            for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
-                elements += trace->tensor_elements[layer->tensors_first + tensor];
-            }
+            elements += ar_trace_layer_elements(trace, i);
         }
         return (struct ar_parameters){.dense = (double)elements};
     }

@@ -16,7 +16,7 @@
  * side: between two such cuts lie periods. */
 #include <math.h>
 
-#include "ar_periods.h"
+#include "ar_strategy.h"
 
 /* Slots that warm up, with the first edge; slots that are compared, of which one decides the next;
  * and the last slot of a stage, in which gradients may be sent. */
@@ -32,11 +32,8 @@ enum { ACTIONS_MIN = 512 };
 static uint32_t count_slots(const struct ar_schedule *schedule, const struct ar_pipeline *pipeline,
                             uint32_t stage, uint32_t *first)
 {
-    uint32_t step = 0, end = 2 * pipeline->batches * pipeline->chunks;
-    while (!schedule->action(pipeline, stage, step).is_backward) {
-        step++;
-    }
-    *first = step - 1;
+    uint32_t end = 2 * pipeline->batches * pipeline->chunks;
+    *first = ar_schedule_kept(schedule, pipeline, stage) - 1;
     while (schedule->action(pipeline, stage, end - 1).is_backward) {
         end--;
     }

@@ -1,4 +1,4 @@
-#include "ar_periods.h"
+#include "ar_graph.h"
 
 #include <assert.h>
 #include <string.h>

@@ -188,22 +188,12 @@ static double halo_elements(const struct tiles *tiles, double elements, uint32_t
     return width > 0 ? elements / width * (pixels / width) : 0;
 }
 
-static uint64_t layer_elements(const struct ar_trace *trace, uint32_t layer)
-{
-    const struct ar_layer *at = &trace->layers[layer];
-    uint64_t elements = 0;
-    for (uint32_t i = 0; i < at->tensors_count; i++) {
-        elements += trace->tensor_elements[at->tensors_first + i];
-    }
-    return elements;
-}
-
 /* Weights and gradients of a tile, and the activations that are kept for the backward pass. */
 static uint64_t tile_bytes(const struct tiles *tiles, uint32_t layer)
 {
     const struct ar_parts_request *request = tiles->request;
     const struct ar_layer_work *work = &request->work[layer];
-    double weights = 2 * (double)layer_elements(request->trace, layer);
+    double weights = 2 * (double)ar_trace_layer_elements(request->trace, layer);
     bool is_kept = ar_layer_has_macs(work->kind) || work->kind == AR_LAYER_RELU;
     double kept = is_kept ? (double)work->output_elements * request->trace->batch : 0;
     double whole = is_shared(work) ? weights : weights / request->devices;
@@ -254,8 +244,9 @@ static void add_sums(struct tiles *tiles)
     uint32_t devices = request->devices;
     double shared = 0, all = (double)ar_trace_gradient_elements(request->trace);
     for (uint32_t layer = 0; layer < request->trace->layers_count; layer++) {
-        shared +=
-            is_shared(&request->work[layer]) ? (double)layer_elements(request->trace, layer) : 0;
+        shared += is_shared(&request->work[layer])
+                      ? (double)ar_trace_layer_elements(request->trace, layer)
+                      : 0;
     }
     for (uint32_t step = 0; shared > 0 && step < 2 * (devices - 1); step++) {
         uint32_t first = tiles->operators->count;

@@ -66,7 +66,7 @@ struct ar_job {
     const struct ar_library *library; /**< for engines that need one; else NULL */
     enum ar_band band;                /**< of the library's times */
     bool is_row_alone; /**< nobody reads the graph of the timing, which may leave out equal periods
-                            of a pipeline (ar_periods.h) */
+                            of a pipeline (ar_graph.h) */
     struct ar_usage *usage;       /**< of the last step, where the engine simulates; NULL: none */
     struct ar_timeline *timeline; /**< of the last step, marks for each bucket of a trace with
                                        strategy `data`; NULL: none */

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "ar_link_load.h"
-#include "ar_periods.h"
 #include "kinds.h"
 
 double timer_busiest_s(const struct timer *timer)

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_periods.h"
 #include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
@@ -120,11 +119,7 @@ static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct a
     uint32_t gpus = facts->gpus_per_node, all = facts->nvlink_domain_nodes, taken = all;
     uint32_t nodes = (scenario->gpus + gpus - 1) / gpus;
     uint32_t of_group = (scenario->layout.sizes[AR_AXIS_TP] + gpus - 1) / gpus;
-    bool is_given = all == 1 || nodes <= all;
-    struct ar_settings *settings = &scenario->settings;
-    for (size_t i = 0; i < settings->count; i++) {
-        is_given = is_given || strncmp(settings->list[i].text, key, sizeof key - 1) == 0;
-    }
+    bool is_given = all == 1 || nodes <= all || ar_settings_find(&scenario->settings, key) != NULL;
     while (taken > all / 2 && (nodes % taken != 0 || taken % of_group != 0)) {
         taken--;
     }
@@ -133,13 +128,8 @@ static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct a
     }
     struct ar_cluster *cluster;
     struct ar_scenario fewer = *scenario;
-    struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
-    for (size_t i = 0; i < settings->count; i++) {
-        list[i] = settings->list[i];
-    }
-    list[settings->count] = (struct ar_setting){
-        ar_arena_format(scenario->arena, "%s=%" PRIu32, key, taken), "--set", AR_USAGE};
-    fewer.settings = (struct ar_settings){list, settings->count + 1};
+    const char *text = ar_arena_format(scenario->arena, "%s=%" PRIu32, key, taken);
+    AR_TRY(ar_scenario_set(&fewer, AR_KEY_SET, NULL, text, err));
     AR_TRY(ar_scenario_make_cluster(&fewer, inputs, &cluster, err));
     scenario->cluster = cluster;
     scenario->choice = ar_arena_format(scenario->arena,

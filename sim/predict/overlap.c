@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ar_numbers.h"
-#include "ar_periods.h"
 #include "kinds.h"
 
 enum { ROUNDS_MAX = 50, SHARING_ROUNDS_MAX = 12 };

@@ -6,7 +6,6 @@
 #include "ar_draw.h"
 #include "ar_kind.h"
 #include "ar_numbers.h"
-#include "ar_periods.h"
 #include "ar_text.h"
 #include "kinds.h"
 

@@ -73,6 +73,7 @@ double ar_trace_forward_s(const struct ar_trace *trace);
 double ar_trace_backward_s(const struct ar_trace *trace);
 double ar_trace_compute_s(const struct ar_trace *trace);
 uint64_t ar_trace_gradient_elements(const struct ar_trace *trace);
+uint64_t ar_trace_layer_elements(const struct ar_trace *trace, uint32_t layer);
 
 /** Multiplies all times by `factor` > 0. */
 void ar_trace_scale(struct ar_trace *trace, double factor);

@@ -46,6 +46,16 @@ uint64_t ar_trace_gradient_elements(const struct ar_trace *trace)
     return sum;
 }
 
+uint64_t ar_trace_layer_elements(const struct ar_trace *trace, uint32_t layer)
+{
+    const struct ar_layer *at = &trace->layers[layer];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < at->tensors_count; i++) {
+        sum += trace->tensor_elements[at->tensors_first + i];
+    }
+    return sum;
+}
+
 enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, struct ar_error *err)
 {
     double sum = 0;
