@@ -111,7 +111,8 @@ static double simulated_messages(const struct ar_collective *collective, bool *h
                                      [AR_PHASE_TREE] = 3,
                                      [AR_PHASE_EXCHANGE] = AR_ENGINE_EXCHANGE_WEIGHT,
                                      [AR_PHASE_SUMS] = 2};
-    static const double shared_weight = 0.14, at_once_weight = 0.05;
+    const double shared_weight = 4.4e-3 * sqrt(ar_collective_ranks(collective));
+    static const double at_once_weight = 0.05;
     enum { FEW_FLOWS = 16 }; /* that share the slowest link of a message: those of a node */
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
