@@ -85,11 +85,9 @@ static struct ar_inputs *inputs;
 /* Reads the index and leaves the few sets in it. */
 static void enter_few(void)
 {
-    struct ar_error err;
     size_t count = 0;
-    cr_assert_eq(
-        ar_measured_index_read(AR_TEST_SOURCE_DIR "/validate/data/index.csv", &arena, &sets, &err),
-        AR_OK, "%s", err.text);
+    TEST_OK(
+        ar_measured_index_read(AR_TEST_SOURCE_DIR "/validate/data/index.csv", &arena, &sets, &why));
     for (size_t i = 0; i < sets.sets_count; i++) {
         for (size_t k = 0; k < FEW; k++) {
             if (strcmp(sets.sets[i].name, few[k]) == 0) {
@@ -113,12 +111,10 @@ TestSuite(few_sets, .init = enter_few, .fini = leave_few);
 static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_factors *factors,
                        const bool *is_fitted, const bool *is_left_out, struct ar_error_sum *sum)
 {
-    struct ar_error err;
     struct ar_estimate *estimate;
     struct ar_measured_request request = rows->request;
     request.factors = factors;
-    cr_assert_eq(ar_estimate_run(&request, rows->measured, is_fitted, &arena, &estimate, &err),
-                 AR_OK, "%s", err.text);
+    TEST_OK(ar_estimate_run(&request, rows->measured, is_fitted, &arena, &estimate, &why));
     for (size_t i = 0; i < rows->measured->rows_count; i++) {
         const struct ar_measured_row *row = &rows->measured->rows[i];
         if (!is_left_out[i] && row->is_call && row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
@@ -131,7 +127,6 @@ static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_f
 Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
 {
     enum { FACTORS, ROWS, BOTH, WAYS };
-    struct ar_error err;
     struct ar_set_rows *rows[FEW];
     struct ar_learnt learnt = {.sets = ar_arena_alloc(&arena, FEW, sizeof *learnt.sets)};
     struct ar_learnt_factors *factors = ar_arena_alloc(&arena, 1, sizeof *factors);
@@ -139,13 +134,11 @@ Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
     struct ar_scenario scenario = ar_scenario_begin(&arena);
     for (size_t i = 0; i < FEW; i++) {
         struct ar_estimate *unfitted;
-        cr_assert_eq(ar_set_load(&sets, &sets.sets[i], &scenario, inputs, NULL, 0, NULL, &arena,
-                                 &rows[i], &err),
-                     AR_OK, "%s", err.text);
-        cr_assert_eq(
-            ar_estimate_run(&rows[i]->request, rows[i]->measured, NULL, &arena, &unfitted, &err),
-            AR_OK, "%s", err.text);
-        cr_assert_eq(ar_learnt_add(&learnt, rows[i], unfitted, unfitted, &err), AR_OK);
+        TEST_OK(ar_set_load(&sets, &sets.sets[i], &scenario, inputs, NULL, 0, NULL, &arena,
+                            &rows[i], &why));
+        TEST_OK(
+            ar_estimate_run(&rows[i]->request, rows[i]->measured, NULL, &arena, &unfitted, &why));
+        TEST_OK(ar_learnt_add(&learnt, rows[i], unfitted, unfitted, &why));
     }
     for (int way = 0; way < WAYS; way++) {
         sums[way].errors = ar_arena_alloc(&arena, 2000, sizeof(double));
@@ -157,7 +150,7 @@ Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
         for (size_t k = 0; k < TEN; k++) {
             is_fitted[k * measured->rows_count / TEN] = true;
         }
-        cr_assert_eq(ar_learnt_solve(&learnt, sets.sets[i].machine, factors, &err), AR_OK);
+        TEST_OK(ar_learnt_solve(&learnt, sets.sets[i].machine, factors, &why));
         struct ar_learnt_factor *list = ar_learnt_list(&learnt, factors, &arena, &listed);
         struct ar_machine_factors told =
             ar_learnt_machine_factors(list, listed, ar_cluster_facts(rows[i]->scenario.cluster),
@@ -176,12 +169,9 @@ Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
 /* Rows that were left out err more than fitted ones, and each kind says how many have no band. */
 Test(few_sets, coverage_is_of_rows_that_no_fit_took)
 {
-    struct ar_error err;
     struct ar_accuracies accuracies;
     struct ar_scenario scenario = ar_scenario_begin(&arena);
-    cr_assert_eq(
-        ar_accuracy_run(&sets, NULL, 0, &scenario, inputs, NULL, &arena, &accuracies, &err), AR_OK,
-        "%s", err.text);
+    TEST_OK(ar_accuracy_run(&sets, NULL, 0, &scenario, inputs, NULL, &arena, &accuracies, &why));
     const struct ar_accuracy *all = &accuracies.rows[accuracies.count - 1];
     const struct ar_coverage *own = &accuracies.coverages[0], *nodes = &accuracies.coverages[1];
     const struct ar_coverage *machine = &accuracies.coverages[AR_COVERAGES - 1];

@@ -190,9 +190,7 @@ Test(step, its_calls_are_the_buckets_and_start_when_they_are_ready)
 
 static void expect_error(struct tested *step, enum ar_status status, const char *expected)
 {
-    struct ar_error err = {.text = ""};
-    cr_expect_eq(tested_try(step, &err), status);
-    cr_expect_not_null(strstr(err.text, expected), "%s", err.text);
+    TEST_FAILS(status, expected, tested_try(step, &why));
     tested_end(step);
 }
 

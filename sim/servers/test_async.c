@@ -5,6 +5,7 @@
 
 #include "ar_async.h"
 #include "ar_draw.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 enum { STEPS = 12, WORKERS = 16, SLICES = 8 };
@@ -249,16 +250,13 @@ Test(async, servers_need_nodes)
 {
     const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
     struct ar_async run = run_of(cluster, 8 * 60, 5, 1);
-    struct ar_error err;
-    cr_assert(ar_async_check("--servers", &run, &err) == AR_USAGE);
-    cr_assert(strstr(err.text, "--servers: found 5 servers") != NULL, "%s", err.text);
+    TEST_FAILS(AR_USAGE, "--servers: found 5 servers", ar_async_check("--servers", &run, &why));
     run.servers = 4;
-    cr_assert(ar_async_check("--servers", &run, &err) == AR_OK);
+    TEST_OK(ar_async_check("--servers", &run, &why));
     run.servers = 500;
     run.servers_at = AR_SERVERS_AT_WORKERS;
-    cr_assert(ar_async_check("--servers", &run, &err) == AR_OK);
+    TEST_OK(ar_async_check("--servers", &run, &why));
     run.servers = 300000;
-    cr_assert(ar_async_check("--servers", &run, &err) == AR_USAGE);
-    cr_assert(strstr(err.text, "300000 shards of the parameters for 480 GPUs") != NULL, "%s",
-              err.text);
+    TEST_FAILS(AR_USAGE, "300000 shards of the parameters for 480 GPUs",
+               ar_async_check("--servers", &run, &why));
 }

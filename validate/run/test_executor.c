@@ -109,7 +109,6 @@ static struct ar_algorithm mutant(struct ar_move (*move)(const struct ar_shape *
 /* Six ranks of nodes of two; slots hold 16 elements, so that messages go in many pieces. */
 Test(executor, every_repetition_of_every_algorithm_is_right)
 {
-    struct ar_error err;
     struct run_config config = make_manner();
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 6, 2);
@@ -118,7 +117,7 @@ Test(executor, every_repetition_of_every_algorithm_is_right)
             continue; /* no switch is among ranks */
         }
         row.root = 4;
-        cr_assert_eq(backend_host.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
+        TEST_OK(backend_host.run(&config, &arena, &row, &why));
         cr_expect_eq(row.mismatch.wrong, 0);
         cr_expect(row.times_s[0] > 0 && row.times_s[1] > 0);
         cr_expect_eq(row.nodes, 1);
@@ -129,7 +128,6 @@ Test(executor, every_repetition_of_every_algorithm_is_right)
  * three runs, but where a lost value of position 1 was zero. */
 Test(executor, a_copy_in_place_of_a_sum_is_found_on_every_rank)
 {
-    struct ar_error err;
     struct run_config config = make_manner();
     struct ar_algorithm algorithm = mutant(copying_move);
     struct measurement row = make_row(&algorithm, (struct ar_shape){.x = 4, .y = 1}, 100);
@@ -140,7 +138,7 @@ Test(executor, a_copy_in_place_of_a_sum_is_found_on_every_rank)
         zeros += payload_value(row.type, 4, ar_order_rank(&order, 0, 1),
                                move.receive_span.whole.first + i) == 0;
     }
-    cr_assert_eq(backend_host.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
+    TEST_OK(backend_host.run(&config, &arena, &row, &why));
     cr_expect_eq(row.mismatch.wrong, 4 * 3 * (25 - zeros));
     cr_expect_eq(row.mismatch.rank, 0);
     cr_expect(row.mismatch.element >= move.receive_span.whole.first &&
