@@ -38,27 +38,6 @@ static uint32_t ring_phases(const struct recurrence *recurrence)
     return count * recurrence->collective->channels;
 }
 
-/* Time, connection and window of every rank; flights of messages never sent are zero. */
-static void expect_same_states(const struct recurrence *a, const struct recurrence *b,
-                               const char *what)
-{
-    uint32_t window = a->collective->window;
-    for (uint32_t position = 0; position < a->positions; position++) {
-        const struct rank_state *left = &a->states[position];
-        const struct rank_state *right = &b->states[position];
-        cr_expect_eq(left->now_s, right->now_s, "%s: position %u: %.17g, %.17g", what, position,
-                     left->now_s, right->now_s);
-        cr_expect_eq(left->free_s, right->free_s, "%s: position %u", what, position);
-        cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
-        for (uint32_t age = 0; age < window; age++) {
-            size_t first = (size_t)position * window;
-            cr_expect_eq(a->flights_s[first + (left->oldest + age) % window],
-                         b->flights_s[first + (right->oldest + age) % window],
-                         "%s: position %u, flight %u", what, position, age);
-        }
-    }
-}
-
 static void compare(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_trial trial = {.collective = *collective};
@@ -80,7 +59,7 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         }
         recurrence_run_lane(&arrays, channel, elements);
         recurrence_run_lane(&moves, channel, elements);
-        expect_same_states(&arrays, &moves, what);
+        test_expect_same_states(&arrays, &moves, 0, what);
         ar_arena_end(&arena);
     }
     ar_flows_destroy(flows);

@@ -1,8 +1,11 @@
 /** \file test_recurrence.h
  * For tests of rings: a recurrence that is ready to run lanes of a trial, whose messages cost no
- * more than their paths.
+ * more than their paths, and two of them beside each other.
  */
 #pragma once
+
+#include <criterion/criterion.h>
+#include <math.h>
 
 #include "recurrence.h"
 
@@ -19,4 +22,30 @@ static inline void test_recurrence_create(struct ar_arena *arena, const struct a
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
     recurrence_create(arena, recurrence);
+}
+
+static inline void test_expect_near(double a_s, double b_s, double most_s, const char *what)
+{
+    cr_expect(fabs(a_s - b_s) <= most_s, "%s: %.17g, %.17g", what, a_s, b_s);
+}
+
+/* Time, connection and window of every rank, but for a part of the time since the first rank began;
+ * flights of messages never sent are zero. */
+static inline void test_expect_same_states(const struct recurrence *a, const struct recurrence *b,
+                                           double tolerance, const char *what)
+{
+    uint32_t window = a->collective->window;
+    for (uint32_t position = 0; position < a->positions; position++) {
+        const struct rank_state *left = &a->states[position];
+        const struct rank_state *right = &b->states[position];
+        double most_s = tolerance * left->now_s;
+        test_expect_near(left->now_s, right->now_s, most_s, what);
+        test_expect_near(left->free_s, right->free_s, most_s, what);
+        cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
+        for (uint32_t age = 0; age < window; age++) {
+            size_t first = (size_t)position * window;
+            test_expect_near(a->flights_s[first + (left->oldest + age) % window],
+                             b->flights_s[first + (right->oldest + age) % window], most_s, what);
+        }
+    }
 }

@@ -38,31 +38,6 @@ static void ring_run_lane(struct ar_arena *arena, const struct ar_flows *flows,
     recurrence_run_lane(recurrence, channel, elements);
 }
 
-/* Relative to the time since the first rank began. */
-static void expect_near(double a_s, double b_s, double longest_s, const char *what)
-{
-    cr_expect(fabs(a_s - b_s) <= 1e-12 * longest_s, "%s: %.17g, %.17g", what, a_s, b_s);
-}
-
-static void expect_same_states(const struct recurrence *a, const struct recurrence *b,
-                               const char *what)
-{
-    uint32_t window = a->collective->window;
-    for (uint32_t position = 0; position < a->positions; position++) {
-        const struct rank_state *left = &a->states[position];
-        const struct rank_state *right = &b->states[position];
-        double longest_s = left->now_s;
-        expect_near(left->now_s, right->now_s, longest_s, what);
-        expect_near(left->free_s, right->free_s, longest_s, what);
-        cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
-        for (uint32_t age = 0; age < window; age++) {
-            size_t first = (size_t)position * window;
-            expect_near(a->flights_s[first + (left->oldest + age) % window],
-                        b->flights_s[first + (right->oldest + age) % window], longest_s, what);
-        }
-    }
-}
-
 /* Returns how many rings jumped. */
 static uint32_t compare(const struct ar_collective *collective, uint64_t elements,
                         enum starts starts)
@@ -82,7 +57,7 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
         snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u, %.0f elements, starts %d",
                  collective->algorithm->name, collective->shape.x, collective->shape.y,
                  collective->window, channel, (double)elements, (int)starts);
-        expect_same_states(&jumps, &walks, what);
+        test_expect_same_states(&jumps, &walks, 1e-12, what);
         rings_jumped += jumps.rings_jumped;
         ar_arena_end(&arena);
     }
