@@ -2,8 +2,6 @@
  * judged on another. Times are whatever they are: what is checked is that each step works and
  * reports. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../sim/cli/test_cli.h"
 
@@ -21,22 +19,6 @@ TestSuite(loop, .init = enter, .fini = cli_leave);
 /* Shapes: 2 ranks are a ring, 1x2 and 2x1; 3 likewise; 4 also 2x2. Sizes: 4, 32, 256 KiB, 2 MiB. */
 enum { ROWS_FITTED = 2 * 3 * 4, ROWS_HELD_OUT = 4 * 4 };
 
-static double number(const struct cli_table *table, size_t row, const char *column)
-{
-    return strtod(cli_cell(table, row, column), NULL);
-}
-
-static size_t find(const struct cli_table *table, const char *column, const char *text)
-{
-    for (size_t i = 1; i < table->rows_count; i++) {
-        if (strcmp(cli_cell(table, i, column), text) == 0) {
-            return i;
-        }
-    }
-    cr_assert_fail("no \"%s\" in column %s", text, column);
-    return 0;
-}
-
 static void expect_compared(const char *engine)
 {
     struct cli_table *rows = cli_table(
@@ -45,9 +27,9 @@ static void expect_compared(const char *engine)
     size_t held_out = 0;
     cr_assert_eq(rows->rows_count, 1 + ROWS_FITTED + ROWS_HELD_OUT);
     for (size_t i = 1; i < rows->rows_count; i++) {
-        bool is_held_out = number(rows, i, "gpus") == 4;
+        bool is_held_out = cli_number(rows, i, "gpus") == 4;
         held_out += is_held_out;
-        cr_expect_gt(number(rows, i, "predicted_s"), 0);
+        cr_expect_gt(cli_number(rows, i, "predicted_s"), 0);
         cr_expect_str_eq(cli_cell(rows, i, "set"), is_held_out ? "held-out" : "fitted", "%s, %zu",
                          engine, i);
     }
@@ -88,13 +70,14 @@ Test(loop, the_file_predicts_what_was_fitted)
                            "--format csv | sed 's/^accuracy,*//;s/^kind.*source,//;/^parameter/d'")
                       .out);
     cr_expect_str_eq(cli_cell(table, 1, "set"), "fitted");
-    cr_expect_eq(number(table, 1, "rows"), ROWS_FITTED + ROWS_HELD_OUT);
+    cr_expect_eq(cli_number(table, 1, "rows"), ROWS_FITTED + ROWS_HELD_OUT);
     cli_good("$AR compare host.csv --cluster ./mine.topo --engine closed --out compared");
     struct cli_table *compared = cli_table(cli_read("compared/accuracy.csv"));
-    size_t of_fit = find(report, "set", "held-out"), of_file = find(compared, "set", "held-out");
-    cr_expect_eq(number(report, of_fit, "rows"), ROWS_HELD_OUT);
-    cr_expect_float_eq(number(report, of_fit, "median_frac"),
-                       number(compared, of_file, "median_frac"), 1e-4);
+    size_t of_fit = cli_row(report, "set", "held-out"),
+           of_file = cli_row(compared, "set", "held-out");
+    cr_expect_eq(cli_number(report, of_fit, "rows"), ROWS_HELD_OUT);
+    cr_expect_float_eq(cli_number(report, of_fit, "median_frac"),
+                       cli_number(compared, of_file, "median_frac"), 1e-4);
 }
 
 Test(loop, calibrating_again_replaces_what_was_said)
@@ -141,14 +124,14 @@ Test(loop, several_nodes_give_back_the_network_they_were_made_with)
         double value;
     } known[] = {{"net.latency", 20e-6}, {"hca.bandwidth", 5e9}, {"nvlink.latency", 2e-6}};
     for (size_t i = 0; i < 3; i++) {
-        size_t row = find(table, "parameter", known[i].key);
+        size_t row = cli_row(table, "parameter", known[i].key);
         cr_expect_str_eq(cli_cell(table, row, "identified"), "yes", "%s", known[i].key);
-        cr_expect_float_eq(number(table, row, "value") / known[i].value, 1, 0.01, "%s: %s",
+        cr_expect_float_eq(cli_number(table, row, "value") / known[i].value, 1, 0.01, "%s: %s",
                            known[i].key, cli_cell(table, row, "value"));
     }
-    size_t held_out = find(table, "set", "held-out");
+    size_t held_out = cli_row(table, "set", "held-out");
     cr_expect_str_eq(cli_cell(table, held_out + 1, "nodes"), "4");
-    cr_expect_lt(number(table, held_out, "worst_frac"), 0.01);
+    cr_expect_lt(cli_number(table, held_out, "worst_frac"), 0.01);
     cr_expect_eq(
         cli_lines_with(cli_read("found.topo"), "links.fitted = nodes 1 2 of allreduce/ring ;"), 1);
     cli_good("$AR compare known.csv --cluster ./found.topo --engine recurrence");

@@ -266,6 +266,16 @@ double cli_number(const struct cli_table *table, size_t row, const char *column)
     return value;
 }
 
+size_t cli_row(const struct cli_table *table, const char *column, const char *text)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, column), text) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 size_t cli_lines_with(const char *text, const char *fragment)
 {
     size_t count = 0;

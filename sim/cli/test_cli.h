@@ -110,6 +110,9 @@ const char *cli_cell(const struct cli_table *table, size_t row, const char *colu
 /** The same as a number, which it must be. */
 double cli_number(const struct cli_table *table, size_t row, const char *column);
 
+/** The first row that has a text in a column; 0: none. */
+size_t cli_row(const struct cli_table *table, const char *column, const char *text);
+
 /** Whether cells of a row have texts: a column and its text, the next column, and so on. */
 #define CLI_CELL(table, row, ...)                                                                  \
     for (const char *const *cli_at = (const char *const[]){__VA_ARGS__, NULL}; *cli_at != NULL;    \

@@ -8,17 +8,6 @@
 
 TestSuite(cli_advise, .init = cli_enter, .fini = cli_leave);
 
-static size_t row_of(const struct cli_table *table, const char *name)
-{
-    for (size_t i = 1; i < table->rows_count; i++) {
-        if (strcmp(cli_cell(table, i, "name"), name) == 0) {
-            return i;
-        }
-    }
-    cr_assert_fail("no row \"%s\"", name);
-    return 0;
-}
-
 Test(cli_advise, the_plan_is_the_best_of_the_sweep_and_costs_what_its_options_say)
 {
     struct cli_table *plan = cli_rows(
@@ -26,7 +15,7 @@ Test(cli_advise, the_plan_is_the_best_of_the_sweep_and_costs_what_its_options_sa
     struct cli_table *best = cli_rows("sweep " JOB "--gpus 16,8 --mesh all --best");
     CLI_CELL(plan, 1, "kind", "plan", "mesh", cli_cell(best, 2, "mesh"), "iteration_s",
              cli_cell(best, 2, "iteration_s"));
-    size_t half = row_of(plan, "half-gpus");
+    size_t half = cli_row(plan, "name", "half-gpus");
     CLI_CELL(plan, half, "iteration_s", cli_cell(best, 1, "iteration_s"));
     double useful = cli_number(plan, 1, "useful_frac");
     double time_s = 2e9 / cli_number(plan, 1, "tokens_per_s") / useful;
@@ -77,11 +66,11 @@ Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
             cli_rows("predict --cluster dgx-h100 --workload llama3-8b --global-batch 256 "
                      "--precision bf16 --quiet %s %s",
                      layout, changes[i].options);
-        CLI_CELL(plan, row_of(plan, changes[i].name), "iteration_s",
+        CLI_CELL(plan, cli_row(plan, "name", changes[i].name), "iteration_s",
                  cli_cell(row, 1, "iteration_s"));
     }
     double step_s = cli_number(plan, 1, "iteration_s"), lost_s = 0;
-    size_t end = row_of(plan, "network-x2");
+    size_t end = cli_row(plan, "name", "network-x2");
     cr_expect(end >= 4 && end <= 5, "two losses of this step are above a thousandth of it");
     for (size_t i = 2; i < end; i++) {
         CLI_CELL(plan, i, "kind", "loss");

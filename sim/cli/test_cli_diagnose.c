@@ -10,17 +10,6 @@
 
 TestSuite(cli_diagnose, .init = cli_enter, .fini = cli_leave);
 
-/* The first row with a name; 0: there is none. */
-static size_t row_of(const struct cli_table *table, const char *name)
-{
-    for (size_t i = 1; i < table->rows_count; i++) {
-        if (strcmp(cli_cell(table, i, "name"), name) == 0) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 Test(cli_diagnose, mfu_is_of_the_dense_peak_with_and_without_the_pairs_behind_a_token)
 {
     struct cli_table *table = cli_rows(STEP "--tokens-per-s 400000");
@@ -43,14 +32,15 @@ Test(cli_diagnose, mfu_is_of_the_dense_peak_with_and_without_the_pairs_behind_a_
 Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
 {
     struct cli_table *table = cli_rows(STEP "--tokens-per-s 7000");
-    cr_expect_neq(row_of(table, "of-one-gpu"), 0);
-    cr_expect_eq(row_of(table, "hca-tenth"), 0, "no causes of what is another unit");
+    cr_expect_neq(cli_row(table, "name", "of-one-gpu"), 0);
+    cr_expect_eq(cli_row(table, "name", "hca-tenth"), 0, "no causes of what is another unit");
     table = cli_rows(STEP "--tokens-per-s 3500");
-    cr_expect_neq(row_of(table, "of-one-gpu"), 0, "half as fast as predicted, and of one GPU");
+    cr_expect_neq(cli_row(table, "name", "of-one-gpu"), 0,
+                  "half as fast as predicted, and of one GPU");
     table = cli_rows(STEP "--tokens-per-s 3.5e5");
-    cr_expect_eq(row_of(table, "of-one-gpu"), 0);
+    cr_expect_eq(cli_row(table, "name", "of-one-gpu"), 0);
     table = cli_rows(STEP "--step-s 1.0 --mfu 2");
-    cr_expect_neq(row_of(table, "micro-batch"), 0);
+    cr_expect_neq(cli_row(table, "name", "micro-batch"), 0);
     struct cli_run run = cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 "
                                   "--strategy zero3 --global-batch 64 --tokens-per-s 3e6");
     CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
@@ -81,12 +71,14 @@ Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named)
 Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
 {
     double mfu = cli_number(cli_rows(STEP "--tokens-per-s 400000"), 1, "mfu_frac");
-    cr_expect_neq(row_of(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu), "agrees"), 0);
-    cr_expect_neq(row_of(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu / 2), "sparse"), 0);
+    cr_expect_neq(cli_row(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu), "name", "agrees"),
+                  0);
+    cr_expect_neq(
+        cli_row(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu / 2), "name", "sparse"), 0);
     struct cli_table *table = cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu * 989.4 / 312);
-    CLI_CELL(table, row_of(table, "other-peak"), "text",
+    CLI_CELL(table, cli_row(table, "name", "other-peak"), "text",
              "the peak is that of a100-40gb-sxm in fp16");
-    cr_expect_neq(row_of(cli_rows(STEP "--tokens-per-s 400000 --mfu 0.9"), "unknown"), 0);
+    cr_expect_neq(cli_row(cli_rows(STEP "--tokens-per-s 400000 --mfu 0.9"), "name", "unknown"), 0);
 }
 
 Test(cli_diagnose, one_measured_number_is_needed)

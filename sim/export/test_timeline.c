@@ -345,8 +345,8 @@ Test(timeline, has_the_layers_by_name_whatever_the_name)
     struct tally tally = read_timeline(run.out);
     cr_expect_eq(tally.processes, 2);
     cr_expect_eq(tally.layers, 2 * 2, "a layer that takes no time is left out");
-    CLI_LINES(run.out, "\"name\": \"a\\\"b\\\\\"", 4);
-    CLI_LINES(run.out, "\"name\": \"rank 1 (node 1, GPU 0)\"", 1);
+    CLI_COUNTS(run.out, {"\"name\": \"a\\\"b\\\\\"", 4},
+               {"\"name\": \"rank 1 (node 1, GPU 0)\"", 1});
 }
 
 Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
@@ -424,8 +424,7 @@ Test(timeline, of_a_simulation_shows_the_busiest_links_and_the_gpus_in_bounded_s
     cr_expect(link_events > 1 && link_events < 512);
     (void)counted_s(root, "gpu-62", &none);
     cr_expect_eq(none, 0, "GPUs in between are left out");
-    CLI_HAS(cli_read("traced/trace.paje"), "PajeSetVariable");
-    CLI_HAS(cli_read("traced/trace.paje"), "node-0.hca-0.out");
+    CLI_HAS(cli_read("traced/trace.paje"), "PajeSetVariable", "node-0.hca-0.out");
     CLI_HAS(cli_read("traced/command.txt"), "of 64 GPUs");
     json_decref(root);
 }

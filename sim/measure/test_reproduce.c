@@ -241,12 +241,10 @@ Test(reproduce, families_are_sums_over_rows_that_nothing_was_fitted_to)
     double rate_error = cli_number(rows, 2, "error_frac");
     cr_expect_float_eq(cli_number(rows, 2, "predicted_s") / cli_number(rows, 2, "measured_s"),
                        1 / (1 + rate_error), 1e-6, "a rate too high is a time too short");
-    CLI_CELL(families, 1, "range", "1-8");
-    CLI_CELL(families, 1, "rows", "2");
+    CLI_CELL(families, 1, "range", "1-8", "rows", "2");
     CLI_CELL(families, 2, "range", "9-64");
     CLI_CELL(families, 1, "software", "rows");
-    CLI_CELL(families, 3, "software", "all");
-    CLI_CELL(families, 3, "rows", "3");
+    CLI_CELL(families, 3, "software", "all", "rows", "3");
     cr_expect_float_eq(cli_number(families, 3, "mean_frac"), sum / 3, 1e-6);
 }
 
@@ -267,10 +265,8 @@ Test(reproduce, families_are_of_the_software_that_titles_begin_with)
     struct cli_table *families = cli_table(cli_read("out/s/families.csv"));
     cr_assert_eq(families->rows_count, 1 + 5);
     for (size_t i = 0; i < 5; i++) {
-        CLI_CELL(families, i + 1, "software", expected[i][0]);
-        CLI_CELL(families, i + 1, "range", expected[i][1]);
-        CLI_CELL(families, i + 1, "rows", expected[i][2]);
-        CLI_CELL(families, i + 1, "peer", "");
+        CLI_CELL(families, i + 1, "software", expected[i][0], "range", expected[i][1], "rows",
+                 expected[i][2], "peer", "");
     }
 }
 
@@ -278,10 +274,9 @@ Test(reproduce, a_family_has_what_another_tool_states_of_its_rows)
 {
     cli_good("$AR reproduce mlperf megatron --rows 'm*[1f]-0[02]5' --samples 1 --out out/p");
     struct cli_table *families = cli_table(cli_read("out/p/families.csv"));
-    CLI_CELL(families, 1, "software", "Megatron-LM");
-    CLI_CELL(families, 1, "peer", "Calculon: median 14.3 % (table 1 of arXiv:2104.04473)");
-    CLI_CELL(families, families->rows_count - 2, "software", "NeMo");
-    CLI_CELL(families, families->rows_count - 2, "peer",
+    CLI_CELL(families, 1, "software", "Megatron-LM", "peer",
+             "Calculon: median 14.3 % (table 1 of arXiv:2104.04473)");
+    CLI_CELL(families, families->rows_count - 2, "software", "NeMo", "peer",
              "Calculon: median 35.6 % (GPT-3 of MLPerf v3.1)");
     CLI_CELL(families, families->rows_count - 1, "peer", "");
 }

@@ -291,6 +291,27 @@ static void expect_same_step(const struct ar_timing *fewer, const struct ar_timi
     cr_expect_eq(fewer->exact, whole->exact);
 }
 
+/* Times a layout with and without its equal periods; returns whether any were left out. */
+static bool compare_with_whole(struct tested *whole, uint32_t number, uint32_t batches,
+                               double tolerance)
+{
+    set_overlaps(&whole->job.layout, number * 7 % OVERLAPS_COUNT);
+    whole->job.layout.global_batch *= batches;
+    whole->job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
+    struct tested fewer = *whole;
+    fewer.job.is_row_alone = true;
+    TEST_OK(tested_try(&fewer, &why));
+    TEST_OK(tested_try(whole, &why));
+    bool is_shortened = fewer.timing.graph->periods != NULL;
+    cr_expect(!is_shortened || fewer.timing.graph->tasks_count < whole->timing.graph->tasks_count);
+    cr_expect_null(whole->timing.graph->periods);
+    expect_same_step(&fewer.timing, &whole->timing, number, tolerance);
+    cr_expect_eq(fewer.timing.messages_count, whole->timing.messages_count);
+    tested_end(&fewer);
+    tested_end(whole);
+    return is_shortened;
+}
+
 Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_whole)
 {
     struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
@@ -302,27 +323,13 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
     framework.terms[AR_TERM_CONTENTION_SMS].number = 8;
     framework.terms[AR_TERM_GPU_SMS].number = 108;
     for (uint32_t number = 0; number < 60 * MODELS_COUNT; number += LAYOUTS_STEP + 1) {
-        struct tested whole = numbered_real_layout(clusters, number), fewer;
+        struct tested whole = numbered_real_layout(clusters, number);
         if (whole.job.layout.sizes[AR_AXIS_PP] == 1) {
             continue;
         }
-        set_overlaps(&whole.job.layout, number * 7 % OVERLAPS_COUNT);
-        whole.job.layout.global_batch *= 64;
-        whole.job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
         whole.job.framework = number / 4 % 4 == 0 ? &framework : NULL;
-        fewer = whole;
-        fewer.job.is_row_alone = true;
-        TEST_OK(tested_try(&fewer, &why));
-        TEST_OK(tested_try(&whole, &why));
-        bool is_shortened = fewer.timing.graph->periods != NULL;
-        cr_expect(!is_shortened ||
-                  fewer.timing.graph->tasks_count < whole.timing.graph->tasks_count);
-        cr_expect_null(whole.timing.graph->periods);
-        expect_same_step(&fewer.timing, &whole.timing, number, 1e-10);
-        shortened += is_shortened;
+        shortened += compare_with_whole(&whole, number, 64, 1e-10);
         compared++;
-        tested_end(&fewer);
-        tested_end(&whole);
     }
     cr_expect_gt(shortened, compared / 5, "%u of %u", shortened, compared);
 }
@@ -335,25 +342,14 @@ Test(step, a_simulation_without_most_of_the_equal_periods_takes_as_long_as_the_w
                                            support_cluster("flat", NULL)};
     uint32_t shortened = 0, compared = 0;
     for (uint32_t number = 0; number < 720; number += 7 * LAYOUTS_STEP) {
-        struct tested whole = numbered_layout(clusters, number), fewer;
+        struct tested whole = numbered_layout(clusters, number);
         if (ar_layout_gpus(&whole.job.layout) > 8) {
             continue;
         }
         gpt.layers = 4;
         whole.job.engine = &ar_engine_simgrid;
-        set_overlaps(&whole.job.layout, number * 7 % OVERLAPS_COUNT);
-        whole.job.layout.global_batch *= 5;
-        whole.job.times.forward_s[AR_PART_HEAD] = number / 2 % 2 * 2e-3; /* stages may differ */
-        fewer = whole;
-        fewer.job.is_row_alone = true;
-        TEST_OK(tested_try(&fewer, &why));
-        TEST_OK(tested_try(&whole, &why));
-        expect_same_step(&fewer.timing, &whole.timing, number, 1e-6);
-        cr_expect_eq(fewer.timing.messages_count, whole.timing.messages_count);
-        shortened += fewer.timing.graph->periods != NULL;
+        shortened += compare_with_whole(&whole, number, 5, 1e-6);
         compared++;
-        tested_end(&fewer);
-        tested_end(&whole);
     }
     cr_expect_geq(3 * shortened, compared, "%u of %u", shortened, compared);
 }
