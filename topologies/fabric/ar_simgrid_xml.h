@@ -14,9 +14,9 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
 
 /** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
  * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
- * latency and the links of ar_cluster_path(); a route between nodes has one link besides,
- * `node-<n>.net`, which carries the latency and never limits. Links of nodes that are not written
- * are left out. Routes can be asked for once the simulation runs. Write errors are left in `file`
+ * latency and the links of ar_cluster_path(); a route between nodes has two links besides,
+ * `node-<n>.out.net` and `node-<m>.in.net`, which carry the latency and never limit. Links of nodes
+ * that are not written are left out. Routes can be asked for once the simulation runs. Write errors are left in `file`
  * for ferror(). `nodes_count` is between 1 and the cluster's.
  *
  * On a cluster that is not nested, or if there are `pairs`, there is one zone with a

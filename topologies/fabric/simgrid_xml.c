@@ -14,6 +14,7 @@ static const char host_speed[] = "1Gf";
 
 /* A link that never limits is this much wider than the HCAs or GPUs of its node together. */
 static const double net_width = 1000;
+static const char *const net_ways[] = {"out", "in"};
 
 static void write_begin(const struct ar_cluster *cluster, const char *routing, FILE *file)
 {
@@ -66,8 +67,10 @@ static void write_hop(const char *name, FILE *file)
  * gate alone. They lie side by side in one zone, with routes between each and the one above it,
  * which SimGrid joins: zones within zones would be nearer to the machine, but SimGrid 4.1 crashes
  * where a gate lies in a zone beside the one that it serves. SimGrid wants a link in every route
- * between zones, so a node has one link more, `node-<n>.net`, on both its routes: it carries half
- * the latency of the network each time and never limits; HCA links then have none. */
+ * between zones, so a node has one link more each way, `node-<n>.out.net` and `node-<n>.in.net`: it
+ * carries half the latency of the network and never limits; HCA links then have none. One link for
+ * both ways would join what a node sends and gets, and so, node after node, all messages of a ring:
+ * SimGrid would compute the shares of all of them whenever one ends. */
 
 struct writer {
     const struct ar_cluster *cluster;
@@ -100,9 +103,9 @@ static void write_tree_links(const struct writer *writer)
             write_cluster_link(cluster, node * cluster->node.count + local,
                                is_first ? cluster->latencies_s[tier] : 0, writer->file);
         }
-        if (writer->core > 0) {
+        for (int way = 0; writer->core > 0 && way < 2; way++) {
             char name[NAME_SIZE];
-            snprintf(name, sizeof name, "node-%u.net", node);
+            snprintf(name, sizeof name, "node-%u.%s.net", node, net_ways[way]);
             write_net_link(name, cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
                            cluster->latencies_s[AR_TIER_RACK] / 2, writer->file);
         }
@@ -229,8 +232,8 @@ static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count,
             zone_name(&writer, height, i, name, sizeof name);
             zone_name(&writer, height + 1, i / children, above, sizeof above);
             if (height == 0) {
-                snprintf(up, sizeof up, "node-%u.net", i);
-                snprintf(down, sizeof down, "%s", up);
+                snprintf(up, sizeof up, "node-%u.%s.net", i, net_ways[0]);
+                snprintf(down, sizeof down, "node-%u.%s.net", i, net_ways[1]);
             } else {
                 uint32_t link = uplink_of(&writer, height - 1, i);
                 ar_cluster_link_name(writer.cluster, link, up, sizeof up);

@@ -213,7 +213,7 @@ Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_
         }
         cr_assert(strstr(line, "oute src") == NULL || strstr(line, "symmetrical=\"NO\"") != NULL);
     }
-    /* Per node 12 NVLinks, 4 of PCIe, 4 of HCAs and the one that carries the latency; 2 racks. */
-    cr_assert_eq(links_count, 36 * (12 + 4 + 4 + 1) + 2 * 2);
+    /* Per node 12 NVLinks, 4 of PCIe, 4 of HCAs and two that carry the latency; 2 racks. */
+    cr_assert_eq(links_count, 36 * (12 + 4 + 4 + 2) + 2 * 2);
     free(text);
 }
