@@ -170,8 +170,8 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
             ranks *= (parts[i].axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
         }
         if (layout->sparse_frac > 0 && ranks > 1 && operation == &ar_operation_all_reduce) {
-            /* Of sparse gradients every rank gathers those of all, values and places, and adds them
-             * up itself. */
+            /* Every rank gathers the sparse gradients of all, values and places, and adds them up
+             * itself. */
             sent = &ar_operation_all_gather;
             bytes = ranks * ceil(layout->sparse_frac * elements) * (element_bytes + AR_PLACE_BYTES);
         }
