@@ -161,8 +161,9 @@ struct ar_library {
     bool is_identified[AR_LIBRARY_PARAMETERS_COUNT]; /**< the data say more than the prior */
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
     uint32_t rows_count;
-    uint32_t nodes_max; /**< of the rows; 0: none */
-    uint32_t calls;     /**< of the rows, a bit for each ar_library_call; 0: nobody knows */
+    const struct ar_library_row *rows; /**< that were fitted, the caller's; NULL: not kept */
+    uint32_t nodes_max;                /**< of the rows; 0: none */
+    uint32_t calls; /**< of the rows, a bit for each ar_library_call; 0: nobody knows */
 };
 
 /** The library with its parameters where they start from: nothing fitted, the priors as spread. */

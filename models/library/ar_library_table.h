@@ -22,6 +22,8 @@
  *     fitted_nodes     node counts, separated by spaces
  *     held_out_nodes   the same; may be empty
  *     fitted_operations  commands of the calls that were fitted; without it nobody knows
+ *     row              one that was fitted, all of them or none: command, what it left to the
+ *                      library (a number of enum ar_calls), nodes, ranks, bytes, seconds
  *
  * Then a CSV table with a row for each parameter of ar_library_fit.h, in any order, and the
  * columns parameter, value, unit, relative_standard_error, identified (yes or no), prior,
@@ -33,6 +35,7 @@
 
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_library_fit.h"
 
 enum { AR_LIBRARY_NODES_MAX = 64 };
@@ -55,11 +58,11 @@ struct ar_library_table {
 void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
                             size_t comments_count, FILE *file);
 
-/** Reads a table. AR_NO_INPUT for a file that cannot be read, AR_BAD_DATA for its content: a key,
- * parameter or column that is missing or not known, a unit that is not the parameter's, values that
- * are not above zero. */
-enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
-                                     struct ar_error *err);
+/** Reads a table; the arena gets its rows. AR_NO_INPUT for a file that cannot be read, AR_BAD_DATA
+ * for its content: a key, parameter or column that is missing or not known, a unit that is not the
+ * parameter's, values that are not above zero. */
+enum ar_status ar_library_table_read(const char *path, struct ar_arena *arena,
+                                     struct ar_library_table *table, struct ar_error *err);
 
 /** Whether a list has a node count. */
 bool ar_library_nodes_have(const struct ar_library_nodes *nodes, uint32_t count);

@@ -76,6 +76,7 @@ enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_li
     library->tuning = *tuning;
     library->residual_frac = found.residual_frac;
     library->rows_count = (uint32_t)data.count;
+    library->rows = rows;
     library->nodes_max = library->calls = 0;
     for (size_t i = 0; i < data.count; i++) {
         uint32_t nodes = data.rows[i].run.nodes;

@@ -154,6 +154,12 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
                              .held_out = ar_library_nodes_format(&table->held_out, held_out),
                              .operations = operations};
     ar_record_write_facts(file, (struct ar_columns){facts, FACTS}, &own);
+    for (uint32_t i = 0; library->rows != NULL && i < library->rows_count; i++) {
+        const struct ar_library_row *row = &library->rows[i];
+        fprintf(file, "# row: %s %d %" PRIu32 " %" PRIu32 " %.17g %.17g\n",
+                ar_library_call_facts[row->run.call].operation->command, (int)row->calls,
+                row->run.nodes, row->run.ranks, row->run.bytes, row->time_s);
+    }
     for (size_t i = 0; i < comments_count; i++) {
         fprintf(file, "# %s\n", comments[i]);
     }
@@ -190,6 +196,42 @@ static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, cons
     return AR_OK;
 }
 
+/* Reads the rows that were fitted: all of them, or none. */
+static enum ar_status read_fitted(const struct ar_csv *csv, struct ar_arena *arena,
+                                  struct ar_library *library, struct ar_error *err)
+{
+    struct ar_library_row *rows = ar_arena_alloc(arena, csv->directives_count + 1, sizeof *rows);
+    uint32_t lines = 0, count = 0;
+    for (size_t i = 0; i < csv->directives_count; i++) {
+        struct ar_library_run run = {.sharers = 0};
+        char command[32] = "";
+        double time_s = 0;
+        int calls = -1, call = 0;
+        if (strcmp(csv->directives[i].key, "row") != 0) {
+            continue;
+        }
+        (void)sscanf(csv->directives[i].value, "%31s %d %" SCNu32 " %" SCNu32 " %lf %lf", command,
+                     &calls, &run.nodes, &run.ranks, &run.bytes, &time_s);
+        while (call < AR_LIBRARY_CALLS_COUNT &&
+               strcmp(command, ar_library_call_facts[call].operation->command) != 0) {
+            call++;
+        }
+        run.call = (enum ar_library_call)call;
+        rows[count] = (struct ar_library_row){run, time_s, (enum ar_calls)calls};
+        count += call < AR_LIBRARY_CALLS_COUNT && calls > AR_CALLS_NONE &&
+                 calls <= AR_CALLS_LEADERS && run.ranks > 1 && run.ranks >= run.nodes &&
+                 run.nodes > 0 && run.bytes >= 1 && run.bytes < 1e18 && time_s > 0 && time_s < 1e9;
+        lines++;
+    }
+    library->rows = lines > 0 ? rows : NULL;
+    return lines == 0 || count == library->rows_count
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "%.200s: found %" PRIu32 " rows (\"# row:\") that make sense; "
+                              "expected all of %" PRIu32 ", or no such lines",
+                              csv->path, count, library->rows_count);
+}
+
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
                                 struct ar_library *library, struct ar_error *err)
 {
@@ -218,8 +260,8 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     return AR_OK;
 }
 
-enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
-                                     struct ar_error *err)
+enum ar_status ar_library_table_read(const char *path, struct ar_arena *kept,
+                                     struct ar_library_table *table, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct file *file = ar_arena_alloc(&arena, 1, sizeof *file);
@@ -258,6 +300,7 @@ enum ar_status ar_library_table_read(const char *path, struct ar_library_table *
     AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, fitted, err));
     file->table.library.nodes_max = fitted->count > 0 ? fitted->counts[fitted->count - 1] : 0;
     AR_TRY(read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err));
+    AR_TRY(read_fitted(csv, kept, &file->table.library, err));
     AR_TRY(read_rows(csv, &arena, &file->table.library, err));
     *table = file->table;
     return AR_OK;

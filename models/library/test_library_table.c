@@ -12,6 +12,7 @@ enum { TEXT_SIZE = 65536 };
 
 static char folder[] = "/tmp/ar_library_XXXXXX";
 static char path[64];
+static struct ar_arena kept = {.bytes_max = AR_ARENA_BYTES_MAX};
 
 static void enter(void)
 {
@@ -23,6 +24,7 @@ static void leave(void)
 {
     unlink(path);
     rmdir(folder);
+    ar_arena_end(&kept);
 }
 
 TestSuite(library_table, .init = enter, .fini = leave);
@@ -64,7 +66,7 @@ Test(library_table, read_back_predicts_the_same_to_the_last_digit)
     struct ar_library_table table = make_table();
     struct ar_library_table read;
     write_table(&table);
-    TEST_OK(ar_library_table_read(path, &read, &why));
+    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
     cr_expect_arr_eq(read.library.values, table.library.values, sizeof table.library.values);
     cr_expect_arr_eq(read.library.is_identified, table.library.is_identified,
                      sizeof table.library.is_identified);
@@ -85,6 +87,40 @@ Test(library_table, read_back_predicts_the_same_to_the_last_digit)
             cr_expect_eq(a.high_s, b.high_s);
         }
     }
+}
+
+/* Two rows of a fit. */
+static struct ar_library_table table_with_rows(void)
+{
+    static const struct ar_library_row rows[] = {
+        {{.nodes = 2, .ranks = 8, .bytes = 4096, .call = AR_BROADCAST}, 1e-5 / 3, AR_CALLS_ANY},
+        {{.nodes = 1, .ranks = 4, .bytes = 64, .call = AR_ALL_REDUCE}, 2e-6, AR_CALLS_RING}};
+    struct ar_library_table table = make_table();
+    table.library.rows = rows;
+    table.library.rows_count = 2;
+    return table;
+}
+
+Test(library_table, the_rows_of_a_fit_are_kept_to_the_last_digit)
+{
+    struct ar_library_table table = table_with_rows();
+    struct ar_library_table read;
+    write_table(&table);
+    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
+    cr_assert_not_null(read.library.rows);
+    for (size_t i = 0; i < 2; i++) {
+        const struct ar_library_row *a = &table.library.rows[i], *b = &read.library.rows[i];
+        cr_expect_eq(a->run.nodes, b->run.nodes);
+        cr_expect_eq(a->run.ranks, b->run.ranks);
+        cr_expect_eq(a->run.bytes, b->run.bytes);
+        cr_expect_eq(a->run.call, b->run.call);
+        cr_expect_eq(a->time_s, b->time_s);
+        cr_expect_eq(a->calls, b->calls);
+    }
+    table = make_table();
+    write_table(&table);
+    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
+    cr_expect_null(read.library.rows);
 }
 
 /* Replaces the first `from` of the file by `to`; an empty `from` cuts the file there. */
@@ -115,7 +151,7 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     table.library.tuning.has_near_hcas = true;
     table.library.tuning.has_collnet = true;
     write_table(&table);
-    TEST_OK(ar_library_table_read(path, &read, &why));
+    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
     cr_expect_str_eq(read.library.tuning.release->name, "nccl-2.5.6");
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
     cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
@@ -134,7 +170,7 @@ Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
     change("# channels: 4\n# node_links: nvlink\n", "");
     change("# near_hcas: no\n# collnet: no\n", "");
     change("# held_out_nodes: 8\n", "# held_out_nodes:\n");
-    TEST_OK(ar_library_table_read(path, &read, &why));
+    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
     cr_expect_str_eq(read.library.tuning.release->release, "2.8.4");
     cr_expect_eq(read.library.tuning.channels, 4);
@@ -172,11 +208,38 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         struct ar_error err = {.text = ""};
         write_table(&table);
         change(rows[i].from, rows[i].to);
-        cr_expect_eq(ar_library_table_read(path, &read, &err), AR_BAD_DATA, "%s", rows[i].fragment);
+        cr_expect_eq(ar_library_table_read(path, &kept, &read, &err), AR_BAD_DATA, "%s",
+                     rows[i].fragment);
         cr_expect_not_null(strstr(err.text, rows[i].fragment), "found \"%s\"\nwant  \"%s\"",
                            err.text, rows[i].fragment);
         cr_expect_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
         cr_expect_eq(read.library.rows_count, 7);
+    }
+}
+
+Test(library_table, a_row_that_makes_no_sense_or_is_missing_is_refused)
+{
+    static const struct {
+        const char *from, *to;
+    } rows[] = {{"# row: allreduce", "# row: allreduced"},
+                {" 64 ", " 0 "},
+                {" 2e-06", " -2e-06"},
+                {" 64 ", " nan "},
+                {" 1 4 64", " 5 4 64"},
+                {" 1 4 64", " 1 1 64"},
+                {" 2 8 4096 ", " 2 8 "},
+                {"row: broadcast 1", "row: broadcast 0"},
+                {"row: broadcast 1", "row: broadcast 9"},
+                {"# row: broadcast", "# broadcast"}};
+    struct ar_library_table table = table_with_rows();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_library_table read;
+        write_table(&table);
+        change("1.9999999999999999e-06", "2e-06");
+        TEST_OK(ar_library_table_read(path, &kept, &read, &why));
+        change(rows[i].from, rows[i].to);
+        TEST_FAILS(AR_BAD_DATA, "found 1 rows (\"# row:\") that make sense; expected all of 2",
+                   ar_library_table_read(path, &kept, &read, &why));
     }
 }
 
@@ -185,12 +248,12 @@ Test(library_table, a_file_that_is_cut_off_or_not_there_is_refused)
     struct ar_library_table table = make_table();
     struct ar_library_table read;
     struct ar_error err = {.text = ""};
-    cr_expect_eq(ar_library_table_read(path, &read, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_library_table_read(path, &kept, &read, &err), AR_NO_INPUT);
     write_table(&table);
     FILE *file = fopen(path, "r+");
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     cr_assert_eq(ftruncate(fileno(file), size - 40), 0);
     fclose(file);
-    TEST_FAILS(AR_BAD_DATA, "is it cut off?", ar_library_table_read(path, &read, &why));
+    TEST_FAILS(AR_BAD_DATA, "is it cut off?", ar_library_table_read(path, &kept, &read, &why));
 }

@@ -195,7 +195,7 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
         return ar_framework_load(file->path, inputs->arena, &file->framework, err);
     case RESOURCE_LIBRARY:
         file->library = ar_arena_alloc(inputs->arena, 1, sizeof *file->library);
-        return ar_library_table_read(file->path, file->library, err);
+        return ar_library_table_read(file->path, inputs->arena, file->library, err);
     case RESOURCE_MODEL:
         return ar_model_config_load(file->path, inputs->arena, &file->model, err);
     case RESOURCE_RECORDED:

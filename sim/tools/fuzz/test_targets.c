@@ -127,7 +127,7 @@ static enum ar_status read_conv_points(const struct fuzz_input *input, struct ar
 static enum ar_status read_library(const struct fuzz_input *input, struct ar_error *err)
 {
     struct ar_library_table *table = ar_arena_alloc(input->arena, 1, sizeof *table);
-    return ar_library_table_read(input->path, table, err);
+    return ar_library_table_read(input->path, input->arena, table, err);
 }
 
 /* --- keys: lines of `name value` ----------------------------------------------------------- */
