@@ -156,6 +156,23 @@ Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)
     }
 }
 
+/* The library went by sockets on the same machine later. The rows that the fit was made of tell
+ * what the fit errs by; without them slow HCAs are as good. */
+Test(cli_expect, rows_of_a_sound_machine_in_its_table_tell_suspects_apart)
+{
+    static const char *const first[] = {"sockets", "hca"};
+    cli_good(
+        "$AR calibrate %salcf_polaris_a100_nccl218.csv --cluster polaris --hold-out none --out "
+        "sound.topo --quiet",
+        SETS);
+    for (size_t i = 0; i < 2; i++) {
+        cli_good("$AR expect %salcf_polaris_a100_tcp.csv --cluster sound.topo --out out --force",
+                 SETS);
+        CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", first[i]);
+        cli_good("sed -i '/^# row: /d' sound.library.csv");
+    }
+}
+
 /* Nothing was fitted to these machines: bands are as wide as those of other machines that were left
  * out, and a suspect that explains next to nothing is none. Only switches of InfiniBand sum. */
 Test(cli_expect, suspects_of_machines_that_nobody_fitted_explain_something)

@@ -6,10 +6,11 @@
  * have the factors and the bands that other machines tell (ar_machine_factors_read()), if the
  * caller asks for them. Suspects (suspects.h) are predictions of the same rows by the same pass;
  * they are ranked by the likelihood of all logarithms of measured over predicted. A residual has
- * three parts: scatter of a row of its own; an error of the model that rows of like sizes share (a
- * Gaussian process: its correlation falls with the logarithm of sizes, and is less between
- * operations and node counts); together they are as wide as the band of the row. The third is an
- * error of the change that the suspect makes, larger where its own band is wider. Half
+ * scatter of its own, an error of the model that rows of like sizes share (a Gaussian process: its
+ * correlation falls with the logarithm of sizes, and is less between operations and node counts),
+ * both together as wide as the band of the row, and an error of the change that the suspect makes,
+ * larger where its own band is wider. The likelihood is that of measured rows together with those
+ * that the cost table was fitted to, which no suspect changes: they tell the model's errors. Half
  * of the prior is that nothing is wrong; suspects, and the values of each, share the rest.
  */
 #pragma once

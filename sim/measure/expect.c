@@ -45,20 +45,21 @@ static struct ar_expected make_row(bool is_told, struct ar_compared *compared)
 /* Bands rest on a fit of the machine or, if there is none, other machines. They are known as
  * well as so few rows or machines tell: residuals are distributed as Student's t, on other machines
  * of as many degrees as their deviations (new_machine.c). Below the least share a suspect explains
- * nothing that an error of the model would not. */
+ * nothing that an error of the model would not, unless the rows of the fit tell what that is. */
 static const struct basis {
     double freedom, band_scales; /* half a band, in scales of the distribution */
     double least_frac;
 } fitted_basis = {8, AR_BAND95_DEVIATIONS, 0}, told_basis = {4, 2.776, 0.2};
 
-/* Rows of a ranking; of more, evenly chosen ones stand for all. */
-enum { RANKED_MAX = 400 };
+/* Rows of a ranking: measured ones behind those that the library was fitted to, which tell the
+ * errors of the model. Of more, evenly chosen ones stand for all. */
+enum { KNOWN_MAX = 200, MEASURED_MAX = 400, RANKED_MAX = KNOWN_MAX + MEASURED_MAX };
 
 struct ranking {
     const struct ar_expected *rows[RANKED_MAX];
     size_t places[RANKED_MAX]; /* in the measured rows */
-    size_t count;
-    double *factor; /* room for that of Cholesky: the covariance of residuals is L L^T */
+    size_t known, count;       /* those of the fit, and all */
+    double *factor;            /* room for that of Cholesky: the covariance of residuals is L L^T */
     const struct ar_library_prediction *expected; /* of all measured rows */
     const struct basis *basis;
 };
@@ -74,7 +75,7 @@ struct ranking {
 /* A change that a suspect makes, as a logarithm of times, is predicted to this share, and to this
  * share from row to row. Its errors run over sizes faster than those of the model, since a choice
  * or a bottleneck changes. Chosen on logs of simgrid (sim/tools/expect_table) for five of twelve
- * machines; half or twice these values finds 1 to 3 % fewer. */
+ * machines; half or twice these values finds up to 3 % fewer. */
 #define CHANGE_FRAC 0.3
 /* A row may feel all of the suspect's largest change, or nothing: this share of the variance that
  * follows is left where a row is predicted to feel a part. Chosen on the same logs of six machines
@@ -93,25 +94,36 @@ static double correlate_rows(const struct ar_expected *a, const struct ar_expect
 }
 
 /* Chooses the rows. */
-static void begin_ranking(const struct ar_measured *measured,
+static void begin_ranking(const struct ar_measured *measured, const struct ar_library_table *table,
                           const struct ar_expectation *expectation, struct ar_arena *arena,
                           struct ranking *ranking)
 {
-    size_t asked = 0, seen = 0;
-    for (size_t i = 0; i < expectation->rows_count; i++) {
-        asked += suspect_asks(measured, expectation->rows[i].compared.measured);
+    static const struct ar_measured_row call = {.is_call = true};
+    struct ar_expected *known = ar_arena_alloc(arena, KNOWN_MAX, sizeof *known);
+    size_t seen = 0, count = 0;
+    uint32_t rows = table != NULL && table->library.rows != NULL ? table->library.rows_count : 0;
+    for (uint32_t i = 0; i < rows; i += (rows + KNOWN_MAX - 1) / KNOWN_MAX) {
+        const struct ar_library_row *row = &table->library.rows[i];
+        struct ar_compared compared = {
+            .measured = &call,
+            .row = *row,
+            .operation = ar_library_call_facts[row->run.call].operation->command,
+            .payload_bytes = (uint64_t)row->run.bytes,
+            .prediction = ar_library_predict(&table->library, row->calls, &row->run)};
+        ranking->rows[count] = &known[count];
+        known[count++] = make_row(false, &compared);
     }
-    size_t step = (asked + RANKED_MAX - 1) / RANKED_MAX;
-    ranking->count = 0;
+    ranking->known = count;
+    size_t step = (expectation->rows_count + MEASURED_MAX - 1) / MEASURED_MAX;
     for (size_t i = 0; i < expectation->rows_count; i++) {
         const struct ar_expected *row = &expectation->rows[i];
         if (suspect_asks(measured, row->compared.measured) && seen++ % step == 0) {
-            ranking->rows[ranking->count] = row;
-            ranking->places[ranking->count++] = (size_t)(row->compared.measured - measured->rows);
+            ranking->rows[count] = row;
+            ranking->places[count++] = (size_t)(row->compared.measured - measured->rows);
         }
     }
-    ranking->factor =
-        ar_arena_alloc(arena, ranking->count * ranking->count + 1, sizeof *ranking->factor);
+    ranking->count = count;
+    ranking->factor = ar_arena_alloc(arena, count * count + 1, sizeof *ranking->factor);
 }
 
 /* Scale of the logarithm of a row by its band, which make_row() made. */
@@ -126,30 +138,32 @@ static double largest_change(const struct ranking *ranking,
                              const struct ar_library_prediction *others)
 {
     double largest = 0;
-    for (size_t i = 0; i < ranking->count; i++) {
+    for (size_t i = ranking->known; i < ranking->count; i++) {
         size_t place = ranking->places[i];
         largest = fmax(largest, fabs(log(predictions[place].time_s / others[place].time_s)));
     }
     return largest;
 }
 
-/* How far a suspect's times may be away: of one row alone, as a variance, and of what it changes,
- * as a deviation that rows share. No fit tells of a choice that is not made at this size on the
- * machine as it should be. */
+/* Residuals of a suspect's times, and how far these may be away: of one row alone, as a variance,
+ * and of what it changes, as a deviation that rows share. No fit tells of a choice that is not made
+ * at this size on the machine as it should be. */
 static void suspect_errors(const struct ranking *ranking, const struct suspect *suspect,
-                           const struct ar_library_prediction *predictions, double *own,
-                           double *shared)
+                           const struct ar_library_prediction *predictions, double *residuals,
+                           double *own, double *shared)
 {
     bool is_exact = suspect->target == SUSPECT_TIME || suspect->target == SUSPECT_AS_BUSBW;
     double own_frac = suspect->scatter_frac > 0 ? suspect->scatter_frac : CHANGE_OWN_FRAC;
     double largest = largest_change(ranking, predictions, ranking->expected);
     for (size_t i = 0; i < ranking->count; i++) {
         const struct ar_compared *row = &ranking->rows[i]->compared;
-        const struct ar_library_prediction *with = &predictions[ranking->places[i]];
+        const struct ar_library_prediction *with =
+            i < ranking->known ? &row->prediction : &predictions[ranking->places[i]];
         double spread = row_spread(ranking, row), unfitted = unfitted_spread(row);
         double change = is_exact ? 0 : log(with->time_s / row->prediction.time_s);
         bool is_other = row->measured->is_call && with->choice != row->prediction.choice;
         double wider = is_other ? fmax(0, unfitted * unfitted - spread * spread) : 0;
+        residuals[i] = log(row->row.time_s / with->time_s);
         own[i] =
             fmax(OWN_FRAC * spread * spread, ROW_SPREAD * ROW_SPREAD) + pow(own_frac * change, 2);
         double part = fabs(change) * (largest - fabs(change));
@@ -164,11 +178,10 @@ static double rank_times(const struct ranking *ranking, const struct suspect *su
 {
     size_t n = ranking->count;
     double *l = ranking->factor, freedom = ranking->basis->freedom;
-    double own[RANKED_MAX], shared[RANKED_MAX], whitened[RANKED_MAX], squares = 0, log_volume = 0;
-    suspect_errors(ranking, suspect, predictions, own, shared);
+    double own[RANKED_MAX], shared[RANKED_MAX], residuals[RANKED_MAX], squares = 0, log_volume = 0;
+    suspect_errors(ranking, suspect, predictions, residuals, own, shared);
     for (size_t i = 0; i < n; i++) {
         const struct ar_expected *a = ranking->rows[i];
-        double residual = log(a->compared.row.time_s / predictions[ranking->places[i]].time_s);
         for (size_t j = 0; j <= i; j++) {
             const struct ar_expected *b = ranking->rows[j];
             double sum = (1 - OWN_FRAC) * row_spread(ranking, &a->compared) *
@@ -179,12 +192,10 @@ static double rank_times(const struct ranking *ranking, const struct suspect *su
                 sum -= l[i * n + k] * l[j * n + k];
             }
             l[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / l[j * n + j];
+            residuals[i] -= j < i ? l[i * n + j] * residuals[j] : 0;
         }
-        for (size_t k = 0; k < i; k++) {
-            residual -= l[i * n + k] * whitened[k];
-        }
-        whitened[i] = residual / l[i * n + i];
-        squares += whitened[i] * whitened[i];
+        residuals[i] /= l[i * n + i];
+        squares += residuals[i] * residuals[i];
         log_volume += log(l[i * n + i]);
     }
     return -log_volume - (freedom + (double)n) / 2 * log1p(squares / freedom);
@@ -198,7 +209,7 @@ static double explained_share(const struct ranking *ranking,
                               const struct ar_library_prediction *predictions)
 {
     double before[2] = {0, 0}, after[2] = {0, 0}; /* of all, of large ones */
-    for (size_t i = 0; i < ranking->count; i++) {
+    for (size_t i = ranking->known; i < ranking->count; i++) {
         const struct ar_compared *row = &ranking->rows[i]->compared;
         double with_s = predictions[ranking->places[i]].time_s;
         for (int kind = 0; kind <= (row->payload_bytes >= AR_EXPECT_LARGE_BYTES); kind++) {
@@ -236,7 +247,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
         double score = rank_times(ranking, suspect, predictions);
         double explained_frac = explained_share(ranking, predictions);
         if (*is_unseen || !isfinite(score) ||
-            !(is_nothing || explained_frac > ranking->basis->least_frac)) {
+            !(is_nothing || ranking->known > 0 || explained_frac > ranking->basis->least_frac)) {
             continue;
         }
         sum = score > best ? 1 + sum * exp(best - score) : sum + exp(score - best);
@@ -282,7 +293,7 @@ static void rank_suspects(const struct ar_measured_request *request,
     }
     ranking->expected = expected;
     ranking->basis = request->factors != NULL ? &told_basis : &fitted_basis;
-    begin_ranking(measured, expectation, arena, ranking);
+    begin_ranking(measured, request->scenario->table, expectation, arena, ranking);
     expectation->unseen = "";
     for (size_t i = 0; i < suspects_count; i++) {
         bool is_unseen;
