@@ -16,7 +16,7 @@ struct loader {
     struct ar_csv *csv;
     struct ar_arena *arena;
     struct csv_parser parser;
-    char *room;        /* for cells: no more bytes than the file has, and an end */
+    char *room;        /* for cells: the line, of which they have been read before */
     uint64_t line;     /* where the line begins, which quotes may make longer */
     size_t line_cells; /* of it */
     bool ends_in_line; /* the file ends in it, without a newline */
@@ -30,15 +30,17 @@ static void take_cell(void *text, size_t bytes, void *data)
     loader->line_cells++;
     csv->cells = ar_arena_grow(loader->arena, csv->cells, csv->cells_count, 1, sizeof *csv->cells);
     csv->cells[csv->cells_count++] = loader->room;
-    loader->room = mempcpy(loader->room, bytes > 0 ? text : "", bytes) + 1; /* all zeros before */
+    loader->room = mempcpy(loader->room, bytes > 0 ? text : "", bytes);
+    *loader->room++ = '\0';
 }
 
 /* libcsv does not count lines, so it sees one at a time. */
-static enum ar_status read_row(struct loader *loader, const char *text, size_t bytes)
+static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
 {
     struct csv_parser *parser = &loader->parser;
     struct ar_csv *csv = loader->csv;
     loader->line_cells = 0;
+    loader->room = text;
     bool is_parsed = csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
                      csv_fini(parser, take_cell, NULL, loader) == 0;
     if (!is_parsed && csv_error(parser) == CSV_ENOMEM) {
@@ -129,7 +131,6 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
         }
         line += byte == '\n' || (byte == '\r' && copy[i + 1] != '\n');
     }
-    loader.room = ar_arena_alloc(arena, bytes + 3, 1);
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         ar_memory_fail(path);
     }
