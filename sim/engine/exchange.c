@@ -80,38 +80,35 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     }
 }
 
-/* The position that a message of a step goes to; AR_NEVER: none is sent. */
-static uint32_t step_peer(const struct exchange_run *run, const struct ar_exchange_step *flows,
-                          uint32_t from)
-{
-    if (flows->ahead == 0) {
-        return flows->peers[from - flows->first];
-    }
-    uint32_t to = from + flows->ahead % run->positions;
-    return to < run->positions ? to : to - run->positions;
-}
-
 /* A step: a message starts when both ends have come; they go on when it has arrived, the sender at
  * `sent_s`, the receiver, when it has added it up, at `done_s`. */
 static void step_run(const struct exchange_run *run, uint32_t step, double *done_s, double *sent_s)
 {
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
-    uint32_t end = flows->first + flows->count, to;
-    end = end < run->positions ? end : run->positions;
+    uint32_t first = flows->first, count = flows->ahead > 0 ? run->positions : flows->count;
+    const uint32_t *peers = flows->peers;
+    double *arrivals_s = run->arrivals_s + first, *adding_s = run->adding_s + first;
     step_find_times(run, step);
-    for (uint32_t from = flows->first; from < end; from++) {
-        if ((to = step_peer(run, flows, from)) != AR_NEVER) {
-            run->arrivals_s[from] += later_s(run->now_s[from], run->now_s[to]);
+    if (flows->ahead > 0) { /* of a shift */
+        uint32_t *filled = run->all->sends.peers, to = flows->ahead % run->positions;
+        for (uint32_t i = 0; i < count; i++, to = to + 1 < count ? to + 1 : 0) {
+            filled[i] = to;
+        }
+        peers = filled;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (peers[i] != AR_NEVER) {
+            arrivals_s[i] += later_s(run->now_s[first + i], run->now_s[peers[i]]);
         }
     }
-    for (uint32_t from = flows->first; from < end; from++) {
-        if (step_peer(run, flows, from) != AR_NEVER) {
-            sent_s[from] = later_s(sent_s[from], run->arrivals_s[from]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (peers[i] != AR_NEVER) {
+            sent_s[first + i] = later_s(sent_s[first + i], arrivals_s[i]);
         }
     }
-    for (uint32_t from = flows->first; from < end; from++) {
-        if ((to = step_peer(run, flows, from)) != AR_NEVER) {
-            done_s[to] = later_s(done_s[to], run->arrivals_s[from]) + run->adding_s[from];
+    for (uint32_t i = 0; i < count; i++) {
+        if (peers[i] != AR_NEVER) {
+            done_s[peers[i]] = later_s(done_s[peers[i]], arrivals_s[i]) + adding_s[i];
         }
     }
 }
