@@ -142,7 +142,9 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
         const struct bundle *a = &recurrence->bundles[i * lanes + lane];
         const struct bundle *b = &recurrence->bundles[i * lanes + other];
         size_t places = a->places_count;
+        const struct ar_exchange *exchange = recurrence->flows->patterns[i].exchange;
         are = recurrence->flows->phases[i].steps == 0 ||
+              (exchange != NULL && exchange->has_lanes_alike) ||
               (a->is_regular && b->is_regular && a->rows == b->rows && a->walks == b->walks &&
                memcmp(a->positions, b->positions, places * sizeof *a->positions) == 0 &&
                memcmp(a->latency_s, b->latency_s, places * sizeof *a->latency_s) == 0 &&

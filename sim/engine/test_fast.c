@@ -36,6 +36,11 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
     cr_expect(support_near(closed[0].time_s, closed[1].time_s, 1e-12), "%s: %.17g, plain %.17g",
               name, closed[0].time_s, closed[1].time_s);
     cr_expect_str_eq(closed[0].why, closed[1].why, "%s", name);
+    for (uint32_t i = 0; i < fast->phases_count; i++) {
+        const struct ar_exchange *own = fast->patterns[i].exchange;
+        const struct ar_exchange *all = plain->patterns[i].exchange;
+        cr_expect(own == NULL || own->is_private == all->is_private, "%s", name);
+    }
     for (int i = 0; i < STARTS; i++) {
         double finish_s[2][RANKS_MAX];
         const double *rank_start_s = i == 0 ? NULL : starts_s;
@@ -87,13 +92,15 @@ Test(fast, paths_that_move_along_and_steps_that_are_alike_or_mirrored_change_no_
     static const struct {
         const char *machine;
         uint32_t ranks;
-    } cases[] = {{"abci-v100", 64}, {"abci-v100", 68}, {"dgx2-v100", 128},
-                 {"fugaku", 48},    {"lumi", 128},     {"flat", 31}};
+    } cases[] = {{"abci-v100", 64},  {"abci-v100", 68}, {"abci-v100", 180}, /* 34 and 11 nodes */
+                 {"dgx2-v100", 128}, {"fugaku", 48},    {"lumi", 128},      {"flat", 31}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
         cr_expect(compare_all(cluster, cases[i].ranks, 2, 1) > 10 / AR_TEST_STRIDE, "%s",
                   cases[i].machine);
     }
+    static const char *const gap[] = {"net.message_gap=1us", NULL};
+    cr_expect(compare_all(support_cluster("abci-v100", gap), 180, 2, 1) > 10 / AR_TEST_STRIDE);
 }
 
 Test(fast, lanes_that_are_resolved_once_change_no_time)

@@ -120,6 +120,7 @@ struct ar_exchange {
     /** In this phase and the exchanges before it, every link carries messages of one sender or for
      * one receiver only, so that never two are on it, whoever is late. */
     bool is_private;
+    bool has_lanes_alike; /**< so far, kinds are the same on all lanes */
 };
 
 /* --- sums ----------------------------------------------------------------------------------- */

@@ -32,24 +32,28 @@ struct exchange_scratch {
     struct ar_maxmin *rates;
     struct ar_maxmin rest; /**< those of them that are still under way */
     uint32_t positions, lanes;
-    uint32_t period;         /**< positions after which the ranks and their paths repeat */
-    uint32_t folded;         /**< positions that stand for all, if all do the same; else all */
-    uint32_t *ranks;         /**< [lane][position] */
-    uint32_t *peers;         /**< [position]: the present step */
-    uint64_t *pieces;        /**< [position] */
+    uint32_t period;        /**< positions after which the ranks and their paths repeat */
+    uint32_t folded;        /**< positions that stand for all, if all do the same; else all */
+    uint32_t node;          /**< positions after which all ranks are a node further on; or all */
+    bool has_repeats;       /**< nodes stand for others in the present phase */
+    uint32_t period_folded; /**< of the cluster, into which its paths are folded; 0: they are not */
+    uint32_t *ranks;        /**< [lane][position] */
+    uint32_t *peers;        /**< [position]: the present step */
+    uint64_t *pieces;       /**< [position] */
     struct like_steps *like; /**< [step of the collective] */
     struct ar_flow *flows;
     uint32_t *places;  /**< [flow]: who sends it */
     uint32_t *senders; /**< [flow]: its position */
+    uint32_t *repeats; /**< [flow]: it stands for so many, each a node further on */
     uint32_t flows_count;
-    uint32_t *kind_of;        /**< [place] */
+    uint32_t *kind_of;        /**< [flow] */
     double *loads;            /**< [link]: buffers of a channel, in the phase */
     uint32_t *messages;       /**< [link]: of the phase that goes at once */
     struct link_users *users; /**< [link] */
     bool is_private;          /**< ar_exchange.is_private so far */
-    bool is_even;             /**< all messages of the present step have as many pieces */
+    bool has_lanes_alike;
     struct kind_slot *slots;
-    uint32_t slots_mask, stamp, kinds_room;
+    uint32_t slots_mask, stamp;
 };
 
 /** A collective while it is resolved. */
@@ -96,10 +100,6 @@ void maxmin_share(struct ar_maxmin *maxmin);
 uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t *messages,
                     uint32_t own);
 
-/** Makes room for some more kinds of messages. */
-void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
-                              struct ar_exchange *exchange, uint32_t count);
-
 /* --- short cuts (fast_*.c): the results are the same without them, as ar_flows_create_plain()
  * shows - */
 
@@ -108,13 +108,15 @@ void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,
                            struct ar_paths *paths);
 
-/** How many ranks further on ranks and paths look the same; all positions if nowhere. */
-uint32_t fast_steps_period(const struct exchange_scratch *scratch);
+/** The period if ranks move on by as many as positions; else all positions. */
+uint32_t fast_steps_period(const struct exchange_scratch *scratch, uint32_t period);
+
+/** For how many nodes the messages of the node at a position stand in the present shift. */
+uint32_t fast_steps_repeats(const struct exchange_scratch *scratch, uint32_t position);
 
 /** Finds which steps of a collective have the same messages: one of them is resolved. */
 void fast_steps_find(struct exchange_scratch *scratch, uint32_t steps);
 
 /** Fills in a step from the one that was resolved for it, here or in a phase before. */
-void fast_steps_copy(struct ar_arena *arena, struct exchange_scratch *scratch,
-                     const struct like_steps *known, struct ar_exchange *exchange,
-                     struct ar_exchange_step *step);
+void fast_steps_copy(struct ar_arena *arena, const struct like_steps *known,
+                     struct ar_exchange *exchange, struct ar_exchange_step *step);

@@ -4,13 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The period of the cluster into which the paths of the present phase are folded; 0: they are not,
- * since the messages of all positions are looked at. */
-static uint32_t folded_period(const struct exchange_scratch *scratch)
-{
-    return scratch->folded < scratch->positions ? scratch->folded : 0;
-}
-
 /* --- users of links -------------------------------------------------------------------------- */
 
 enum { SEVERAL_USERS = UINT32_MAX };
@@ -20,7 +13,7 @@ enum { SEVERAL_USERS = UINT32_MAX };
 static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t first,
                                 uint32_t position, uint32_t turns)
 {
-    uint32_t back = turns * scratch->folded;
+    uint32_t back = turns * scratch->period_folded;
     return first + (position >= back ? position - back : position + scratch->positions - back);
 }
 
@@ -46,7 +39,7 @@ static bool are_links_private(struct exchange_scratch *scratch)
         uint32_t first = scratch->places[flow] - position;
         uint32_t to = scratch->peers[position];
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t turns = folded_period(scratch) > 0 ? paths->turns[i] : 0;
+            uint32_t turns = scratch->period_folded > 0 ? paths->turns[i] : 0;
             uint32_t sender = place_seen_from(scratch, first, position, turns);
             uint32_t receiver = place_seen_from(scratch, first, to, turns);
             if (!link_use(scratch, paths->links[i], sender, receiver)) {
@@ -66,16 +59,6 @@ static double flow_buffers(const struct exchange_scratch *scratch, const struct 
     return (double)scratch->pieces[scratch->senders[flow]] / phase->pieces;
 }
 
-/* Where the present phase adds what links carry. */
-static double *carried_by_links(struct flows_scratch *all)
-{
-    if (folded_period(all->exchange) == 0) {
-        return all->carried;
-    }
-    all->period = all->exchange->period;
-    return all->folded;
-}
-
 /* --- kinds of messages ----------------------------------------------------------------------- */
 
 static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
@@ -85,8 +68,9 @@ static bool is_same_kind(const struct ar_message_kind *a, const struct ar_messag
 }
 
 /* The number of a kind among those of the step, from `first` on; a new one if there is none. */
-static uint32_t kind_find(struct exchange_scratch *scratch, struct ar_exchange *exchange,
-                          uint32_t first, const struct ar_message_kind *kind)
+static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scratch,
+                          struct ar_exchange *exchange, uint32_t first,
+                          const struct ar_message_kind *kind)
 {
     uint64_t bits[2];
     memcpy(&bits[0], &kind->rate_Bps, sizeof bits[0]);
@@ -96,6 +80,8 @@ static uint32_t kind_find(struct exchange_scratch *scratch, struct ar_exchange *
         struct kind_slot *slot = &scratch->slots[i & scratch->slots_mask];
         if (slot->stamp != scratch->stamp) {
             *slot = (struct kind_slot){scratch->stamp, exchange->kinds_count - first};
+            exchange->kinds = ar_arena_grow(arena, exchange->kinds, exchange->kinds_count, 1,
+                                            sizeof *exchange->kinds);
             exchange->kinds[exchange->kinds_count++] = *kind;
             return slot->kind;
         }
@@ -120,11 +106,11 @@ static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow
 }
 
 /* Finds the kinds of the messages of the present step, whose shares of the links are known. */
-static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                            struct ar_exchange *exchange, struct ar_exchange_step *step)
+static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scratch,
+                            const struct ar_phase *phase, struct ar_exchange *exchange,
+                            struct ar_exchange_step *step)
 {
     const struct ar_maxmin *rates = scratch->rates;
-    const struct ar_message_kind *last = NULL;
     step->first_kind = exchange->kinds_count;
     scratch->stamp++;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
@@ -138,12 +124,11 @@ static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_ph
             .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
-        bool is_last = last != NULL && is_same_kind(last, &kind);
         uint32_t before = exchange->kinds_count;
-        uint32_t index = is_last ? (uint32_t)(last - exchange->kinds) - step->first_kind
-                                 : kind_find(scratch, exchange, step->first_kind, &kind);
-        scratch->kind_of[scratch->places[flow]] = index;
-        last = &exchange->kinds[step->first_kind + index];
+        uint32_t last = flow > 0 ? scratch->kind_of[flow - 1] : 0;
+        bool is_last = flow > 0 && is_same_kind(&exchange->kinds[step->first_kind + last], &kind);
+        scratch->kind_of[flow] =
+            is_last ? last : kind_find(arena, scratch, exchange, step->first_kind, &kind);
         if (exchange->kinds_count > before) {
             struct ar_message_kind *made = &exchange->kinds[before];
             made->link = ar_maxmin_narrowest(rates, flow, &made->flows);
@@ -153,19 +138,8 @@ static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_ph
     step->kinds_count = exchange->kinds_count - step->first_kind;
 }
 
-void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
-                              struct ar_exchange *exchange, uint32_t count)
-{
-    uint32_t needed = exchange->kinds_count + count;
-    if (needed > scratch->kinds_room) {
-        exchange->kinds = ar_arena_grow(arena, exchange->kinds, scratch->kinds_room,
-                                        needed - scratch->kinds_room, sizeof *exchange->kinds);
-        scratch->kinds_room = needed;
-    }
-}
-
 /* Keeps peers and kinds of the present step in the arena. */
-static void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
+static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *scratch,
                                bool is_shift, struct ar_exchange_step *step)
 {
     uint32_t end = scratch->positions;
@@ -191,10 +165,16 @@ static void exchange_keep_step(struct ar_arena *arena, const struct exchange_scr
     uint32_t *kind_of =
         ar_arena_alloc(arena, (size_t)scratch->lanes * step->period, sizeof *kind_of);
     step->kind_of = kind_of;
-    for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
-        const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
-        memcpy(kind_of, kinds, step->period * sizeof *kind_of);
-        kind_of += step->period;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        uint32_t lane = scratch->places[flow] / scratch->positions;
+        uint32_t *of_flow = kind_of + lane * step->period + scratch->senders[flow] - step->first;
+        for (uint32_t node = 0; node < scratch->repeats[flow]; node++) {
+            of_flow[node * scratch->node] = scratch->kind_of[flow];
+        }
+    }
+    for (uint32_t lane = 1; lane < scratch->lanes; lane++) {
+        scratch->has_lanes_alike &=
+            memcmp(kind_of, kind_of + lane * step->period, step->period * sizeof *kind_of) == 0;
     }
 }
 
@@ -228,11 +208,13 @@ static void exchange_scratch_create(struct flows_scratch *all)
         .flows = ar_arena_alloc(room, places, sizeof *made->flows),
         .places = ar_arena_alloc(room, places, sizeof *made->places),
         .senders = ar_arena_alloc(room, places, sizeof *made->senders),
+        .repeats = ar_arena_alloc(room, places, sizeof *made->repeats),
         .kind_of = ar_arena_alloc(room, places, sizeof *made->kind_of),
         .loads = ar_arena_alloc(room, links, sizeof *made->loads),
         .messages = ar_arena_alloc(room, links, sizeof *made->messages),
         .users = ar_arena_alloc(room, links, sizeof *made->users),
         .is_private = true,
+        .has_lanes_alike = true,
         .slots = ar_arena_alloc(room, slots, sizeof *made->slots),
         .slots_mask = slots - 1,
     };
@@ -245,7 +227,8 @@ static void exchange_scratch_create(struct flows_scratch *all)
             made->like[step] = (struct like_steps){.first = step, .count = 1};
         }
     } else {
-        made->period = fast_steps_period(made);
+        made->period = fast_steps_period(made, ar_cluster_period(collective->cluster, order.ranks));
+        made->node = fast_steps_period(made, ar_cluster_facts(collective->cluster)->gpus_per_node);
         fast_steps_find(made, steps);
     }
     all->exchange = made;
@@ -257,7 +240,7 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
                             uint32_t step)
 {
     const struct ar_collective *collective = scratch->collective;
-    uint32_t flow = 0, first = AR_NEVER, positions = scratch->positions;
+    uint32_t flow = 0, positions = scratch->positions;
     struct ar_sends sends = {
         .end = phase->is_shift ? 1 : positions, .peers = scratch->peers, .counts = scratch->pieces};
     ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
@@ -267,18 +250,21 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
         scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->pieces[position] = scratch->pieces[0];
     }
-    scratch->is_even = true;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
+        uint32_t repeats = 1, node = scratch->has_repeats ? scratch->node : 1;
         for (uint32_t position = 0; position < scratch->folded; position++) {
+            if (scratch->has_repeats && position % node == 0) {
+                repeats = fast_steps_repeats(scratch, position);
+            }
             if (scratch->peers[position] != AR_NEVER) {
-                first = first == AR_NEVER ? position : first;
-                scratch->is_even &= scratch->pieces[position] == scratch->pieces[first];
                 scratch->places[flow] = lane * scratch->positions + position;
                 scratch->senders[flow] = position;
+                scratch->repeats[flow] = repeats;
                 scratch->flows[flow++] =
                     (struct ar_flow){ranks[position], ranks[scratch->peers[position]]};
             }
+            position += position % node == node - 1 ? (repeats - 1) * node : 0;
         }
     }
     scratch->flows_count = flow;
@@ -357,22 +343,17 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
                          struct ar_exchange *exchange, struct ar_exchange_step *made)
 {
     struct exchange_scratch *scratch = all->exchange;
-    uint32_t period = folded_period(scratch);
+    uint32_t period = scratch->period_folded;
     step_find_flows(scratch, phase, step);
     if (phase->is_at_once) { /* what its messages do to links has been added (phase_add_loads()) */
         ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period);
     } else {
         ar_maxmin_find(scratch->rates, scratch->flows, scratch->flows_count, period);
         /* The links carry the messages of the present step and of those that it stands for. */
-        const struct ar_maxmin *rates = scratch->rates;
-        const struct ar_paths *paths = &rates->paths;
-        double *carried = carried_by_links(all);
+        const struct ar_paths *paths = &scratch->rates->paths;
+        double *carried = scratch->period_folded > 0 ? all->folded : all->carried;
         uint32_t count = scratch->like[step].count;
-        double each = scratch->flows_count > 0 ? flow_buffers(scratch, phase, 0) * count : 0;
-        for (uint32_t i = 0; i < rates->used_count && scratch->is_even; i++) {
-            carried[rates->used[i]] += each * rates->flows[rates->used[i]];
-        }
-        for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
+        for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
             double buffers = flow_buffers(scratch, phase, flow) * count;
             for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                 carried[paths->links[i]] += buffers;
@@ -384,12 +365,7 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
             step_drain(scratch, all->room);
         }
     }
-    exchange_make_kinds_room(all->arena, scratch, exchange, scratch->flows_count);
-    if (!phase->is_shift) { /* some may not send */
-        memset(scratch->kind_of, 0,
-               (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
-    }
-    step_find_kinds(scratch, phase, exchange, made);
+    step_find_kinds(all->arena, scratch, phase, exchange, made);
     exchange_keep_step(all->arena, scratch, phase->is_shift, made);
     scratch->like[step].exchange = exchange;
     scratch->like[step].made = made;
@@ -415,7 +391,7 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
             phases = like->count;
             step_find_flows(scratch, phase, first_step + step);
             ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
-                                 folded_period(scratch));
+                                 scratch->period_folded);
             const struct ar_paths *paths = &scratch->rates->paths;
             for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
                 double buffers = flow_buffers(scratch, phase, flow);
@@ -424,16 +400,20 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
                     if (scratch->loads[link] == 0) {
                         ar_maxmin_know(scratch->rates, link);
                     }
-                    scratch->loads[link] += buffers;
-                    scratch->messages[link]++;
+                    scratch->loads[link] += buffers * scratch->repeats[flow];
+                    scratch->messages[link] += !scratch->has_repeats || paths->turns[i] == 0;
                 }
             }
-            scratch->is_private = scratch->is_private && are_links_private(scratch);
+            scratch->is_private =
+                scratch->is_private && !scratch->has_repeats && are_links_private(scratch);
         }
     }
-    double *carried = carried_by_links(all);
+    double *carried = scratch->period_folded > 0 ? all->folded : all->carried;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         uint32_t link = maxmin->known[i];
+        if (scratch->has_repeats && link < ar_cluster_links_of_nodes(maxmin->cluster, 1)) {
+            scratch->loads[link] /= scratch->positions / scratch->node; /* of all nodes so far */
+        }
         carried[link] += scratch->loads[link] * phases;
         scratch->loads[link] /= maxmin->bandwidth_Bps[link];
     }
@@ -469,8 +449,14 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         .is_uniform = true,
         .is_full = phase->messages == (uint64_t)phase->steps * scratch->positions,
     };
-    scratch->kinds_room = 0;
     scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
+    scratch->has_repeats =
+        phase->is_at_once && phase->is_shift && scratch->node < scratch->folded &&
+        scratch->folded == phase->steps + 1 && scratch->node > 1 &&
+        ar_cluster_path_repeats(scratch->collective->cluster, scratch->positions, 0, 0) > 1;
+    uint32_t period = scratch->has_repeats ? scratch->node : scratch->folded;
+    scratch->period_folded = period < scratch->positions ? period : 0;
+    all->period = scratch->period_folded > 0 ? scratch->period_folded : all->period;
     bool is_new = scratch->like[first_step].first >= first_step;
     if (phase->is_at_once && is_new) { /* all steps are new, or all are like those of one phase */
         phase_add_loads(all, phase, first_step);
@@ -483,7 +469,7 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
             step_resolve(all, phase, own->first, made, &made->steps[own->first - first_step]);
         }
         if (first != own) {
-            fast_steps_copy(all->arena, scratch, first, made, step);
+            fast_steps_copy(all->arena, first, made, step);
         }
         made->is_uniform &= are_kinds_alike(all->cost, made, step);
         made->is_shared |= step->is_shared;
@@ -495,6 +481,7 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
     }
     scratch->is_private &= !phase->is_at_once || phase->steps == 1;
     made->is_private = scratch->is_private;
+    made->has_lanes_alike = scratch->has_lanes_alike;
     pattern->exchange = made;
     pattern->is_uniform = made->is_uniform;
     pattern->is_shared = made->is_shared;

@@ -280,6 +280,11 @@ uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks);
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
                                uint32_t *turns);
 
+/** How many paths among the nodes of the first `ranks` ranks, the one of two of them and then one
+ * each node further on, take the same links between nodes. */
+uint32_t ar_cluster_path_repeats(const struct ar_cluster *cluster, uint32_t ranks, uint32_t source,
+                                 uint32_t destination);
+
 /** Whether paths see no difference between the GPUs of a node: each has a port to an NVLink switch
  * and an HCA of its own on one switch for all nodes, and a path takes those of its two ends alone.
  * The link of the first GPU of a node, among those of paths, that is like a link. */
@@ -289,9 +294,10 @@ uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t
 /** Whether a link is a direction of an HCA. */
 bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link);
 
-/** Directed links of the whole cluster, their bandwidth, and their name in the SimGrid platform
- * (written to `name` of `size` bytes; returns `name`). */
+/** Directed links of the whole cluster; of the first nodes, which come first; their bandwidth, and
+ * their name in the SimGrid platform (written to `name` of `size` bytes; returns `name`). */
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
+uint32_t ar_cluster_links_of_nodes(const struct ar_cluster *cluster, uint32_t nodes);
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link);
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
                                  size_t size);

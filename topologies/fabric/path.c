@@ -21,6 +21,11 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
     return cluster->first_fabric_link + cluster->fabric_links_count;
 }
 
+uint32_t ar_cluster_links_of_nodes(const struct ar_cluster *cluster, uint32_t nodes)
+{
+    return nodes * cluster->node.count;
+}
+
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
     double file_Bps;
@@ -483,6 +488,19 @@ uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks)
         unit = of_group % unit == 0 ? (uint32_t)of_group : nodes;
     }
     return nodes % unit == 0 ? unit * gpus : ranks;
+}
+
+uint32_t ar_cluster_path_repeats(const struct ar_cluster *cluster, uint32_t ranks, uint32_t source,
+                                 uint32_t destination)
+{
+    uint32_t gpus = cluster->facts.gpus_per_node, rack = cluster->tree.levels[0].children;
+    if (!has_equal_nodes(cluster) || cluster->domain_nodes > 1 || cluster->tree.rails > 1 ||
+        rack == 0) {
+        return 1;
+    }
+    uint32_t from = source / gpus, to = destination / gpus, last = from > to ? from : to;
+    uint32_t in_rack = rack - (from % rack > to % rack ? from % rack : to % rack);
+    return in_rack < ranks / gpus - last ? in_rack : ranks / gpus - last;
 }
 
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
