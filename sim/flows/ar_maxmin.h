@@ -60,7 +60,8 @@ struct ar_maxmin {
 /** Looks up a link that may have no flows yet. */
 void ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link);
 
-void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
+/** Makes room for flows on the first links of a cluster, so many. */
+void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, size_t links_count,
                       struct ar_maxmin *maxmin);
 
 /** The paths of flows alone. With `period` above 0 all their links are moved into the first period

@@ -156,6 +156,16 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     }
 }
 
+size_t flows_links_count(const struct ar_collective *collective)
+{
+    const struct ar_cluster *cluster = collective->cluster;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    uint32_t all = ar_cluster_links_count(cluster);
+    uint32_t nodes = (ar_collective_ranks(collective) - 1) / facts->gpus_per_node + 1;
+    bool has_others = all > ar_cluster_links_of_nodes(cluster, facts->nodes_count);
+    return has_others ? all : ar_cluster_links_of_nodes(cluster, nodes);
+}
+
 /* --- a collective ---------------------------------------------------------------------------- */
 
 static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
@@ -173,7 +183,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     flows->lanes_each = is_plain ? 1 : ar_flows_lanes_each(collective);
     flows->resolved.channels /= flows->lanes_each;
     collective = &flows->resolved; /* what is made outlives the caller's */
-    size_t links = ar_cluster_links_count(collective->cluster);
+    size_t links = flows_links_count(collective);
     struct flows_scratch scratch = {
         .flows = flows,
         .collective = collective,
@@ -190,7 +200,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     size_t places = scratch.peers.places_max;
     scratch.has_sender = ar_arena_alloc(&room, places, sizeof *scratch.has_sender);
     scratch.is_visited = ar_arena_alloc(&room, places, sizeof *scratch.is_visited);
-    ar_maxmin_create(&room, collective->cluster, &scratch.rates);
+    ar_maxmin_create(&room, collective->cluster, links, &scratch.rates);
     scratch.rates.has_equal_gpus = flows->lanes_each > 1;
     flows->even_elements = ar_shape_ranks(&collective->shape);
     uint32_t first_step = 0;

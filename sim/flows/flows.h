@@ -91,6 +91,9 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
 
+/** The links that paths among the ranks of a collective may take have lower numbers. */
+size_t flows_links_count(const struct ar_collective *collective);
+
 /** Finds the rate of each flow of `maxmin->paths`, as ar_maxmin_find() does; a path may leave out
  * links that no other flow uses but the narrowest one. */
 void maxmin_share(struct ar_maxmin *maxmin);

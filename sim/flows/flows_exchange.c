@@ -188,7 +188,7 @@ static void exchange_scratch_create(struct flows_scratch *all)
     struct ar_order order = ar_collective_order(collective);
     uint32_t lanes = ar_collective_lanes(collective);
     size_t places = (size_t)lanes * order.ranks;
-    size_t links = ar_cluster_links_count(collective->cluster);
+    size_t links = flows_links_count(collective);
     uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
     uint32_t slots = 16;
     while (slots < 2 * places) {
@@ -283,7 +283,7 @@ static void step_drain(struct exchange_scratch *scratch, struct ar_arena *room)
     double *left = ar_arena_alloc(room, count, sizeof *left);
     size_t *flows = ar_arena_alloc(room, count, sizeof *flows);
     if (rest->cluster == NULL) {
-        ar_maxmin_create(room, all->cluster, rest);
+        ar_maxmin_create(room, all->cluster, flows_links_count(scratch->collective), rest);
     }
     paths_make_flows_room(room, count, &rest->paths);
     paths_make_links_room(room, 0, all->paths.begin[count], &rest->paths);

@@ -137,7 +137,8 @@ void tree_make_room(struct ar_arena *arena, struct ar_tree_rates *made)
     made->dues.time_s = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.time_s);
     made->dues.places = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.places);
     made->dues.heap = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.heap);
-    ar_maxmin_create(arena, made->collective->cluster, &made->maxmin);
+    ar_maxmin_create(arena, made->collective->cluster, flows_links_count(made->collective),
+                     &made->maxmin);
     paths_make_flows_room(arena, hops, &made->maxmin.paths);
     paths_make_links_room(arena, 0, places + hops, &made->maxmin.paths);
 }
@@ -169,7 +170,7 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
         made->rates_Bps = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->rates_Bps);
         return made;
     }
-    uint32_t links = ar_cluster_links_count(collective->cluster);
+    size_t links = flows_links_count(collective);
     uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
     made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
     made->uses = ar_arena_alloc(arena, links, sizeof *made->uses);

@@ -7,10 +7,9 @@
 /* Shares closer than this are one level: they come from sums in different order. */
 #define SAME_SHARE 1e-12
 
-void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
+void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, size_t links_count,
                       struct ar_maxmin *maxmin)
 {
-    uint32_t links_count = ar_cluster_links_count(cluster);
     *maxmin = (struct ar_maxmin){
         .cluster = cluster,
         .arena = arena,

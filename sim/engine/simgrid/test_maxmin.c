@@ -38,7 +38,7 @@ static void find_rates(const struct ar_cluster *cluster, const struct ar_flow *f
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_maxmin maxmin;
-    ar_maxmin_create(&scratch, cluster, &maxmin);
+    ar_maxmin_create(&scratch, cluster, ar_cluster_links_count(cluster), &maxmin);
     ar_maxmin_find(&maxmin, flows, count, 0);
     memcpy(rates_Bps, maxmin.rates_Bps, count * sizeof *rates_Bps);
 }
