@@ -94,14 +94,10 @@ struct ar_arena_item {
 static void ask_large_pages(void *memory, size_t size)
 {
     enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
-#ifdef MADV_HUGEPAGE
     if (size >= LARGE_FROM) {
         size_t skipped = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
         (void)madvise((char *)memory + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
     }
-#else
-    (void)memory, (void)size;
-#endif
 }
 
 /* Lists an item with its object in the arena; ends the object and leaves the guard if there is no

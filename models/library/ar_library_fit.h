@@ -51,9 +51,8 @@
  * The model is fitted to measured calls, with its uncertainty:
  * rows of all operations and node counts together, since what one says of a link holds for all.
  *
- * The fit is that of ar_fit.h; a parameter whose standard
- * error is below half of its prior's is identified. Rows are never taken to be better than 4 %. A
- * fit that does not converge is an error.
+ * The fit is that of ar_fit.h; a parameter whose standard error is below half of its prior's is
+ * identified. Rows are never taken to be better than 4 %. A fit that does not converge is an error.
  *
  * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
  * the spread of the residuals, and for nodes beyond the fitted ones that of ar_residual_away(), so

@@ -53,26 +53,22 @@ static void run_rank(int argc, char **argv)
     }
 }
 
-static void start_simgrid(void)
+static void simulate(const char *platform_path, struct rank *all, struct rank each)
 {
     char *arguments[] = {
         "bare_ring",
         "--cfg=network/model:CM02",
         "--cfg=network/crosstraffic:0",
         "--cfg=network/TCP-gamma:0",
+        "--cfg=network/optim:Full",
         "--cfg=network/maxmin-selective-update:yes",
         "--cfg=surf/precision:1e-12",
         "--cfg=contexts/stack-size:128",
         "--log=root.thresh:critical",
         NULL,
     };
-    int arguments_count = 8;
+    int arguments_count = 9;
     simgrid_init(&arguments_count, arguments);
-}
-
-static void simulate(const char *platform_path, struct rank *all, struct rank each)
-{
-    start_simgrid();
     simgrid_load_platform(platform_path);
     for (uint64_t i = 0; i < each.ranks; i++) {
         char name[NAME_SIZE];

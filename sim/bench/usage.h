@@ -1,6 +1,3 @@
-/** \file usage.h
- * Processor time and memory of a process, or of its children.
- */
 #pragma once
 
 #include <inttypes.h>

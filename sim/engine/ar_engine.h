@@ -22,8 +22,7 @@ struct ar_engine_cost {
                            together; those after them repeat and cost nothing; 0: all */
 };
 
-/** A message of an exchange, whose peers are new in each step, takes a simulation so many times as
- * long as one of a ring in a node. */
+/** Times as long as of a ring in a node that a simulation takes for a message of an exchange. */
 enum { AR_ENGINE_EXCHANGE_WEIGHT = 6 };
 
 struct ar_engine {

@@ -95,12 +95,11 @@ uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial, uint32_t ex
         uint64_t all = kind == AR_TASK_COMPUTE   ? 0
                        : kind == AR_TASK_MESSAGE ? (uint64_t)trial->ranks * collective->channels
                                                  : ar_collective_messages(collective);
-        struct ar_phase phases[AR_PHASES_MAX];
-        bool is_exchange =
-            kind == AR_TASK_COLLECTIVE &&
-            ar_algorithm_phases(collective->algorithm, &collective->shape, phases) > 0 &&
-            phases[0].kind == AR_PHASE_EXCHANGE;
-        all *= is_exchange ? exchange_weight : 1;
+        struct ar_phase phases[AR_PHASES_MAX] = {{.kind = AR_PHASE_WALK}};
+        if (kind == AR_TASK_COLLECTIVE) {
+            ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
+        }
+        all *= phases[0].kind == AR_PHASE_EXCHANGE ? exchange_weight : 1;
         if (__builtin_mul_overflow(all, task->count, &all) ||
             __builtin_mul_overflow(all, (uint64_t)ar_task_times(graph, i), &all) ||
             __builtin_add_overflow(messages, all / graph->roles_count, &messages)) {

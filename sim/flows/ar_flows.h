@@ -223,7 +223,7 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
                       uint32_t from, uint32_t to);
 
 /** Frees flows; NULL is allowed. */
-void ar_flows_destroy(struct ar_flows *flows);
+void ar_flows_destroy(void *flows);
 
 /** The shares in a phase that is a tree and whose messages are `bytes` long; valid until
  * another size is asked for. At once for the same size again; else for each part

@@ -5,8 +5,7 @@
  *   the messages of the first positions stand for all.
  * - Where all send to all at once, but racks are not alike, the messages of a node stand for those
  *   of the nodes behind it, up to the end of a rack. Links of all nodes carry the same.
- * - A step with the same messages as another one is copied: phases mirror each other,
- *   pairs swap. */
+ * - A step with the messages of another one is copied: phases mirror each other, pairs swap. */
 #include "flows.h"
 
 #include <string.h>

@@ -250,10 +250,10 @@ enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
     return flows_create(collective, true, flows, err);
 }
 
-void ar_flows_destroy(struct ar_flows *flows)
+void ar_flows_destroy(void *flows)
 {
     if (flows != NULL) {
-        ar_arena_end(&flows->memory);
+        ar_arena_end(&((struct ar_flows *)flows)->memory);
         free(flows);
     }
 }

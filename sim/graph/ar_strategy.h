@@ -3,8 +3,7 @@
  *
  * The graph of a step is made stage by stage, in runs: consecutive layers that go forward or
  * backward for one micro-batch. A strategy says how many layers a run has, and adds its tasks
- * before and after runs and at the end of the stage. It is one file, and one row of
- * ar_strategies.
+ * before and after runs and at the end of the stage. It is one file, and one row of ar_strategies.
  */
 #pragma once
 

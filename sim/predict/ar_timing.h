@@ -105,7 +105,6 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
 void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial *trial);
 
 /** Messages of all ranks in all steps where the engine runs the whole graph at once, rank by rank
- * (ar_graph_trial.h), weighed by the time that they take; 0 where it does not. Those of
- * `*batches_left_out` micro-batches of each step, which repeat a period (ar_graph.h), do not
- * count. */
-double ar_job_ranks_messages(const struct ar_job *job, uint32_t *batches_left_out);
+ * (ar_graph_trial.h), weighed by the time that they take; 0 where it does not. Those that repeat a
+ * period (ar_graph.h) do not count. */
+double ar_job_ranks_messages(const struct ar_job *job);

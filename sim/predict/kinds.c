@@ -107,12 +107,9 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
  * of ResNet-50 on 64 to 2,048 V100 (sim/bench/README.md). */
 static double simulated_messages(const struct ar_collective *collective, bool *has_long_ring)
 {
-    static const double weights[] = {[AR_PHASE_WALK] = 2,
-                                     [AR_PHASE_TREE] = 3,
-                                     [AR_PHASE_EXCHANGE] = AR_ENGINE_EXCHANGE_WEIGHT,
-                                     [AR_PHASE_SUMS] = 2};
-    const double shared_weight = 4.4e-3 * sqrt(ar_collective_ranks(collective));
-    static const double at_once_weight = 0.05;
+    static const double weights[] = {2, 3, AR_ENGINE_EXCHANGE_WEIGHT, 2}; /* by ar_phase_kind */
+    double ranks = ar_collective_ranks(collective);
+    double shared_weight = 6e-9 * ranks * ranks, at_once_weight = 0.05 / ranks;
     enum { FEW_FLOWS = 16 }; /* that share the slowest link of a message: those of a node */
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
@@ -126,8 +123,7 @@ static double simulated_messages(const struct ar_collective *collective, bool *h
     for (uint32_t i = 0; i < count; i++) {
         const struct ar_phase *phase = &phases[i];
         double own = (double)phase->messages * ar_collective_lanes(collective);
-        double weight = weights[phase->kind];
-        weight += phase->is_at_once ? at_once_weight * own / ar_collective_ranks(collective) : 0;
+        double weight = weights[phase->kind] + (phase->is_at_once ? at_once_weight * own : 0);
         for (uint32_t k = 0; flows != NULL && k < flows->patterns[i].hops_count; k++) {
             const struct ar_pattern *pattern = &flows->patterns[i];
             uint32_t shared = pattern->hops[k].flows;
@@ -183,9 +179,8 @@ double layout_cost_s(const struct ar_scenario *scenario)
     double jobs = tasks * scenario->iterations_count;
     if (ar_engine_simulates(scenario->engine)) {
         struct ar_job job = ar_scenario_job(scenario);
-        uint32_t left_out;
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
-                                ar_job_ranks_messages(&job, &left_out), false);
+                                ar_job_ranks_messages(&job), false);
     }
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,

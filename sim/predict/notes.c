@@ -271,19 +271,10 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
 
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s)
 {
-    char text[AR_UNIT_TEXT], fewer[128] = "";
-    uint32_t left_out = 0;
-    if (cost_s > LONG_S && ar_engine_simulates(scenario->engine)) {
-        const struct ar_job job = ar_scenario_job(scenario);
-        (void)ar_job_ranks_messages(&job, &left_out);
-    }
-    if (left_out > 0) {
-        snprintf(fewer, sizeof fewer,
-                 ", without %u micro-batches that repeat a period, if it is steady", left_out);
-    }
+    char text[AR_UNIT_TEXT];
     if (cost_s > LONG_S) {
-        ar_note(notes, "engine %s takes about %s%s; --engine closed estimates at once",
-                scenario->engine->name, ar_format_duration(cost_s, text), fewer);
+        ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
+                scenario->engine->name, ar_format_duration(cost_s, text));
     }
 }
 

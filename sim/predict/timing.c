@@ -98,17 +98,12 @@ uint64_t work_elements(const struct ar_work *work, const struct ar_collective *c
     return (work->bytes + element - 1) / element;
 }
 
-static void destroy_flows(void *flows)
-{
-    ar_flows_destroy(flows);
-}
-
 static enum ar_status create_flows(struct timer *timer, const struct ar_collective *collective,
                                    const struct ar_flows **flows, struct ar_error *err)
 {
     struct ar_flows *made;
     AR_TRY(ar_flows_create(collective, &made, err));
-    *flows = ar_arena_own(timer->known->arena, made, destroy_flows);
+    *flows = ar_arena_own(timer->known->arena, made, ar_flows_destroy);
     return AR_OK;
 }
 
@@ -373,7 +368,7 @@ void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial
                                          timing->rank_end_s != NULL ? timing->rank_factor : NULL};
 }
 
-double ar_job_ranks_messages(const struct ar_job *job, uint32_t *batches_left_out)
+double ar_job_ranks_messages(const struct ar_job *job)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_job row_alone = *job;
@@ -382,15 +377,11 @@ double ar_job_ranks_messages(const struct ar_job *job, uint32_t *batches_left_ou
     struct timer timer = {.job = &row_alone, .timing = &timing};
     struct ar_graph_trial trial;
     struct ar_error ignored;
-    *batches_left_out = 0;
     if (job->kind->graph == NULL || timer_make_graph(&timer, NULL, &ignored) != AR_OK ||
         !timer_runs_ranks(&timer)) {
         return 0;
     }
-    if (timing.graph->periods != NULL) {
-        *batches_left_out = timing.graph->periods->batches;
-        timing.graph->periods = NULL; /* their messages do not count */
-    }
+    timing.graph->periods = NULL;
     ar_timing_graph_trial(&timing, &trial);
     return (double)job->iterations_count *
            (double)ar_graph_trial_messages(&trial, AR_ENGINE_EXCHANGE_WEIGHT);

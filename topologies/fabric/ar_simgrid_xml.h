@@ -16,8 +16,8 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
  * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
  * latency and the links of ar_cluster_path(); a route between nodes has two links besides,
  * `node-<n>.out.net` and `node-<m>.in.net`, which carry the latency and never limit. Links of nodes
- * that are not written are left out. Routes can be asked for once the simulation runs. Write errors are left in `file`
- * for ferror(). `nodes_count` is between 1 and the cluster's.
+ * that are not written are left out. Routes can be asked for once the simulation runs. Write errors
+ * are left in `file` for ferror(). `nodes_count` is between 1 and the cluster's.
  *
  * On a cluster that is not nested, or if there are `pairs`, there is one zone with a
  * route for each of the pairs, in any order and any number of times, or, where `pairs` is NULL, for

@@ -68,9 +68,8 @@ static void write_hop(const char *name, FILE *file)
  * which SimGrid joins: zones within zones would be nearer to the machine, but SimGrid 4.1 crashes
  * where a gate lies in a zone beside the one that it serves. SimGrid wants a link in every route
  * between zones, so a node has one link more each way, `node-<n>.out.net` and `node-<n>.in.net`: it
- * carries half the latency of the network and never limits; HCA links then have none. One link for
- * both ways would join what a node sends and gets, and so, node after node, all messages of a ring:
- * SimGrid would compute the shares of all of them whenever one ends. */
+ * carries half the latency of the network and never limits; HCA links then have none. If both ways
+ * had one link, all messages of a ring would be shared out anew, node after node, when one ends. */
 
 struct writer {
     const struct ar_cluster *cluster;
