@@ -109,7 +109,7 @@ static double simulated_messages(const struct ar_collective *collective, bool *h
 {
     static const double weights[] = {2, 3, AR_ENGINE_EXCHANGE_WEIGHT, 2}; /* by ar_phase_kind */
     double ranks = ar_collective_ranks(collective);
-    double shared_weight = 1.3e-8 * ranks * ranks, at_once_weight = 0.05 / ranks;
+    double shared_weight = 8e-9 * ranks * ranks, at_once_weight = 0.05 / ranks;
     enum { FEW_FLOWS = 16 }; /* that share the slowest link of a message: those of a node */
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
