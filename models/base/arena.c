@@ -89,8 +89,8 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
-/* Memory of a million ranks lies on pages of 2 MiB where the system has them (Linux): half of the
- * time of such a run goes into the first touch of small ones. */
+/* Memory of a million ranks lies on pages of 2 MiB where the system has them: on a virtual machine
+ * the first touch of small ones was half of the time of such a run. */
 static void ask_large_pages(void *memory, size_t size)
 {
     enum { PAGE = 4096, LARGE_FROM = 4 << 20 };

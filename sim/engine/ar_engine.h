@@ -22,7 +22,8 @@ struct ar_engine_cost {
                            together; those after them repeat and cost nothing; 0: all */
 };
 
-/** Times as long as of a ring in a node that a simulation takes for a message of an exchange. */
+/** A message of an exchange takes a simulation so many times as long as one of a ring in a node:
+ * measured on a step of mixtral-8x7b on 64 H100. */
 enum { AR_ENGINE_EXCHANGE_WEIGHT = 6 };
 
 struct ar_engine {

@@ -103,8 +103,8 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
 /* Messages of a collective, weighed by the time that one takes SimGrid beside those of layouts,
  * most of which stay within nodes; says whether it has a ring so long that most of its steps are
  * left out (fast_rings.c). A message that ends changes the rates of all others on its links: many
- * share one where uplinks of racks are the slowest, or where all are sent at once. Fitted to steps
- * of ResNet-50 on 64 to 2,048 V100 (sim/bench/README.md). */
+ * share one where uplinks of racks are the slowest (fitted to all-reduces of 64x16 to 64x64), or
+ * where all are sent at once (linear on 256). The rest: ResNet-50 on 64 to 1,024 V100. */
 static double simulated_messages(const struct ar_collective *collective, bool *has_long_ring)
 {
     static const double weights[] = {2, 3, AR_ENGINE_EXCHANGE_WEIGHT, 2}; /* by ar_phase_kind */
