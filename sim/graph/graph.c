@@ -55,7 +55,6 @@ static void *extend_list(struct ar_graph *graph, void *list, uint32_t count, siz
 
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
-    graph->works = extend_list(graph, graph->works, graph->works_count, sizeof *graph->works);
     if (graph->works_count == graph->works_room) { /* double the places, and fill them again */
         uint32_t room = graph->works_room == 0 ? 256 : 2 * graph->works_room;
         size_t bytes = 2 * (size_t)room * sizeof *graph->places;
@@ -68,6 +67,7 @@ uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
     }
     uint32_t *place = &graph->places[find_place(graph, work)];
     if (*place == NO_WORK) {
+        graph->works = extend_list(graph, graph->works, graph->works_count, sizeof *graph->works);
         *place = graph->works_count;
         graph->works[graph->works_count++] = *work;
     }
