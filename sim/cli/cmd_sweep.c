@@ -175,11 +175,17 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
                                     **list != '\0' ? "; " : "", ar_key_name(*key), text);
         }
     }
+    size_t slow = sweep->request.slow_count;
     ar_note(
         notes,
-        "varied: %s: one layout of each mesh, all schedules of the fastest meshes, all overlaps "
+        "varied: %s: one layout of each mesh%s, all schedules of the fastest meshes, all overlaps "
         "of the fastest of those, each with the least recomputation that fits; held: %s",
-        varied, held);
+        varied,
+        slow > 0
+            ? ar_arena_format(sweep->options->arena,
+                              " but %zu, which compute longer than the fastest steps take", slow)
+            : "",
+        held);
 }
 
 static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, struct ar_error *err)

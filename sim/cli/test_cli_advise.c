@@ -130,8 +130,8 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
          "found --workload llama3-8b,mpt-7b; expected one value"},
         {"--workload llama3-8b --gpus 16 --global-batch 16:64:x2", 64,
          "found --global-batch 16:64:x2; expected one value"},
-        {"--workload llama3-8b --gpus 7 --global-batch 64", 64,
-         "found global-batch 64; expected a multiple of 7"},
+        {"--workload llama3-8b --gpus 13 --global-batch 64", 64,
+         "found global-batch 64; expected a multiple of 13"},
         {"--workload llama3-8b --gpus 1 --global-batch 64", 64, "the smallest (one GPU, zero3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

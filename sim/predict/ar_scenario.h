@@ -181,6 +181,10 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err);
 
+/** Seconds that a step takes at least: the layers of the fullest stage, computed. 0: not a
+ * transformer, nothing is known. */
+double ar_scenario_least_s(const struct ar_scenario *scenario);
+
 /** As ar_scenario_check(), but first chooses the fastest shape (`best`) and, where the engine
  * leaves none to a library, the fastest algorithm (`auto`): all of them in all shapes that a sweep
  * has are run. Without trace and payload the choice is left to a later call. Part of

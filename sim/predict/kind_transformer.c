@@ -392,6 +392,24 @@ void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job 
     job->spread_frac = find_spread(scenario);
 }
 
+double ar_scenario_least_s(const struct ar_scenario *scenario)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    struct ar_part_times times;
+    uint32_t layers = 0;
+    if (layout->model == NULL) {
+        return 0;
+    }
+    ar_part_times_make(layout, scenario->cost, scenario->compute_factor, scenario->framework,
+                       &times);
+    for (uint32_t stage = 0; stage < layout->sizes[AR_AXIS_PP]; stage++) {
+        uint32_t own = ar_layout_stage_layers(layout, stage);
+        layers = own > layers ? own : layers;
+    }
+    return (double)layers * ar_layout_batches(layout) *
+           (times.forward_s[AR_PART_LAYER] + times.backward_s[AR_PART_LAYER]);
+}
+
 enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                  struct ar_timing *timing, struct ar_error *err)
 {

@@ -206,22 +206,29 @@ static enum ar_status check_memory(struct adding_layouts *adding,
     return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
 }
 
-/* Refuses meshes of --mesh all that nobody uses: stages that differ in their number of layers, and
- * pipelines in which every micro-batch gathers all parameters. A mesh that is named is not refused.
- */
+/* Part of the mean number of layers that the fullest place of a pipeline may have more. */
+#define FULLER_MAX_FRAC 0.1
+
+/* Refuses meshes of --mesh all that nobody uses: places of a pipeline that differ much in their
+ * number of layers, chunks that differ other than for the embedding and the loss, and pipelines in
+ * which every micro-batch gathers all parameters. A mesh that is named is not refused. */
 static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
                                   struct ar_error *err)
 {
     const struct axis *first = &space->request->first;
-    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    uint32_t stages = layout->sizes[AR_AXIS_PP], places = stages * layout->chunks;
     if (first->count == 0 || first->key != AR_KEY_MESH || layout->model == NULL) {
         return AR_OK;
     }
-    if (layout->model->layers % (stages * layout->chunks) != 0) {
+    uint32_t layers = layout->model->layers, fullest = (layers + places - 1) / places;
+    bool is_even = layers % places == 0 || (layers + 2) % places == 0;
+    if ((!is_even && layout->chunks > 1) ||
+        (double)fullest * places > (1 + FULLER_MAX_FRAC) * layers) {
         return ar_error_set(err, AR_USAGE,
-                            "--mesh: found layers %" PRIu32 "; expected a multiple of %" PRIu32
+                            "--mesh: found layers %" PRIu32
+                            "; expected about a multiple of %" PRIu32
                             ", stages times chunks, with --mesh all",
-                            layout->model->layers, stages * layout->chunks);
+                            layers, places);
     }
     return !layout->strategy->shards_all || stages == 1
                ? AR_OK
@@ -259,6 +266,16 @@ static uint32_t find_same(struct adding_layouts *adding, const struct ar_scenari
     return (uint32_t)steps->count;
 }
 
+struct limit *layouts_limit(const struct space_request *request, uint64_t gpus, uint32_t condition)
+{
+    for (size_t i = 0; i < request->limits_count; i++) {
+        if (request->limits[i].gpus == gpus && request->limits[i].condition == condition) {
+            return &request->limits[i];
+        }
+    }
+    return NULL;
+}
+
 static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
                                  struct ar_error *err)
 {
@@ -270,9 +287,13 @@ static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
     const struct point point = {.shape = {.x = scenario->gpus, .y = 1},
                                 .variant = number,
                                 .cost_s = (float)AR_POOL_CHEAP_S,
+                                .least_s = ar_scenario_least_s(scenario),
                                 .same_as = find_same(adding, scenario, number)};
     adding->is_added = true;
-    if (space->request->is_planned && point.same_as != space->steps.count) {
+    const struct limit *limit =
+        layouts_limit(space->request, scenario->gpus, variants_condition(&space->variants, number));
+    if ((limit != NULL && point.least_s > limit->most_s) ||
+        (space->request->is_planned && point.same_as != space->steps.count)) {
         return AR_OK; /* the fastest step is shown once */
     }
     ar_hash_text(&space->fingerprint, scenario->cluster_name);

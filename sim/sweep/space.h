@@ -14,7 +14,8 @@ struct point {
     struct ar_shape shape;
     uint64_t payload_bytes; /**< bare collective; 0: a training step */
     uint32_t variant;
-    float cost_s; /**< estimated */
+    float cost_s;   /**< estimated */
+    double least_s; /**< in a plan: what the layout computes takes as long, and the step longer */
     /** The point that sends the same messages and so has the same times; itself if there is none. A
      * 2D torus of one column (1xN) is the ring of N, move by move. So is one of one row (Nx1), but
      * the closed form splits its time into other parts. */
@@ -87,6 +88,9 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err);
  * little recomputation as fits. */
 enum { PLAN_ROUNDS = 2 };
 struct refined layouts_refine(const struct space *space, uint32_t variant, unsigned round);
+
+/** The limit of layouts; NULL: there is none. */
+struct limit *layouts_limit(const struct space_request *request, uint64_t gpus, uint32_t condition);
 
 /** The scenario of a point; valid until that of another variant is asked for. */
 enum ar_status space_scenario(struct space *space, const struct point *point,

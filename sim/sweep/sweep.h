@@ -21,7 +21,9 @@ struct sweep_request {
     struct ar_view view;   /**< of stdout */
     const char **known;    /**< [point]: a row that an earlier round computed, or NULL; NULL: there
                                 was no earlier round */
-    size_t planned_count;  /**< layouts of the first round of a plan */
+    size_t planned_count;  /**< layouts of the first rounds of a plan */
+    size_t slow_count;     /**< of them: not looked at, since they compute longer than the
+                                fastest steps take */
     uint32_t jobs;         /**< worker processes of this process */
     struct launcher launcher;
     /** Adds to the files, when they are there and before rows are printed. */

@@ -78,6 +78,13 @@ struct space_request {
         uint32_t begin, end, group;
     } * refined;
     size_t refined_count;
+    /** Layouts of a number of GPUs and a condition that compute longer are no points of a plan. */
+    struct limit {
+        uint64_t gpus;
+        uint32_t condition;
+        double most_s, end_s; /**< the limit; the longest of all layouts */
+    } * limits;
+    size_t limits_count;
     FILE *notes; /**< where points that are left out are said (ar_row.h) */
 };
 
