@@ -42,6 +42,9 @@ static const struct model_type {
     {"qwen3_moe", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER},
     {"deepseek_v2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
     {"deepseek_v3", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"kimi_k2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"glm4_moe", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"gpt_oss", AR_BIASES_ALL, GATED, 2, 0, 2},
     {"gpt2", AR_BIASES_ALL, TIED | POSITIONS, 2, 0, NO_LAYER},
     {"gpt_neox", AR_BIASES_ALL, PARALLEL, 2, 0, NO_LAYER},
     {"opt", AR_BIASES_ALL, TIED | POSITIONS, 2, 2, NO_LAYER},
@@ -91,7 +94,7 @@ static const struct config_key {
     {"expansion_ratio", MEANS_SIZE, TO(expansion), NULL},
     {"word_embed_proj_dim", MEANS_SIZE, TO(embedded), NULL},
     {"num_local_experts num_experts n_routed_experts", MEANS_SIZE, TO(model.experts), NULL},
-    {"num_experts_per_tok", MEANS_SIZE, TO(model.top_k), NULL},
+    {"num_experts_per_tok experts_per_token", MEANS_SIZE, TO(model.top_k), NULL},
     {"moe_intermediate_size", MEANS_SIZE, TO(expert_ffn), NULL},
     {"n_shared_experts", MEANS_SIZE, TO(shared_experts), NULL},
     {"shared_expert_intermediate_size", MEANS_SIZE, TO(model.shared_ffn), NULL},
@@ -111,6 +114,7 @@ static const struct config_key {
     {"no_bias", MEANS_FLAG, TO(has_no_biases), NULL},
     {"enable_bias", MEANS_ONLY, 0, "[true]"},
     {"mlp_bias qk_ln qk_layernorm add_cross_attention", MEANS_ONLY, 0, "[false]"},
+    {"use_qk_norm", MEANS_FLAG, TO(model.has_head_norms), NULL},
     {"use_parallel_residual", MEANS_FLAG, TO(model.is_parallel), NULL},
     {"learned_pos_emb", MEANS_FLAG, TO(has_positions), NULL},
     {"alibi", MEANS_FLAG, TO(has_alibi), NULL},
@@ -139,7 +143,8 @@ static const char free_keys[] =
     "task_specific_params prefix do_layer_norm_before layer_norm_elementwise_affine verbose "
     "logit_scale embedding_fraction softmax_scale prefix_lm attn_impl alibi_bias_max "
     "attn_uses_sequence_id clip_qkv gradient_checkpointing tokenizer_class classifier_dropout "
-    "is_decoder quantization_config tokenizer_name attn_implementation resid_dropout";
+    "is_decoder quantization_config tokenizer_name attn_implementation resid_dropout "
+    "initial_context_length swiglu_limit";
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

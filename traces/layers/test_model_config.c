@@ -56,6 +56,29 @@ static const struct published_model {
      "\"num_experts_per_tok\": 2, \"sliding_window\": null, \"tie_word_embeddings\": false}",
      46.703e9, 1e-4},
     {"DeepSeek-V3", DEEPSEEK_V3, 671.03e9, 1e-3},
+    {"Kimi K2", /* arXiv:2507.20534, table 2: 1.04e12 */
+     "{\"model_type\": \"kimi_k2\", \"num_hidden_layers\": 61, \"hidden_size\": 7168, "
+     "\"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, \"n_routed_experts\": 384, "
+     "\"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"first_k_dense_replace\": 1, "
+     "\"num_attention_heads\": 64, \"num_key_value_heads\": 64, \"q_lora_rank\": 1536, "
+     "\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, "
+     "\"v_head_dim\": 128, \"vocab_size\": 163840, \"max_position_embeddings\": 131072}",
+     1.04e12, 2e-2},
+    {"GLM-4.5", /* arXiv:2508.06471, table 1: 355e9, with a layer that is left out here */
+     "{\"model_type\": \"glm4_moe\", \"num_hidden_layers\": 92, \"hidden_size\": 5120, "
+     "\"intermediate_size\": 12288, \"moe_intermediate_size\": 1536, \"n_routed_experts\": 160, "
+     "\"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"first_k_dense_replace\": 3, "
+     "\"num_attention_heads\": 96, \"num_key_value_heads\": 8, \"head_dim\": 128, "
+     "\"attention_bias\": true, \"use_qk_norm\": true, \"vocab_size\": 151552, "
+     "\"max_position_embeddings\": 131072, \"tie_word_embeddings\": false}",
+     355e9, 1e-2},
+    {"gpt-oss-120b", /* arXiv:2508.10925, table 1 */
+     "{\"model_type\": \"gpt_oss\", \"num_hidden_layers\": 36, \"hidden_size\": 2880, "
+     "\"intermediate_size\": 2880, \"num_local_experts\": 128, \"experts_per_token\": 4, "
+     "\"num_attention_heads\": 64, \"num_key_value_heads\": 8, \"head_dim\": 64, "
+     "\"attention_bias\": true, \"vocab_size\": 201088, \"max_position_embeddings\": 131072, "
+     "\"sliding_window\": 128, \"swiglu_limit\": 7.0, \"tie_word_embeddings\": false}",
+     116.83e9, 1e-3},
     {"DeepSeek-V2-Lite",
      "{\"model_type\": \"deepseek_v2\", \"num_hidden_layers\": 27, \"hidden_size\": 2048, "
      "\"intermediate_size\": 10944, \"moe_intermediate_size\": 1408, \"n_routed_experts\": 64, "
