@@ -32,8 +32,9 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
         room = own > room ? own : room;
     }
     recurrence->jumps_from = flows->is_plain ? HUGE_VAL : JUMPS_FROM;
+    recurrence->like = ar_arena_alloc(arena, lanes, sizeof *recurrence->like);
     recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
-    recurrence->lane_ranks = ar_arena_alloc(arena, positions, sizeof *recurrence->lane_ranks);
+    recurrence->lane_ranks = ar_arena_alloc(arena, ranks, sizeof *recurrence->lane_ranks);
     recurrence->begins_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->begins_s);
     recurrence->flights_s =
         ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
@@ -135,10 +136,10 @@ static bool are_costs_alike(const struct bundle *one, const struct bundle *other
 static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
 {
     uint32_t lanes = ar_collective_lanes(&recurrence->flows->resolved);
-    bool are = true;
     lane /= recurrence->flows->lanes_each;
     other /= recurrence->flows->lanes_each;
-    for (uint32_t i = 0; i < recurrence->flows->phases_count && are && lane != other; i++) {
+    bool are = true, is_known = lane == other || recurrence->like[lane] == other + 1;
+    for (uint32_t i = 0; i < recurrence->flows->phases_count && are && !is_known; i++) {
         const struct bundle *a = &recurrence->bundles[i * lanes + lane];
         const struct bundle *b = &recurrence->bundles[i * lanes + other];
         size_t places = a->places_count;
@@ -151,6 +152,7 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
                memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0 &&
                are_costs_alike(a, b));
     }
+    recurrence->like[lane] = are ? other + 1 : 0;
     return are;
 }
 
@@ -212,17 +214,19 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
-    uint32_t positions = recurrence->positions;
+    uint32_t positions = recurrence->positions, channels = recurrence->collective->channels;
+    bool are_alike = recurrence->order.node_members == 1 && recurrence->order.mirror_group == 0;
     uint64_t elements = 0;
     for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
         double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
-        bool has_same_ranks = recurrence->order.node_members == 1 && /* as the channel before */
-                              recurrence->order.mirror_group == 0 &&
-                              lane % recurrence->collective->channels > 0;
+        uint32_t *lane_ranks = &recurrence->lane_ranks[(size_t)positions * (lane / channels)];
+        bool has_same_ranks = are_alike && lane % channels > 0; /* as the channel before */
         for (uint32_t position = 0; position < positions && !has_same_ranks; position++) {
-            recurrence->lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
-            next_s[position] = ready_s[recurrence->lane_ranks[position]];
+            if (!are_alike || !recurrence->has_ranks) {
+                lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
+            }
+            next_s[position] = ready_s[lane_ranks[position]];
         }
         /* A lane that is like the one that was run before ends with its states. */
         bool is_like = lane > 0 && trial->timeline == NULL && !recurrence->flows->is_plain &&
@@ -251,18 +255,18 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
             recurrence_run_lane(recurrence, lane, part.count);
             for (uint32_t position = 0; position < positions; position++) {
                 states[position].now_s = recurrence_finish(recurrence, position);
+                time.finish_s = later_s(states[position].now_s, time.finish_s);
             }
             recurrence_mark(recurrence, lane, AR_MARK_DONE);
             run = lane;
             elements = part.count;
         }
         for (uint32_t position = 0; position < positions; position++) {
-            double position_s = recurrence->states[position].now_s;
-            double *finish = &finish_s[recurrence->lane_ranks[position]];
-            *finish = later_s(position_s, *finish);
-            time.finish_s = later_s(position_s, time.finish_s);
+            double *finish = &finish_s[lane_ranks[position]];
+            *finish = later_s(recurrence->states[position].now_s, *finish);
         }
     }
+    recurrence->has_ranks = true;
     time.finish_s += job_wait_for_links(recurrence, time.start_s, time.finish_s);
     memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
     trial->times[index] = time;
@@ -270,30 +274,38 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
 
 static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct ar_flows *flows;
     const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
-    struct recurrence recurrence = {
-        .trial = trial,
-        .collective = &trial->collective,
-        .order = ar_collective_order(&trial->collective),
-        .positions = ar_shape_ranks(&trial->collective.shape),
-        .ranks = ar_collective_ranks(&trial->collective),
-        .copy_s_per_byte = facts->copy_s_per_byte,
-        .cost = &facts->message,
-    };
-    AR_TRY(ar_trial_flows(trial, &recurrence.flows, err));
-    recurrence_create(&arena, &recurrence);
-    for (uint32_t i = 0; i < trial->calls_count; i++) {
-        job_run(&recurrence, i);
+    AR_TRY(ar_trial_flows(trial, &flows, err));
+    struct ar_kept *kept = flows->kept;
+    if (kept->memory.last == NULL) { /* nothing is laid out, or memory failed since */
+        kept->recurrence = ar_arena_alloc(&kept->memory, 1, sizeof *kept->recurrence);
+        *kept->recurrence = (struct recurrence){
+            .flows = flows,
+            .collective = &flows->collective,
+            .order = ar_collective_order(&flows->collective),
+            .positions = ar_shape_ranks(&flows->collective.shape),
+            .ranks = ar_collective_ranks(&flows->collective),
+            .copy_s_per_byte = facts->copy_s_per_byte,
+            .cost = &facts->message,
+        };
+        recurrence_create(&kept->memory, kept->recurrence);
     }
-    trial->exact = is_sharing_static(&recurrence);
+    struct recurrence *recurrence = kept->recurrence;
+    recurrence->trial = trial;
+    recurrence->collective = &trial->collective;
+    recurrence->links_free_s = 0;
+    memset(recurrence->rank_ready_s, 0, recurrence->ranks * sizeof(double));
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
+        job_run(recurrence, i);
+    }
+    trial->exact = is_sharing_static(recurrence);
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
         trial->exact = true;
         for (uint32_t i = 0; i < trial->calls_count && trial->exact; i++) {
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
-            trial->exact =
-                ar_flows_why_not_exact(recurrence.flows, trial->calls[i].elements)[0] == '\0' &&
-                !(is_queued && ar_flows_are_ragged(recurrence.flows));
+            trial->exact = ar_flows_why_not_exact(flows, trial->calls[i].elements)[0] == '\0' &&
+                           !(is_queued && ar_flows_are_ragged(flows));
         }
     }
     ar_copy_text(trial->note, sizeof trial->note,
@@ -301,9 +313,12 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
     ar_copy_text(trial->options, sizeof trial->options,
                  trial->exact ? "recurrence exact" : "recurrence approximate");
     if (trial->rank_finish_s != NULL) {
-        memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
+        memcpy(trial->rank_finish_s, recurrence->rank_ready_s, recurrence->ranks * sizeof(double));
     }
     trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
+    if (trial->rank_factor == NULL) { /* steps that differ by chance follow each other */
+        ar_arena_end(&kept->memory);
+    }
     return AR_OK;
 }
 

@@ -80,6 +80,7 @@ struct recurrence {
     const struct ar_message_cost *cost; /**< of messages besides their paths */
     double copy_s_per_byte;
     double links_free_s; /**< the busiest link can have carried all calls so far */
+    uint32_t *like;      /**< [resolved lane]: one that is known to be like it, plus one; 0: none */
     /* The present call, on a lane, in a phase. */
     uint32_t call;
     double reduce_s_per_byte, setup_s;
@@ -91,7 +92,8 @@ struct recurrence {
     /* By rank, and on the present lane. */
     double *rank_ready_s;      /**< [rank]: free for the next call */
     double *finish_s;          /**< [rank]: this call, latest lane so far */
-    uint32_t *lane_ranks;      /**< [position]: rank */
+    uint32_t *lane_ranks;      /**< [group][position]: rank, on the last lane */
+    bool has_ranks;            /**< those of all groups are known, if all channels have the same */
     double *begins_s;          /**< [position]: it was ready for the call on the lane that was run
                                     last; twice: room for the next one */
     struct rank_state *states; /**< [position] */

@@ -186,6 +186,13 @@ struct ar_pattern {
     bool is_shared; /**< some hop or message has less than the bandwidth of its path */
 };
 
+/** What the engine `recurrence` lays out for flows, which it keeps from step to step where ranks
+ * are unlike; ends with the flows. */
+struct ar_kept {
+    struct recurrence *recurrence;
+    struct ar_arena memory; /**< empty: nothing is laid out */
+};
+
 struct ar_flows {
     struct ar_collective collective;
     /** The collective of the lanes that are resolved: patterns have its lanes. Lane i of it stands
@@ -200,6 +207,7 @@ struct ar_flows {
     double busiest_s_per_byte;
     uint64_t even_elements; /**< of such a buffer, whose messages have equal sizes in all phases */
     bool is_plain;          /**< made without the short cuts of fast_*.c */
+    struct ar_kept *kept;
     struct ar_arena memory;
 };
 

@@ -173,11 +173,12 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
 {
     struct ar_arena room AR_ENDS_HERE = {NULL};
     AR_TRY(ar_collective_check(collective, err));
-    struct ar_flows *flows = calloc(1, sizeof *flows);
+    struct ar_flows *flows = calloc(1, sizeof *flows + sizeof *flows->kept);
     if (flows == NULL) {
         ar_memory_fail("the flows of a collective");
     }
     flows->collective = *collective;
+    flows->kept = (struct ar_kept *)(flows + 1);
     flows->is_plain = is_plain;
     flows->resolved = *collective;
     flows->lanes_each = is_plain ? 1 : ar_flows_lanes_each(collective);
@@ -253,6 +254,7 @@ enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
 void ar_flows_destroy(void *flows)
 {
     if (flows != NULL) {
+        ar_arena_end(&((struct ar_flows *)flows)->kept->memory);
         ar_arena_end(&((struct ar_flows *)flows)->memory);
         free(flows);
     }
