@@ -156,8 +156,8 @@ struct ar_algorithm {
 extern const struct ar_algorithm *const ar_algorithms[];
 extern const size_t ar_algorithms_count;
 
-/** The flat ring of all-reduces: what a node runs when it is the baseline. */
-extern const struct ar_algorithm ar_algorithm_ring;
+/** The flat ring of all-reduces, what a node runs when it is the baseline, and their tree. */
+extern const struct ar_algorithm ar_algorithm_ring, ar_algorithm_tree;
 
 /** Finds an algorithm of an operation by name; the error names the nearest known one. */
 enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *operation,

@@ -173,6 +173,27 @@ Test(cli_expect, rows_of_a_sound_machine_in_its_table_tell_suspects_apart)
     }
 }
 
+/* A cable of the first node: rings take four times as long, trees, which send less by it, 2.2
+ * times. If trees waited as rings do, the cable would be a tenth as likely. */
+Test(cli_expect, trees_may_wait_less_for_a_slow_cable_than_rings)
+{
+    cli_good(
+        "$AR calibrate %smn5_h100_nccl_auto.csv --cluster mn5 --hold-out none --out sound.topo "
+        "--quiet",
+        SETS);
+    cli_good("$AR expect %smn5_h100_nccl_auto.csv --cluster sound.topo --out out", SETS);
+    cli_good("awk -F, 'NR == 1 {print \"nodes,gpus,payload_bytes,time_out_of_place_us,"
+             "time_in_place_us\"} NR > 1 {f = $4 < 1048576 ? 1 : $5 ~ /tree/ ? 2.2 : 4; print "
+             "$2 \",\" $3 \",\" $4 \",\" $6 * 1e6 * f \",\"}' out/expect.csv >slow.csv");
+    cli_good("$AR expect slow.csv --cluster sound.topo --out out --force");
+    struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
+    size_t cable = 1;
+    while (strcmp(cli_cell(suspects, cable, "suspect"), "slow-cable") != 0) {
+        cable++;
+    }
+    cr_expect_gt(cli_number(suspects, cable, "likely_frac"), 0.001);
+}
+
 /* Nothing was fitted to these machines: bands are as wide as those of other machines that were left
  * out, and a suspect that explains next to nothing is none. Only switches of InfiniBand sum. */
 Test(cli_expect, suspects_of_machines_that_nobody_fitted_explain_something)

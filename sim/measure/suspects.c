@@ -52,10 +52,12 @@ const struct suspect suspects[] = {
      "docs.nvidia.com, nvidia-smi, nvlink", SUSPECT_NVLINK, .factors = {0.75, 0.5, 0.25}},
     {"slow-cable", "one cable or HCA is slow, and every ring waits for it",
      "ibdiagnet, perfquery: symbol errors, rate of each port; the test on halves of the nodes",
-     NCCL_TROUBLE "Networking issues", SUSPECT_SLOW_LINK, .factors = {0.5, 0.25, 0.1}},
+     NCCL_TROUBLE "Networking issues", SUSPECT_SLOW_LINK, .factors = {0.5, 0.25, 0.1},
+     .is_hidden = true},
     {"uplinks", "uplinks of leaves are oversubscribed, or some are down",
      "rates of the uplinks of the leaves; the same test within one leaf",
-     NCCL_TROUBLE "Networking issues", SUSPECT_UPLINKS, .factors = {0.75, 0.5, 0.25}},
+     NCCL_TROUBLE "Networking issues", SUSPECT_UPLINKS, .factors = {0.75, 0.5, 0.25},
+     .is_hidden = true},
     {"shared", "another job, or congestion, has part of the fabric",
      "the same test on idle nodes; counters of congestion (ECN, PFC, xmit-wait)",
      NCCL_TROUBLE "Networking issues", SUSPECT_NET_BUS, .factors = {0.75, 0.5, 0.33, 0.25},
@@ -110,16 +112,12 @@ const size_t suspects_count = sizeof suspects / sizeof suspects[0];
 static bool scale_costs(const struct suspect *suspect, double factor, struct ar_cluster *cluster)
 {
     double costs[AR_LINK_COSTS_COUNT], before[AR_LINK_COSTS_COUNT];
-    int cost = suspect->target == SUSPECT_HCA       ? AR_LINK_HCA_BANDWIDTH
-               : suspect->target == SUSPECT_PCIE    ? AR_LINK_PCIE_BANDWIDTH
-               : suspect->target == SUSPECT_NVLINK  ? AR_LINK_NVLINK_BANDWIDTH
-               : suspect->target == SUSPECT_UPLINKS ? AR_LINK_RACK_BANDWIDTH
-                                                    : -1;
     ar_cluster_keep_link_costs(cluster, before);
     memcpy(costs, before, sizeof costs);
-    if (cost >= 0) {
-        costs[cost] *= factor;
-    }
+    costs[AR_LINK_HCA_BANDWIDTH] *= suspect->target == SUSPECT_HCA ? factor : 1;
+    costs[AR_LINK_PCIE_BANDWIDTH] *= suspect->target == SUSPECT_PCIE ? factor : 1;
+    costs[AR_LINK_NVLINK_BANDWIDTH] *= suspect->target == SUSPECT_NVLINK ? factor : 1;
+    costs[AR_LINK_RACK_BANDWIDTH] *= suspect->target == SUSPECT_UPLINKS ? factor : 1;
     if (suspect->hca_bandwidth_Bps > 0) {
         costs[AR_LINK_HCA_BANDWIDTH] =
             fmin(costs[AR_LINK_HCA_BANDWIDTH], suspect->hca_bandwidth_Bps * factor);
@@ -154,12 +152,13 @@ static enum ar_status make_cluster(const struct ar_measured_request *request,
     return AR_OK;
 }
 
-/* The one rule by which a change of links is one of a library's rings: how much more bandwidth a
- * ring of messages has on the changed links, on so many nodes. Its inverse is the time that the
- * second 4 GiB take. */
-static enum ar_status ring_ratio(const struct ar_measured_request *request,
-                                 const struct ar_cluster *changed, uint32_t nodes, double *ratio,
-                                 struct ar_error *err)
+/* The one rule by which a change of links is one of a library's rings or trees: how much more
+ * bandwidth a ring or tree of messages has on the changed links, on so many nodes. Its inverse is
+ * the time that the second 4 GiB take. */
+static enum ar_status find_ratio(const struct ar_measured_request *request,
+                                 const struct ar_cluster *changed,
+                                 const struct ar_algorithm *algorithm, uint32_t nodes,
+                                 double *ratio, struct ar_error *err)
 {
     const struct ar_cluster *const clusters[2] = {request->scenario->cluster, changed};
     const struct ar_cluster_facts *facts = ar_cluster_facts(changed);
@@ -167,7 +166,7 @@ static enum ar_status ring_ratio(const struct ar_measured_request *request,
     struct ar_scenario one = *request->scenario;
     one.engine = &ar_engine_recurrence;
     one.operation = &ar_operation_all_reduce;
-    one.algorithm = &ar_algorithm_ring;
+    one.algorithm = algorithm;
     one.gpus = nodes * facts->gpus_per_node;
     one.channels = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
     for (int i = 0; i < 4 && one.gpus > 1; i++) {
@@ -191,20 +190,16 @@ enum { RING_NODES_MAX = 16 };
 static void change_library(const struct suspect *suspect, double factor, double node, double net,
                            struct ar_arena *arena, struct ar_library *library)
 {
-    bool is_channels = suspect->target == SUSPECT_CHANNELS;
-    bool is_latency = suspect->target == SUSPECT_NET_LATENCY;
-    double hidden = suspect->target == SUSPECT_NET_BUS ? factor : 1;
-    double latency =
-        (is_latency ? factor : 1) * (suspect->net_latency > 0 ? suspect->net_latency : 1);
-    bool is_known = suspect->target != SUSPECT_SLOW_LINK && suspect->target != SUSPECT_UPLINKS;
+    double latency = (suspect->target == SUSPECT_NET_LATENCY ? factor : 1) *
+                     (suspect->net_latency > 0 ? suspect->net_latency : 1);
     struct ar_tuning *tuning = &library->tuning;
-    if (is_channels) {
+    if (suspect->target == SUSPECT_CHANNELS) {
         tuning->channels = (uint32_t)fmax(1, tuning->channels * factor);
         node = net = factor;
     }
     library->values[AR_NODE_BANDWIDTH] *= node;
-    library->values[AR_NET_BANDWIDTH] *= net * hidden;
-    if (is_known) { /* the library sees it, and chooses by it */
+    library->values[AR_NET_BANDWIDTH] *= net * (suspect->target == SUSPECT_NET_BUS ? factor : 1);
+    if (!suspect->is_hidden) { /* the library sees it, and chooses by it */
         tuning->node_bus_Bps *= node;
         tuning->net_bus_Bps *= net;
     }
@@ -254,8 +249,7 @@ bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_r
  * `*places` gets the place of each copy among all rows. */
 static struct ar_measured move_rows(const struct ar_measured_request *request,
                                     const struct ar_measured *measured, struct ar_cluster *cluster,
-                                    bool is_changed, uint32_t nodes, struct ar_arena *arena,
-                                    size_t **places)
+                                    uint32_t nodes, struct ar_arena *arena, size_t **places)
 {
     const struct ar_cluster *known = request->scenario->cluster;
     struct ar_measured moved = *measured;
@@ -272,7 +266,7 @@ static struct ar_measured move_rows(const struct ar_measured_request *request,
         const struct ar_measured_row *row = &measured->rows[i];
         uint32_t own = row->call.run.nodes;
         bool is_here = nodes == 0 || (own < RING_NODES_MAX ? own : RING_NODES_MAX) == nodes;
-        if (is_here && (row->is_call || (is_changed && suspect_asks(measured, row)))) {
+        if (is_here && (row->is_call || (nodes > 0 && suspect_asks(measured, row)))) {
             struct ar_measured_row *made = &moved.rows[moved.rows_count];
             (*places)[moved.rows_count++] = i;
             moved.calls_count += row->is_call;
@@ -285,12 +279,12 @@ static struct ar_measured move_rows(const struct ar_measured_request *request,
     return moved;
 }
 
-/* Predicts the rows on rings of so many nodes, 0: all. */
+/* Predicts rows on rings of so many nodes (0: all, links stay), by trees their calls alone. */
 static enum ar_status predict_moved(const struct ar_measured_request *request,
                                     const struct ar_measured *measured,
                                     const struct suspect *suspect, double factor,
-                                    struct ar_cluster *cluster, bool is_changed, uint32_t nodes,
-                                    struct ar_arena *arena,
+                                    struct ar_cluster *cluster, uint32_t nodes,
+                                    const struct ar_algorithm *algorithm, struct ar_arena *arena,
                                     struct ar_library_prediction *predictions, struct ar_error *err)
 {
     struct ar_scenario scenario = *request->scenario;
@@ -298,14 +292,13 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     struct ar_comparison comparison;
     size_t *places;
     double node = 1, net = 1;
-    struct ar_measured moved =
-        move_rows(request, measured, cluster, is_changed, nodes, arena, &places);
+    struct ar_measured moved = move_rows(request, measured, cluster, nodes, arena, &places);
     if (moved.rows_count == 0) {
         return AR_OK;
     }
-    if (is_changed && moved.calls_count > 0) {
-        AR_TRY(ring_ratio(request, cluster, 1, &node, err));
-        AR_TRY(nodes > 1 ? ring_ratio(request, cluster, nodes, &net, err) : AR_OK);
+    if (nodes > 0 && moved.calls_count > 0) {
+        AR_TRY(find_ratio(request, cluster, &ar_algorithm_ring, 1, &node, err));
+        AR_TRY(nodes > 1 ? find_ratio(request, cluster, algorithm, nodes, &net, err) : AR_OK);
     }
     scenario.arena = arena;
     scenario.cluster = cluster;
@@ -329,16 +322,19 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
     for (size_t i = 0; i < comparison.rows_count; i++) {
         const struct ar_compared *row = &comparison.rows[i];
-        predictions[places[row->measured - moved.rows]] = row->prediction;
+        if (algorithm == &ar_algorithm_ring ||
+            (row->measured->is_call && (BIT(row->prediction.choice) & TREES) != 0)) {
+            predictions[places[row->measured - moved.rows]] = row->prediction;
+        }
     }
     return AR_OK;
 }
 
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, const struct ar_library_prediction *expected,
-                               struct ar_arena *arena, struct ar_library_prediction **predictions,
-                               struct ar_error *err)
+                               double factor, bool by_trees,
+                               const struct ar_library_prediction *expected, struct ar_arena *arena,
+                               struct ar_library_prediction **predictions, struct ar_error *err)
 {
     static const struct ar_library_prediction none = {.time_s = NAN, .low_s = NAN, .high_s = NAN};
     struct ar_cluster *cluster;
@@ -350,8 +346,11 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
         made[i] = is_changed ? none : expected[i];
     }
     for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
-        AR_TRY(predict_moved(request, measured, suspect, factor, cluster, is_changed, nodes, arena,
-                             made, err));
+        for (int i = 0; i < (by_trees && nodes > 1 ? 2 : 1); i++) {
+            AR_TRY(predict_moved(request, measured, suspect, factor, cluster, nodes,
+                                 i == 0 ? &ar_algorithm_ring : &ar_algorithm_tree, arena, made,
+                                 err));
+        }
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         /* Only tables are written by hand; else the reader has checked rates against times. */

@@ -5,8 +5,8 @@
  * of the specification (bandwidths of links, HCAs on the host, no NVLinks) act on messages by the
  * links of the changed cluster, and on calls of a library by one rule: bandwidths of its rings, in
  * a node and across the network, are multiplied by what the changed links make of a ring of
- * messages on as many nodes (ring_ratio()). The library knows what its specification says and
- * chooses by it; it does not know of other jobs or slow cables.
+ * messages, or a tree, on as many nodes (find_ratio()). The library knows what its specification
+ * says and chooses by it; it does not know of other jobs or slow cables.
  */
 #pragma once
 
@@ -49,6 +49,7 @@ struct suspect {
     double rarity;            /**< how much less often it is than others; 0: as often */
     double scatter_frac;      /**< of its change, from row to row, as a deviation; 0: as others */
     double hca_bandwidth_Bps; /**< at most, times the factor of SUSPECT_SOCKETS; 0: as it is */
+    bool is_hidden; /**< only some links are slow, unseen by the library: trees may wait less */
 };
 
 /** The suspects; the first one is that nothing is wrong. */
@@ -61,9 +62,10 @@ bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_r
 
 /** Predicts the rows of `measured` as they were if one factor of a suspect were true, in the order
  * of the rows, the arena's; times are NAN of rows that are not asked. Messages on links that the
- * suspect leaves as they are keep what is `expected`. AR_BAD_DATA: the cluster cannot be so. */
+ * suspect leaves as they are keep what is `expected`. `by_trees`: trees wait less for a slow link
+ * of the first node than rings, else as long. AR_BAD_DATA: the cluster cannot be so. */
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
-                               double factor, const struct ar_library_prediction *expected,
-                               struct ar_arena *arena, struct ar_library_prediction **predictions,
-                               struct ar_error *err);
+                               double factor, bool by_trees,
+                               const struct ar_library_prediction *expected, struct ar_arena *arena,
+                               struct ar_library_prediction **predictions, struct ar_error *err);
