@@ -409,8 +409,8 @@ static const char *describe_suspect(const struct ar_expectation *expectation,
         return "some rows have no prediction, so suspects are not ranked";
     }
     if (first->look[0] == '\0' || !(first->explained_frac >= told_basis.least_frac)) {
-        return "no suspect of the list explains it: the fault may be another one, or the "
-               "prediction wrong";
+        return "the likeliest suspect explains less than a fifth of it: the fault may be another "
+               "one, or the prediction wrong";
     }
     const char *equals = list_equals(expectation, 3, arena);
     const char *factor =
