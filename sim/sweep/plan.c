@@ -74,17 +74,16 @@ static enum ar_status limits_begin(struct space *space, struct space_request *po
         struct limit *limit = layouts_limit(points, point->shape.x, condition);
         if (limit == NULL) {
             limit = &points->limits[points->limits_count++];
-            *limit = (struct limit){point->shape.x, condition, INFINITY, 0};
+            *limit = (struct limit){point->shape.x, condition, INFINITY};
         }
         limit->most_s = fmin(limit->most_s, 2 * point->least_s);
-        limit->end_s = fmax(limit->end_s, point->least_s);
     }
     space_destroy(space);
     return space_create(points, space, err);
 }
 
 /* Doubles the limits, up to the slowest of the rows that the second round looks at: what computes
- * longer is none of them. Returns whether a layout may still be. */
+ * longer is none of them. Returns whether one that was left out may be. */
 static bool limits_raise(struct sweep *last, struct space_request *points, struct ar_arena *arena)
 {
     size_t count;
@@ -99,9 +98,9 @@ static bool limits_raise(struct sweep *last, struct space_request *points, struc
             same += is_same;
             slowest_s = is_same ? fmax(slowest_s, best[j].time_s) : slowest_s;
         }
-        double end_s = same < refined_max[0] ? limit->end_s : fmin(slowest_s, limit->end_s);
-        is_raised = is_raised || limit->most_s < end_s;
-        limit->most_s = fmin(2 * limit->most_s, end_s);
+        slowest_s = same < refined_max[0] ? INFINITY : slowest_s;
+        is_raised = is_raised || limit->most_s < slowest_s;
+        limit->most_s = fmin(2 * limit->most_s, slowest_s);
     }
     return is_raised;
 }
@@ -125,18 +124,6 @@ static const char **rows_carry(const struct sweep *last, const uint32_t *variant
     return known;
 }
 
-/* Computes the points of a space, without files. */
-static enum ar_status round_run(const struct sweep_request *request, struct space *space,
-                                struct ar_arena *arena, struct sweep *last, struct ar_error *err)
-{
-    struct sweep_request *own = ar_arena_alloc(arena, 1, sizeof *own);
-    *own = *request;
-    own->notes = NULL;
-    own->directory = NULL;
-    own->resumes = false;
-    return sweep_compute(own, space, last, err);
-}
-
 enum ar_status sweep_plan(struct sweep_request *request, struct space_request *points,
                           struct space *space, struct ar_arena *arena, struct ar_error *err)
 {
@@ -144,14 +131,19 @@ enum ar_status sweep_plan(struct sweep_request *request, struct space_request *p
     const size_t all_count = request->planned_count = space->points_count;
     enum ar_status status = limits_begin(space, points, arena, err);
     for (unsigned round = 0; status == AR_OK && round < PLAN_ROUNDS;) {
+        struct sweep_request own = *request;
         struct sweep *last = ar_arena_alloc(arena, 1, sizeof *last);
         size_t count = space->points_count;
         uint32_t *variants = ar_arena_alloc(arena, count + 1, sizeof *variants);
         for (size_t i = 0; i < count; i++) {
             variants[i] = space->points[i].variant;
         }
-        status = round_run(request, space, arena, last, err);
-        if (status == AR_OK && (round > 0 || !limits_raise(last, points, arena))) {
+        own.notes = NULL;
+        own.directory = NULL;
+        own.resumes = false;
+        status = sweep_compute(&own, space, last, err);
+        bool has_more = round == 0 && status == AR_OK && limits_raise(last, points, arena);
+        if (status == AR_OK && (count == all_count || !has_more)) {
             request->slow_count = round == 0 ? all_count - count : request->slow_count;
             rows_choose(last, points, round++, arena);
         }

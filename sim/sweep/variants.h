@@ -82,7 +82,7 @@ struct space_request {
     struct limit {
         uint64_t gpus;
         uint32_t condition;
-        double most_s, end_s; /**< the limit; the longest of all layouts */
+        double most_s;
     } * limits;
     size_t limits_count;
     FILE *notes; /**< where points that are left out are said (ar_row.h) */
