@@ -18,8 +18,8 @@ stats data using (shards = add(shards, sprintf('%d', size_of(strcol('mesh'), 'tp
 stats data using (column('memory_bytes') / 1e9) name 'memory' nooutput
 stats data using (take_border(column('memory_bytes') / 1e9, column('iteration_s'), \
     spoken(strcol('mesh'), strcol('micro_batch'), strcol('strategy'), strcol('schedule'), strcol('recompute')))) nooutput
-note = sprintf('%d layout%s that fit%s', time_records, time_records == 1 ? '' : 's', time_records == 1 ? 's' : '').\
-    (borders > 1 ? ', line: none is faster and smaller' : '')
+note = sprintf('%d layout%s computed', time_records, time_records == 1 ? '' : 's').\
+    (borders > 1 ? ', line: none of them is faster and smaller' : '')
 picture_height = 560
 
 set xlabel 'memory of the fullest GPU (GB)'
