@@ -294,7 +294,7 @@ static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
         layouts_limit(space->request, scenario->gpus, variants_condition(&space->variants, number));
     if ((limit != NULL && point.least_s > limit->most_s) ||
         (space->request->is_planned && point.same_as != space->steps.count)) {
-        return AR_OK; /* the fastest step is shown once */
+        return AR_OK; /* too slow, or a step that another layout shows */
     }
     ar_hash_text(&space->fingerprint, scenario->cluster_name);
     ar_hash_text(&space->fingerprint, scenario->engine->name);
