@@ -89,15 +89,14 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
+enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
+
 /* Memory of a million ranks lies on pages of 2 MiB where the system has them: on a virtual machine
  * the first touch of small ones was half of the time of such a run. */
 static void ask_large_pages(void *memory, size_t size)
 {
-    enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
-    if (size >= LARGE_FROM) {
-        size_t skipped = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-        (void)madvise((char *)memory + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
-    }
+    size_t skipped = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+    (void)madvise((char *)memory + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
 }
 
 /* Lists an item with its object in the arena; ends the object and leaves the guard if there is no
@@ -133,7 +132,9 @@ static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, boo
         }
         newest = arena;
     }
-    ask_large_pages(item, size);
+    if (size >= LARGE_FROM) {
+        ask_large_pages(item, size);
+    }
     item->before = arena->last;
     item->object = object;
     item->destroy = destroy;
