@@ -207,7 +207,7 @@ struct ar_flows {
     double busiest_s_per_byte;
     uint64_t even_elements; /**< of such a buffer, whose messages have equal sizes in all phases */
     bool is_plain;          /**< made without the short cuts of fast_*.c */
-    struct ar_kept *kept;
+    struct ar_kept *kept;   /**< what changes, where engines see the flows as const */
     struct ar_arena memory;
 };
 

@@ -206,7 +206,8 @@ static enum ar_status check_memory(struct adding_layouts *adding,
     return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
 }
 
-/* Part of the mean number of layers that the fullest place of a pipeline may have more. */
+/* Part of the mean number of layers that the fullest place of a pipeline may have more. A choice:
+ * all other places wait about that long for it. */
 #define FULLER_MAX_FRAC 0.1
 
 /* Refuses meshes of --mesh all that nobody uses: places of a pipeline that differ much in their

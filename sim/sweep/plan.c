@@ -4,20 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_scenario.h"
 #include "sweep.h"
 
 /* Rows of each number of GPUs that the next round looks at closer. */
 static const size_t refined_max[PLAN_ROUNDS] = {4, 1};
 
+/* A row that is among the fastest. */
 struct best {
     uint32_t variant, condition;
     uint64_t gpus;
     double time_s;
 };
 
-/* The fastest rows of a round, `most` of each number of GPUs,
- * with bubbles or without. */
+/* The fastest rows of a round, `most` of each number of GPUs, by times with bubbles or without. */
 static struct best *rows_best(struct sweep *last, size_t most, bool with_bubbles,
                               struct ar_arena *arena, size_t *count)
 {

@@ -15,7 +15,7 @@ struct point {
     uint64_t payload_bytes; /**< bare collective; 0: a training step */
     uint32_t variant;
     float cost_s;   /**< estimated */
-    double least_s; /**< in a plan: what the layout computes takes as long, and the step longer */
+    double least_s; /**< of a layout: its step takes longer (ar_scenario_least_s()) */
     /** The point that sends the same messages and so has the same times; itself if there is none. A
      * 2D torus of one column (1xN) is the ring of N, move by move. So is one of one row (Nx1), but
      * the closed form splits its time into other parts. */
