@@ -220,6 +220,24 @@ Test(cli_layout, simulation_and_recurrence_agree)
     cr_expect_float_eq(one_s, other_s, 0.03 * one_s, "%g and %g s", one_s, other_s);
 }
 
+Test(cli_layout, no_straggler_makes_a_step_shorter)
+{
+    static const char *const options[] = {"", " --straggler 0:1", " --iterations 2",
+                                          " --straggler 0:1.01", " --straggler 7:2"};
+    double least_s = 0;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        struct cli_table *row = cli_rows("predict --cluster dgx-a100 --workload mpt-1b --quiet "
+                                         "--mesh pp=2,dp=4 --global-batch 8%s",
+                                         options[i]);
+        double step_s = cli_number(row, 1, "iteration_s");
+        cr_expect_geq(step_s, (1 - 1e-6) * least_s, "%s", options[i]);
+        least_s = fmax(least_s, step_s);
+        if (i < 3) { /* GPUs that are as fast as they are anyway */
+            cr_expect_float_eq(step_s, least_s, 1e-4 * least_s, "%s", options[i]);
+        }
+    }
+}
+
 Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
 {
     static const char line[] =

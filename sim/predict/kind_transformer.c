@@ -380,7 +380,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
 /* Compute times of GPUs spread as SPREAD_FRAC says unless options say how. */
 static double find_spread(const struct ar_scenario *scenario)
 {
-    bool is_drawn = ar_scenario_has(scenario, AR_KEY_JITTER) || ar_scenario_is_uneven(scenario);
+    bool is_drawn = ar_scenario_has(scenario, AR_KEY_JITTER) || scenario->jitter_frac > 0;
     return is_drawn || scenario->layout.strategy->ends_runs ? 0 : SPREAD_FRAC;
 }
 

@@ -62,8 +62,10 @@ Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_time
 {
     static const struct ar_straggler none = {.rank = 3, .factor = 1};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t pp = 1; pp <= 4; pp *= 2) {
+    for (uint32_t i = 0; i < 6; i++) {
+        uint32_t pp = 1u << i / 2;
         struct tested even = make_layout(abci, pp, 8 / pp, 4);
+        even.job.spread_frac = i % 2 * 0.02;
         struct tested series = even;
         series.job.stragglers = &none;
         series.job.stragglers_count = 1;

@@ -522,6 +522,32 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
+/* What a step takes as long as its input does not come later. */
+static double wanted_s(const struct ar_timing *timing)
+{
+    return timing->compute_s + timing->exposed_s + timing->bubble_s;
+}
+
+/* The wait for the slowest GPU where compute times spread and are not drawn; of stragglers, what
+ * they do not make the others wait anyway. */
+static enum ar_status find_slowest(const struct ar_job *job, struct ar_timing *timing,
+                                   struct ar_error *err)
+{
+    if (!job_is_uneven(job)) {
+        double slowest = ar_jitter_slowest(job->spread_frac, ar_job_ranks(job));
+        timing->slowest_s = timing->compute_s * (slowest - 1);
+    } else if (job->spread_frac > 0) {
+        struct ar_job usual = *job;
+        struct ar_timing other;
+        usual.stragglers_count = 0;
+        usual.iterations_count = 1;
+        usual.timeline = NULL;
+        AR_TRY(job_time(&usual, timing->arena, &other, err));
+        timing->slowest_s = fmax(0, wanted_s(&other) - wanted_s(timing));
+    }
+    return AR_OK;
+}
+
 enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
                         struct ar_error *err)
 {
@@ -598,13 +624,10 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->compute_s = find_compute(timing, &timing->split);
     timing->bubble_s = timing->split.bubble_s;
     timing->bubble_frac = timing->bubble_s / timing->compute_s;
-    if (!is_uneven) {
-        timing->slowest_s = timing->compute_s * (ar_jitter_slowest(job->spread_frac, ranks) - 1);
-        timing->bubble_s += timing->slowest_s;
-    }
-    double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
-    timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s);
-    timing->iteration_s = wanted_s + timing->input_wait_s;
+    AR_TRY(find_slowest(job, timing, err));
+    timing->bubble_s += timing->slowest_s;
+    timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s(timing));
+    timing->iteration_s = wanted_s(timing) + timing->input_wait_s;
     for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
         const struct ar_task *task = &timing->graph->tasks[i];
         const struct ar_work *work = &timing->graph->works[task->work];
