@@ -45,6 +45,11 @@ static const struct model_type {
     {"kimi_k2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
     {"glm4_moe", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
     {"gpt_oss", AR_BIASES_ALL, GATED, 2, 0, 2},
+    {"olmo2", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER},
+    {"olmoe", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER},
+    {"granite", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
+    {"nemotron", AR_BIASES_NONE, 0, 2, 0, NO_LAYER},
+    {"starcoder2", AR_BIASES_ALL, TIED, 2, 0, EVERY_LAYER},
     {"gpt2", AR_BIASES_ALL, TIED | POSITIONS, 2, 0, NO_LAYER},
     {"gpt_neox", AR_BIASES_ALL, PARALLEL, 2, 0, NO_LAYER},
     {"opt", AR_BIASES_ALL, TIED | POSITIONS, 2, 2, NO_LAYER},
@@ -112,7 +117,7 @@ static const struct config_key {
     {"tie_word_embeddings", MEANS_FLAG, TO(is_tied), NULL},
     {"attention_bias qkv_bias", MEANS_FLAG, TO(has_qkv_bias), NULL},
     {"no_bias", MEANS_FLAG, TO(has_no_biases), NULL},
-    {"enable_bias", MEANS_ONLY, 0, "[true]"},
+    {"enable_bias use_bias", MEANS_ONLY, 0, "[true]"},
     {"mlp_bias qk_ln qk_layernorm add_cross_attention", MEANS_ONLY, 0, "[false]"},
     {"use_qk_norm", MEANS_FLAG, TO(model.has_head_norms), NULL},
     {"use_parallel_residual", MEANS_FLAG, TO(model.is_parallel), NULL},
@@ -122,7 +127,8 @@ static const struct config_key {
     {"attn_type", MEANS_ONLY, 0, "[\"multihead_attention\", \"grouped_query_attention\"]"},
     {"decoder_sparse_step moe_layer_freq", MEANS_ONLY, 0, "[1]"},
     {"mlp_only_layers", MEANS_ONLY, 0, "[[]]"},
-    {"attn_pdrop resid_pdrop embd_pdrop emb_pdrop dropout attention_dropout hidden_dropout",
+    {"attn_pdrop resid_pdrop embd_pdrop emb_pdrop dropout attention_dropout hidden_dropout "
+     "residual_dropout embedding_dropout",
      MEANS_DROP, 0, NULL},
     {"num_nextn_predict_layers attn_logit_softcapping final_logit_softcapping layerdrop",
      MEANS_LEFT, 0, NULL},
@@ -132,7 +138,8 @@ static const struct config_key {
 static const char free_keys[] =
     "model_type architectures auto_map torch_dtype dtype transformers_version use_cache "
     "initializer_range init_std init_config init_device rms_norm_eps layer_norm_eps "
-    "layer_norm_epsilon norm_eps norm_type hidden_act hidden_activation activation_function "
+    "layer_norm_epsilon norm_eps norm_epsilon norm_type hidden_act hidden_activation "
+    "activation_function "
     "activation activation_dropout rope_theta rope_scaling rope_parameters rope_local_base_freq "
     "rotary_pct rotary_emb_base partial_rotary_factor original_max_position_embeddings "
     "pretraining_tp router_aux_loss_coef router_jitter_noise output_router_logits norm_topk_prob "
@@ -144,7 +151,8 @@ static const char free_keys[] =
     "logit_scale embedding_fraction softmax_scale prefix_lm attn_impl alibi_bias_max "
     "attn_uses_sequence_id clip_qkv gradient_checkpointing tokenizer_class classifier_dropout "
     "is_decoder quantization_config tokenizer_name attn_implementation resid_dropout "
-    "initial_context_length swiglu_limit";
+    "initial_context_length swiglu_limit embedding_multiplier logits_scaling residual_multiplier "
+    "attention_multiplier";
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

@@ -79,6 +79,34 @@ static const struct published_model {
      "\"attention_bias\": true, \"vocab_size\": 201088, \"max_position_embeddings\": 131072, "
      "\"sliding_window\": 128, \"swiglu_limit\": 7.0, \"tie_word_embeddings\": false}",
      116.83e9, 1e-3},
+    {"OLMo 2 7B", /* whose norms of queries and keys are of all heads together, not of each */
+     "{\"model_type\": \"olmo2\", \"num_hidden_layers\": 32, \"hidden_size\": 4096, "
+     "\"intermediate_size\": 11008, \"num_attention_heads\": 32, \"num_key_value_heads\": 32, "
+     "\"vocab_size\": 100352, \"max_position_embeddings\": 4096, \"tie_word_embeddings\": false}",
+     7.2986e9, 1e-4},
+    {"OLMoE 1B-7B", /* arXiv:2409.02060 */
+     "{\"model_type\": \"olmoe\", \"num_hidden_layers\": 16, \"hidden_size\": 2048, "
+     "\"intermediate_size\": 1024, \"num_experts\": 64, \"num_experts_per_tok\": 8, "
+     "\"num_attention_heads\": 16, \"num_key_value_heads\": 16, \"vocab_size\": 50304, "
+     "\"max_position_embeddings\": 4096, \"clip_qkv\": null, \"tie_word_embeddings\": false}",
+     6.9e9, 1e-2},
+    {"Granite 3.0 8B",
+     "{\"model_type\": \"granite\", \"num_hidden_layers\": 40, \"hidden_size\": 4096, "
+     "\"intermediate_size\": 12800, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, "
+     "\"vocab_size\": 49155, \"max_position_embeddings\": 4096, \"embedding_multiplier\": 12.0, "
+     "\"logits_scaling\": 16.0, \"tie_word_embeddings\": true}",
+     8.1e9, 1e-2},
+    {"Nemotron-4 15B", /* arXiv:2402.16819: 3.2e9 in embeddings and 12.5e9 besides */
+     "{\"model_type\": \"nemotron\", \"num_hidden_layers\": 32, \"hidden_size\": 6144, "
+     "\"intermediate_size\": 24576, \"num_attention_heads\": 48, \"num_key_value_heads\": 8, "
+     "\"vocab_size\": 256000, \"max_position_embeddings\": 4096, \"hidden_act\": \"relu2\"}",
+     15.7e9, 1e-2},
+    {"StarCoder2 7B",
+     "{\"model_type\": \"starcoder2\", \"num_hidden_layers\": 32, \"hidden_size\": 4608, "
+     "\"intermediate_size\": 18432, \"num_attention_heads\": 36, \"num_key_value_heads\": 4, "
+     "\"vocab_size\": 49152, \"max_position_embeddings\": 16384, \"sliding_window\": 4096, "
+     "\"use_bias\": true, \"residual_dropout\": 0.0}",
+     7.174e9, 1e-3},
     {"DeepSeek-V2-Lite",
      "{\"model_type\": \"deepseek_v2\", \"num_hidden_layers\": 27, \"hidden_size\": 2048, "
      "\"intermediate_size\": 10944, \"moe_intermediate_size\": 1408, \"n_routed_experts\": 64, "
