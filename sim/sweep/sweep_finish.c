@@ -9,7 +9,6 @@
 #include "ar_numbers.h"
 #include "ar_row.h"
 #include "ar_text.h"
-#include "ar_what_if.h"
 #include "sweep.h"
 
 /* A row as far as it decides its place in the output. Rows are many, so each is read once for it.
@@ -434,53 +433,6 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
                         journal->file != NULL ? "; --resume tries them again" : "");
 }
 
-/* --- what a slower network would change ------------------------------------------------------- */
-
-enum { RIVALS_MAX = 4 };
-
-/* Finds the time of a layout where HCAs are slower; false where the cluster has none. */
-static bool slower_time(const struct sweep *sweep, uint32_t point, double *time_s)
-{
-    static const struct ar_what_if slower = {
-        .name = "sweep", .key = AR_KEY_SET, .links = "hca.bandwidth", .factor = 0.9};
-    struct ar_scenario scenario;
-    struct ar_row row;
-    struct ar_error ignored;
-    bool is_known =
-        space_scenario(sweep->space, &sweep->space->points[point], &scenario, &ignored) == AR_OK &&
-        ar_what_if_run(&scenario, &slower, sweep->space->request->inputs, &row, &ignored) == AR_OK;
-    *time_s = is_known ? row.iteration_s : INFINITY;
-    return is_known;
-}
-
-/* Notes where another layout would be the fastest one of a number of GPUs if HCAs were a little
- * slower. */
-static void rivals_note(const struct sweep *sweep, const struct row_list *all,
-                        const struct row_list *bests)
-{
-    for (size_t i = 0; i < bests->count; i++) {
-        const struct row_summary *best = &bests->rows[i];
-        double best_s, rival_s;
-        size_t rivals = 0;
-        if (!slower_time(sweep, best->point, &best_s)) {
-            return;
-        }
-        for (size_t j = 0; j < all->count && rivals < RIVALS_MAX; j++) {
-            const struct row_summary *rival = &all->rows[j];
-            bool is_rival = rival->gpus == best->gpus && rival->condition == best->condition &&
-                            rival->is_ok && rival->point != best->point && rival->time_s < best_s;
-            rivals += is_rival;
-            if (is_rival && slower_time(sweep, rival->point, &rival_s) && rival_s < best_s) {
-                ar_note(sweep->request->notes,
-                        "with HCAs 10 %% slower %s would be faster on %" PRIu64
-                        " GPUs (%.4g s) than %s (%.4g s, %.4g s now)",
-                        rival->mesh, best->gpus, rival_s, best->mesh, best_s, best->time_s);
-                break;
-            }
-        }
-    }
-}
-
 /* --- rows that are checked -------------------------------------------------------------------- */
 
 /* A simulation beside a table may take so long, as estimated. */
@@ -569,9 +521,6 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         estimates += shown->rows[i].is_estimate;
     }
     ar_note_estimates(request->notes, estimates, shown->count);
-    if (sweep->space->unfit.is_asked && request->notes != NULL && request->is_best) {
-        rivals_note(sweep, &all, &bests);
-    }
     if (failed == AR_OK) {
         AR_TRY(request->sign(request->context, err));
         journal_close(&sweep->journal, true);
