@@ -45,6 +45,19 @@ Test(cli_advise, train_of_a_model_has_the_plans_alone)
               "$AR advise " JOB "--mesh dp=32 --strategy zero3 --gpus 64");
 }
 
+/* The second stage has the loss, over many words; the first one has time for a slow GPU. */
+Test(cli_advise, a_straggler_is_of_the_stage_that_computes_longest)
+{
+    static const char layout[] = JOB "--mesh pp=2,dp=8 --strategy zero1 --schedule 1f1b";
+    struct cli_table *plan = cli_rows("advise %s", layout);
+    double step_s = cli_number(plan, 1, "iteration_s");
+    double slow_s = cli_number(plan, cli_row(plan, "name", "straggler"), "iteration_s");
+    double hidden_s =
+        cli_number(cli_rows("predict %s --straggler 0:1.2", layout), 1, "iteration_s");
+    cr_expect_gt(slow_s, 1.1 * step_s);
+    cr_expect_lt(hidden_s, slow_s);
+}
+
 /* Each change is the prediction of the same layout with that one thing changed. */
 Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
 {

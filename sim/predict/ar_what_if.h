@@ -13,7 +13,8 @@ struct ar_what_if {
     const char *name;
     const char *text;  /**< a clause: "gradients are summed behind the backward pass" */
     enum ar_key key;   /**< of `value` */
-    const char *value; /**< NULL: rates are changed */
+    const char *value; /**< NULL: rates are changed; of a straggler its factor: the GPU is one of
+                          the stage that computes longest */
     const char *links; /**< words that keys of these rates begin with: "hca. rack." */
     double factor;     /**< on them */
 };

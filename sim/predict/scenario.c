@@ -332,7 +332,7 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
     if (scenario->gpus > max) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
                                   "found \"%" PRIu32 "\"; expected a whole number from 1 to "
-                                  "%" PRIu64 ", the GPUs of cluster %s",
+                                  "%" PRIu64 ", the GPUs of cluster %s (--set nodes=... for more)",
                                   scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
     }
     uint32_t ranks = ar_scenario_group_ranks(scenario);

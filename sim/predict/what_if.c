@@ -1,5 +1,6 @@
 #include "ar_what_if.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "ar_kind.h"
@@ -13,7 +14,8 @@ const struct ar_what_if ar_what_if_plans[AR_WHAT_IF_PLANS] = {
     {"network-x2", "twice the rate of HCAs, of their PCIe links and of switches", AR_KEY_SET,
      .links = NETWORK, .factor = 2},
     {"slow-hca", "one HCA at a quarter of its rate", AR_KEY_SLOW_LINK, .value = "node-0.hca-0:4"},
-    {"straggler", "one GPU that computes 1.2 times as long", AR_KEY_STRAGGLER, .value = "0:1.2"},
+    {"straggler", "one GPU of the busiest stage that computes 1.2 times as long", AR_KEY_STRAGGLER,
+     .value = "1.2"},
     {"next-gpu", "GPUs of the next generation with the memory and links of these", AR_KEY_SET,
      .value = NULL},
 };
@@ -41,8 +43,8 @@ const struct ar_what_if ar_what_if_causes[] = {
     {"network-x2", "the network is twice as fast as the cluster file says", AR_KEY_SET,
      .links = NETWORK, .factor = 2},
     {"nvlink-off", "GPUs of a node do not use NVLink", AR_KEY_SET, .value = "nvlink.pairs=none"},
-    {"straggler", "one GPU computes 1.2 times as long: throttled, or shared", AR_KEY_STRAGGLER,
-     .value = "0:1.2"},
+    {"straggler", "one GPU of the busiest stage computes 1.2 times as long: throttled, or shared",
+     AR_KEY_STRAGGLER, .value = "1.2"},
     {"host", "the host launches kernels no faster than that of Megatron-DeepSpeed",
      AR_KEY_FRAMEWORK, .value = "megatron-deepspeed"},
 };
@@ -63,6 +65,34 @@ const char *ar_what_if_next_gpu(const char *cost_table)
         }
     }
     return NULL;
+}
+
+/* Finds the first GPU of the stage that computes longest; on others a slow GPU may only take what
+ * they wait anyway. */
+static enum ar_status find_busiest_stage(const struct ar_scenario *scenario, struct ar_arena *arena,
+                                         uint32_t *rank, struct ar_error *err)
+{
+    struct ar_timing timing;
+    struct ar_job job = ar_scenario_job(scenario);
+    double longest_s = 0;
+    job.is_row_alone = true;
+    AR_TRY(ar_predict(&job, arena, &timing, err));
+    uint32_t roles = timing.graph != NULL ? timing.graph->roles_count : 0; /* servers have none */
+    struct ar_graph_split *splits = ar_arena_alloc(arena, roles + 1, sizeof *splits);
+    if (roles > 0) {
+        ar_graph_split(timing.graph, splits);
+    }
+    for (uint32_t role = 0; role < roles; role++) {
+        double compute_s = 0;
+        for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+            compute_s += splits[role].duty_s[i];
+        }
+        if (compute_s > longest_s) {
+            longest_s = compute_s;
+            *rank = role * (scenario->gpus / roles);
+        }
+    }
+    return AR_OK;
 }
 
 enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct ar_what_if *change,
@@ -99,6 +129,12 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
         AR_TRY(count > 0 ? AR_OK
                          : ar_error_set(err, AR_USAGE, "%s: the cluster has no rate of %s",
                                         origin.where, change->links));
+    } else if (change->key == AR_KEY_STRAGGLER) {
+        uint32_t rank = 0;
+        AR_TRY(find_busiest_stage(scenario, &arena, &rank, err));
+        AR_TRY(ar_scenario_set(&changed, change->key, &origin,
+                               ar_arena_format(&arena, "%" PRIu32 ":%s", rank, change->value),
+                               err));
     } else if (change->key == AR_KEY_SET) {
         AR_TRY(ar_scenario_replace(&changed, AR_KEY_SET, &origin, change->value, err));
     } else {
