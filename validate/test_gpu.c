@@ -35,11 +35,6 @@ Test(gpu, two_devices_are_measured_calibrated_and_compared)
     measure_and_compare(2);
 }
 
-Test(gpu, four_devices_are_measured_calibrated_and_compared)
-{
-    measure_and_compare(4);
-}
-
 Test(gpu, eight_devices_are_measured_calibrated_and_compared)
 {
     measure_and_compare(8);
