@@ -32,7 +32,8 @@ Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
     static const uint32_t ranks[] = {2, 3, 5, 8, 12};
     struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
+        size_t first = i * (AR_TEST_STRIDE - 1) % 5; /* under sanitizers one number, in turn */
+        for (size_t j = first; j < sizeof ranks / sizeof ranks[0]; j += AR_TEST_STRIDE) {
             struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 4);
             struct ar_error err;
             bool goes_at_once;
@@ -70,7 +71,7 @@ Test(exchange_engines, the_closed_form_is_exact_where_it_says_so)
     struct ar_cluster *flat = support_textbook();
     uint32_t exact = 0;
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        for (uint32_t ranks = 2; ranks <= 24; ranks++) {
+        for (uint32_t ranks = 2; ranks <= 24; ranks += AR_TEST_STRIDE) {
             struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks, 4);
             struct ar_error err;
             bool goes_at_once;
@@ -83,7 +84,7 @@ Test(exchange_engines, the_closed_form_is_exact_where_it_says_so)
             }
         }
     }
-    cr_expect_gt(exact, 100);
+    cr_expect_gt(exact, 100 / AR_TEST_STRIDE);
 }
 
 static struct ar_collective in_groups(const struct ar_cluster *cluster,
