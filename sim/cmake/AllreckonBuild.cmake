@@ -213,7 +213,10 @@ function(allreckon_test unit)
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINKS;SOURCES")
   set(target test_${unit})
-  add_executable(${target} test_${unit}.c ${ARG_SOURCES})
+  if(NOT TARGET allreckon_test_start)
+    add_library(allreckon_test_start OBJECT "${PROJECT_SOURCE_DIR}/models/base/test_start.c")
+  endif()
+  add_executable(${target} test_${unit}.c ${ARG_SOURCES} $<TARGET_OBJECTS:allreckon_test_start>)
   target_link_libraries(${target} PRIVATE allreckon_flags PkgConfig::CRITERION ${ARG_LINKS})
   # Of long lists of like cases tests take every AR_TEST_STRIDE-th: sanitizers look for wrong memory
   # and overflows, not at numbers.
