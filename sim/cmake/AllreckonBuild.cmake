@@ -232,6 +232,9 @@ function(allreckon_test unit)
   # Memory that was freed is kept for the next case, as the program keeps it (sim/cli/main.c).
   set_tests_properties(${unit} PROPERTIES
     ENVIRONMENT "MALLOC_TRIM_THRESHOLD_=536870912;MALLOC_MMAP_THRESHOLD_=33554432")
+  if(unit MATCHES "^(cli|engines|gpu|plot|reproduce|smpi)$")
+    set_tests_properties(${unit} PROPERTIES COST 60) # seconds, about: the longest begin first
+  endif()
 endfunction()
 
 function(allreckon_print_summary)
