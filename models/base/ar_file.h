@@ -28,10 +28,9 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
  * program read elsewhere. */
 bool ar_file_is_below(const char *name);
 
-/** Writes the folder of the program, or of liballreckon if this code is in it, as far as it can be
- * told: "." if the program was found by PATH where there is no /proc. */
-enum { AR_OWN_FOLDER = 1024 };
-void ar_own_folder(char folder[AR_OWN_FOLDER]);
+/** The folder of the program, or of liballreckon if this code is in it, as far as it can be told:
+ * "." if the program was found by PATH where there is no /proc. */
+const char *ar_own_folder(void);
 
 /** Finds a symbol of a module, a shared object beside the program or where it is installed, which
  * is loaded for itself and never unloaded. `what` begins error lines. */

@@ -69,31 +69,31 @@ bool ar_file_is_below(const char *name)
     return is_below;
 }
 
-/* dladdr() says how a program was called, and where a library lies. */
-void ar_own_folder(char folder[AR_OWN_FOLDER])
+/* dladdr() says how a program was called, and where a library lies. Each thread asks once: commands
+ * that list what is shipped look for a hundred files. */
+const char *ar_own_folder(void)
 {
-    char path[PATH_MAX] = "";
-    Dl_info own = {.dli_fname = ""};
-    (void)dladdr((const void *)ar_own_folder, &own);
-    if (strchr(own.dli_fname, '/') == NULL || realpath(own.dli_fname, path) == NULL) {
-        ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-        path[length > 0 ? length : 0] = '\0';
+    static _Thread_local char path[PATH_MAX];
+    if (path[0] == '\0') {
+        Dl_info own = {.dli_fname = ""};
+        (void)dladdr((const void *)ar_own_folder, &own);
+        if (strchr(own.dli_fname, '/') == NULL || realpath(own.dli_fname, path) == NULL) {
+            ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+            length = length > 0 ? length : snprintf(path, sizeof path, "./");
+            path[length] = '\0';
+        }
+        *strrchr(path, '/') = '\0';
     }
-    char *slash = strrchr(path, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
-    ar_copy_text(folder, AR_OWN_FOLDER, slash != NULL ? path : ".");
+    return path;
 }
 
 enum ar_status ar_module_load(const char *what, const char *name, const char *symbol,
                               const void **found, struct ar_error *err)
 {
-    char folder[AR_OWN_FOLDER], path[PATH_MAX];
-    ar_own_folder(folder);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", ar_own_folder(), name);
     if (access(path, R_OK) != 0) {
-        snprintf(path, sizeof path, "%s/%s/%s", folder, AR_MODULE_FOLDER, name);
+        snprintf(path, sizeof path, "%s/%s/%s", ar_own_folder(), AR_MODULE_FOLDER, name);
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     *found = library != NULL ? dlsym(library, symbol) : NULL;

@@ -54,10 +54,9 @@ static bool is_profile(const char *path)
 static bool find_folder(const char *folder, char path[RESOURCE_PATH])
 {
     static const char *const installed[] = {AR_DATA_FROM_PROGRAM, AR_DATA_FROM_LIBRARY};
-    char own[AR_OWN_FOLDER];
-    ar_own_folder(own);
     for (int i = 0; i < 2; i++) {
-        int length = snprintf(path, RESOURCE_PATH, "%s/%s/%s", own, installed[i], folder);
+        int length =
+            snprintf(path, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(), installed[i], folder);
         if (length < RESOURCE_PATH && access(path, R_OK | X_OK) == 0) {
             return true;
         }
