@@ -18,13 +18,14 @@ struct moment {
     const double *base_s; /* [rank of the role]; NULL: 0 */
     double elapsed_s;
     double offset_s; /* on an even rank the base stands there since the step began */
+    double *own_s;   /* the base, if no other moment has it; else NULL */
 };
 
 /* The ranks of a request, and the arena of moments. */
 struct moments {
     const struct ar_graph_request *request;
     struct ar_arena *memory;              /* of moments */
-    double *last_s;                       /* scratch: [rank of a role]; NULL: not needed yet */
+    double *last_s;                       /* scratch: [rank of a role] */
     uint32_t *groups[1 << AR_AXES_COUNT]; /* [axes][rank]: find_group(); NULL: not needed yet */
 };
 
@@ -59,23 +60,30 @@ static double moment_last(const struct moments *moments, uint32_t role, const st
     if (moment_is_even(moments, moment)) {
         return moment->elapsed_s;
     }
+    if (moment->own_s != NULL && moment->elapsed_s == 0) {
+        return moment->offset_s;
+    }
     for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
         last_s[rank % 4] = later_s(last_s[rank % 4], moment_at(moments, role, moment, rank));
     }
     return later_s(later_s(last_s[0], last_s[1]), later_s(last_s[2], last_s[3]));
 }
 
-static double *make_base(struct moments *moments)
+/* Room for a base that takes the place of a moment's. */
+static double *make_base(struct moments *moments, const struct moment *moment)
 {
-    return ar_arena_alloc(moments->memory, moments->request->ranks_count, sizeof(double));
+    return moment->own_s != NULL ? moment->own_s
+                                 : ar_arena_room(moments->memory, moments->request->ranks_count,
+                                                 sizeof *moment->own_s);
 }
 
 /* Gives a moment a base of its own. */
-static void rebase_moment(const struct moments *moments, uint32_t role, const double *base_s,
+static void rebase_moment(const struct moments *moments, uint32_t role, double *base_s,
                           struct moment *moment)
 {
     *moment = (struct moment){.base_s = base_s};
     moment->offset_s = moment_last(moments, role, moment);
+    moment->own_s = base_s;
 }
 
 /* Puts a moment off until `other`, a moment of the role `from`, has come on the ranks of the same
@@ -94,7 +102,7 @@ static void moment_put_off(struct moments *moments, uint32_t role, struct moment
         *moment = *other; /* nobody ends before the role begins */
         return;
     }
-    double *base_s = make_base(moments);
+    double *base_s = make_base(moments, moment);
     for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
         base_s[rank] =
             later_s(moment_at(moments, role, moment, rank), moment_at(moments, from, other, rank));
@@ -124,9 +132,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
         moment->elapsed_s += time_s;
         return;
     }
-    double *base_s = make_base(moments);
-    moments->last_s = moments->last_s != NULL ? moments->last_s : make_base(moments);
-    double *last_s = moments->last_s;
+    double *base_s = make_base(moments, moment), *last_s = moments->last_s;
     uint32_t *groups = moments->groups[axes];
     if (groups == NULL) {
         groups = moments->groups[axes] = ar_arena_alloc(moments->memory, count, sizeof *groups);
@@ -239,8 +245,8 @@ static void wait_for_task(struct walk *walk, struct ar_task *task, uint32_t numb
     moment_put_off(&walk->moments, task->role, start, other->role, &there);
 }
 
-/* When a task can start, after what it needs and the task `before` (AR_NO_TASK: any time). Returns
- * what has not ended yet; AR_NO_TASK: nothing. */
+/* When a task can start (NULL: not asked), after what it needs and the task `before` (AR_NO_TASK:
+ * any time). Returns what has not ended yet; AR_NO_TASK: nothing. */
 static uint32_t find_start(struct walk *walk, uint32_t number, uint32_t before,
                            struct moment *start)
 {
@@ -251,6 +257,9 @@ static uint32_t find_start(struct walk *walk, uint32_t number, uint32_t before,
         if (needed >= walk->at[ar_task_from(&graph->tasks[needed])]) {
             return needed;
         }
+    }
+    if (start == NULL) {
+        return AR_NO_TASK;
     }
     *start = moment_begin(&walk->moments, task->role);
     task->start_s = 0;
@@ -321,6 +330,7 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
     task->longer_s = is_computed && !is_plain ? task->end_s - task->start_s - time_s : 0;
     if (walk->end != NULL) {
         walk->end[number] = end;
+        walk->end[number].own_s = NULL;
     }
     wake_streams(walk, number);
 }
@@ -410,6 +420,8 @@ static void begin_walk(struct walk *walk)
     bool has_ranks = walk->moments.request->ranks_count > 0;
     if (has_ranks) {
         walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
+        walk->moments.last_s =
+            ar_arena_room(memory, walk->moments.request->ranks_count, sizeof(double));
     }
     if (has_ranks && walk->moments.request->sendings == NULL) { /* there may be series */
         walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
@@ -438,13 +450,14 @@ static void run_stream(struct walk *walk, uint32_t stream)
     while (walk->at[stream] != AR_NO_TASK) {
         uint32_t number = walk->at[stream];
         struct moment start;
-        uint32_t missing = find_start(walk, number, walk->ended[stream], &start);
+        bool is_held = may_be_of_series(walk, number);
+        uint32_t missing = find_start(walk, number, walk->ended[stream], is_held ? NULL : &start);
         if (missing != AR_NO_TASK) {
             walk->also[stream] = walk->sleepers[missing];
             walk->sleepers[missing] = stream;
             return;
         }
-        if (may_be_of_series(walk, number)) {
+        if (is_held) {
             walk->held[walk->held_count++] = number;
             return;
         }
