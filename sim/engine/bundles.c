@@ -20,7 +20,8 @@ static double *numbers_create(struct ar_arena *arena, size_t count)
 }
 
 static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
-                          const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle)
+                          const struct ar_pattern *pattern, uint32_t lane,
+                          const struct ar_message_cost *cost, struct bundle *bundle)
 {
     if (pattern->walks_count == 0) {
         return;
@@ -52,7 +53,7 @@ static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
             s_per_byte = hop->rate_Bps == rate_Bps ? s_per_byte : 1 / hop->rate_Bps;
             rate_Bps = hop->rate_Bps;
             bundle->positions[place] = hop->from;
-            bundle->latency_s[place] = hop->latency_s;
+            bundle->latency_s[place] = ar_hop_latency_s(hop, cost, 0);
             bundle->s_per_byte[place] = s_per_byte;
         }
     }
@@ -69,7 +70,7 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
                                          sizeof *recurrence->bundles);
     for (uint32_t i = 0; i < flows->phases_count * lanes_count; i++) {
         bundle_create(arena, &flows->phases[i / lanes_count], &flows->patterns[i / lanes_count],
-                      i % lanes_count, &recurrence->bundles[i]);
+                      i % lanes_count, recurrence->cost, &recurrence->bundles[i]);
     }
     lanes->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
     /* Numbers of the same place must not lie whole pages apart, as they would for powers of two:

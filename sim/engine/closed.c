@@ -475,7 +475,8 @@ static bool are_steps_alike(const struct ar_exchange *exchange, uint32_t steps)
     const struct ar_message_kind *first = &exchange->kinds[exchange->steps[0].first_kind];
     for (uint32_t step = 1; step < steps; step++) {
         const struct ar_message_kind *kind = &exchange->kinds[exchange->steps[step].first_kind];
-        if (kind->latency_s != first->latency_s || kind->pieces != first->pieces ||
+        if (kind->switches_s != first->switches_s || !ar_tier_is_alike(kind->tier, first->tier) ||
+            kind->pieces != first->pieces ||
             fabs(kind->rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
             return false;
         }

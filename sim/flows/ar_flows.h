@@ -32,7 +32,8 @@
 struct ar_hop {
     uint32_t from; /**< position that sends */
     uint32_t to;
-    double latency_s, rate_Bps;
+    double switches_s; /**< latency beyond that of its tier */
+    double rate_Bps;
     uint32_t turns; /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth per flow */
@@ -43,7 +44,7 @@ struct ar_hop {
 static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
                                       double bytes)
 {
-    return hop->latency_s + ar_message_extra_s(cost, hop->tier, bytes);
+    return cost->path_s[hop->tier] + hop->switches_s + ar_message_extra_s(cost, hop->tier, bytes);
 }
 
 /** The time for which a message of `bytes` occupies a hop on which it has this rate. */
@@ -73,7 +74,8 @@ struct ar_tree_shares {
 
 /** Messages of a step that are alike, so that a step in which all are takes O(1). */
 struct ar_message_kind {
-    double latency_s, rate_Bps;
+    double switches_s; /**< latency beyond that of its tier */
+    double rate_Bps;
     uint32_t turns;  /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
     enum ar_tier tier;
@@ -85,7 +87,8 @@ struct ar_message_kind {
 static inline double ar_message_latency_s(const struct ar_message_kind *kind,
                                           const struct ar_message_cost *cost, double bytes)
 {
-    return kind->latency_s + ar_message_extra_s(cost, kind->tier, bytes);
+    return cost->path_s[kind->tier] + kind->switches_s +
+           ar_message_extra_s(cost, kind->tier, bytes);
 }
 
 /** The time for which a message of `bytes` occupies its links. */

@@ -18,7 +18,7 @@ struct ar_paths {
     size_t count;
     uint32_t *links;       /**< those of all paths, one after the other */
     size_t *begin;         /**< [flow]: its first one; and the end */
-    double *latency_s;     /**< [flow] */
+    double *switches_s;    /**< [flow]: latency of its switches */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
     enum ar_tier *tiers;   /**< [flow] */
     /** [as links]: by how many periods a link has been moved into the first one. */

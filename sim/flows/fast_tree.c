@@ -50,7 +50,7 @@ static void classes_find_keys(struct classes *classes)
     for (uint32_t i = 0; i < all->pattern->hops_count; i++) {
         const struct ar_hop *hop = &all->pattern->hops[i];
         const struct hop_links *way = &all->ways[i];
-        uint64_t key = tree_mix(all->runs[i].began, tree_bits(hop->latency_s));
+        uint64_t key = tree_mix(all->runs[i].began, tree_bits(hop->switches_s));
         key = tree_mix(tree_mix(key, hop->turns * AR_TIERS_COUNT + hop->tier),
                        tree_bits(way->alone_Bps));
         key = classes->hop_keys[i] = tree_mix(key, classes->did[hop_of_class(classes, i)]);

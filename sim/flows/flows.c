@@ -30,7 +30,7 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
     struct ar_hop hop = {
         .from = (uint32_t)(place % ar_shape_ranks(&scratch->collective->shape)),
         .to = peers->peers[place],
-        .latency_s = rates->paths.latency_s[flow],
+        .switches_s = rates->paths.switches_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
         .turns = flow_turns(rates, flow, rates->flows, scratch->flows->collective.channels),
         .tier = rates->paths.tiers[flow],
@@ -136,8 +136,8 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->is_uniform = true;
     for (uint32_t i = 1; i < pattern->hops_count; i++) { /* do all hops take as long? */
         const struct ar_hop *hop = &pattern->hops[i], *first = &pattern->hops[0];
-        pattern->is_uniform &= hop->latency_s == first->latency_s &&
-                               ar_message_is_alike(scratch->cost, hop->tier, first->tier) &&
+        pattern->is_uniform &= hop->switches_s == first->switches_s &&
+                               ar_tier_is_alike(hop->tier, first->tier) &&
                                (scratch->cost->gap_s == 0 || hop->turns == first->turns) &&
                                fabs(hop->rate_Bps - first->rate_Bps) <= 1e-9 * hop->rate_Bps;
     }

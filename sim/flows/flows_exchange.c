@@ -63,8 +63,8 @@ static double flow_buffers(const struct exchange_scratch *scratch, const struct 
 
 static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
 {
-    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->turns == b->turns &&
-           a->pieces == b->pieces && ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
+    return a->rate_Bps == b->rate_Bps && a->switches_s == b->switches_s && a->turns == b->turns &&
+           a->pieces == b->pieces && ar_tier_is_alike(a->tier, b->tier);
 }
 
 /* The number of a kind among those of the step, from `first` on; a new one if there is none. */
@@ -74,7 +74,7 @@ static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scrat
 {
     uint64_t bits[2];
     memcpy(&bits[0], &kind->rate_Bps, sizeof bits[0]);
-    memcpy(&bits[1], &kind->latency_s, sizeof bits[1]);
+    memcpy(&bits[1], &kind->switches_s, sizeof bits[1]);
     uint64_t hash = (bits[0] ^ bits[1] * 31 ^ kind->pieces) * 0x9e3779b97f4a7c15u;
     for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
         struct kind_slot *slot = &scratch->slots[i & scratch->slots_mask];
@@ -115,7 +115,7 @@ static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scr
     scratch->stamp++;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
         struct ar_message_kind kind = {
-            .latency_s = rates->paths.latency_s[flow],
+            .switches_s = rates->paths.switches_s[flow],
             .rate_Bps = phase->is_at_once
                             ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
                             : rates->rates_Bps[flow],
@@ -424,8 +424,8 @@ static bool are_kinds_alike(const struct ar_message_cost *cost, const struct ar_
 {
     const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
     for (uint32_t i = 1; i < step->kinds_count; i++) {
-        if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
-            !ar_message_is_alike(cost, first[i].tier, first->tier) ||
+        if (first[i].switches_s != first->switches_s || first[i].pieces != first->pieces ||
+            !ar_tier_is_alike(first[i].tier, first->tier) ||
             (cost->gap_s > 0 && first[i].turns != first->turns) ||
             fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
             return false;

@@ -75,7 +75,8 @@ static void line_add_member(const struct sums_scratch *at, size_t first_flow, do
 {
     const struct ar_paths *paths = at->paths;
     for (size_t flow = first_flow; flow < first_flow + 2; flow++) {
-        sum->latency_s = fmax(sum->latency_s, paths->latency_s[flow]);
+        sum->latency_s =
+            fmax(sum->latency_s, at->cost->path_s[paths->tiers[flow]] + paths->switches_s[flow]);
         sum->tier = paths->tiers[flow] > sum->tier ? paths->tiers[flow] : sum->tier;
         uint32_t turns = flow_turns(at->maxmin, flow, at->messages, at->collective->channels);
         sum->turns = turns > sum->turns ? turns : sum->turns;

@@ -43,7 +43,7 @@ void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths
     if (count > paths->flows_room) {
         paths->flows_room = count;
         paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
-        paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
+        paths->switches_s = ar_arena_alloc(arena, count, sizeof *paths->switches_s);
         paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
         paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
     }
@@ -62,7 +62,7 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
         struct ar_path path;
         ar_cluster_path(maxmin->cluster, flows[i].source, flows[i].destination, &path);
         paths_make_links_room(arena, used, path.links_count, paths);
-        paths->latency_s[i] = path.latency_s;
+        paths->switches_s[i] = path.switches_s;
         paths->bandwidth_Bps[i] = path.bandwidth_Bps;
         paths->tiers[i] = path.tier;
         for (uint32_t link = 0; link < path.links_count; link++) {

@@ -174,21 +174,21 @@ static bool forms_fit(const struct link_data *data, const struct forms *forms)
     bool has = forms->is_made;
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         enum ar_link_cost cost = (enum ar_link_cost)i;
-        has = has && (!ar_link_cost_is_on_paths(cost) ||
+        has = has && (ar_link_cost_unit(cost) != AR_LINK_RATE ||
                       forms->costs[i] == ar_cluster_link_cost(cluster, cost));
     }
     return has;
 }
 
-/* Closed forms know the paths and look the other numbers up when they are evaluated, but for the
- * shares of trees, which hang on all. */
-static bool has_tree(const struct ar_flows *closed)
+/* Closed forms know the bandwidths and look the other numbers up when they are evaluated, but for
+ * shares of trees and lines of sums, which hang on all. */
+static bool hangs_on_all(const struct ar_flows *closed)
 {
-    bool has = false;
+    bool does = false;
     for (uint32_t i = 0; i < closed->phases_count; i++) {
-        has = has || closed->patterns[i].tree != NULL;
+        does = does || closed->patterns[i].tree != NULL || closed->patterns[i].line_sums != NULL;
     }
-    return has;
+    return does;
 }
 
 /* Finds or makes the closed forms of the clusters as they are. */
@@ -222,7 +222,7 @@ static enum ar_status predict_groups(struct link_data *data, double *times_s, st
     struct forms *forms = NULL;
     AR_TRY(find_forms(data, &forms, err));
     for (size_t i = 0, first = 0; i < data->groups; first = data->ends[i++]) {
-        if (has_tree(forms->closed[i])) {
+        if (hangs_on_all(forms->closed[i])) {
             AR_TRY(
                 ar_link_predict(&data->rows[first], data->ends[i] - first, &times_s[first], err));
         } else {
@@ -268,7 +268,7 @@ static enum ar_status solve_links(struct link_data *data, struct ar_fit *found,
     bool has_few = data->count < 2 * data->costs_count;
     bool are_trees = false;
     for (size_t i = 0; i < data->groups; i++) {
-        are_trees = are_trees || has_tree(data->slots[0].closed[i]);
+        are_trees = are_trees || hangs_on_all(data->slots[0].closed[i]);
     }
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,

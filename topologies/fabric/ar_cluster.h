@@ -118,7 +118,8 @@ enum { AR_PATH_LINKS_MAX = 192 };
 /** A path. It is large: functions fill in the caller's, nobody copies one. */
 struct ar_path {
     enum ar_tier tier;
-    double latency_s;
+    double latency_s;     /**< that of its tier (ar_message_cost.h), and */
+    double switches_s;    /**< what the switches on it add */
     double bandwidth_Bps; /**< of its narrowest link */
     uint32_t links_count;
     uint32_t climbs; /**< the first links, up to the switch in the middle of the path */
@@ -183,28 +184,29 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
 enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE };
 
 /** The numbers of a cluster file that say how long messages take, and that measured collectives
- * can tell: symbol, key, unit, whether paths and their links have it. */
+ * can tell: symbol, key, unit. Rates are those of links; nothing else of a path but its latency
+ * changes with the others. */
 #define AR_LINK_COST_LIST(X)                                                                       \
-    X(AR_LINK_SETUP, TOPO_COLLECTIVE_SETUP, AR_LINK_SECONDS, false)                                \
-    X(AR_LINK_NVLINK_LATENCY, TOPO_NVLINK_LATENCY, AR_LINK_SECONDS, true)                          \
-    X(AR_LINK_NVLINK_BANDWIDTH, TOPO_NVLINK_BANDWIDTH, AR_LINK_RATE, true)                         \
-    X(AR_LINK_PCIE_LATENCY, TOPO_PCIE_LATENCY, AR_LINK_SECONDS, true)                              \
-    X(AR_LINK_PCIE_BANDWIDTH, TOPO_PCIE_BANDWIDTH, AR_LINK_RATE, true)                             \
-    X(AR_LINK_NET_LATENCY, TOPO_NET_LATENCY, AR_LINK_SECONDS, true)                                \
-    X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE, true)                               \
-    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE, false)                  \
-    X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE, false)      \
-    X(AR_LINK_FRESH_COST, TOPO_GPU_FRESH_COST, AR_LINK_SECONDS_PER_BYTE, false)                    \
-    X(AR_LINK_COPY_COST, TOPO_GPU_COPY_COST, AR_LINK_SECONDS_PER_BYTE, false)                      \
-    X(AR_LINK_MESSAGE_GAP, TOPO_NET_MESSAGE_GAP, AR_LINK_SECONDS, false)                           \
-    X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS, false)                             \
-    X(AR_LINK_LATENCY_8K, TOPO_NET_LATENCY_8K, AR_LINK_SECONDS, false)                             \
-    X(AR_LINK_LATENCY_64K, TOPO_NET_LATENCY_64K, AR_LINK_SECONDS, false)                           \
-    X(AR_LINK_LATENCY_512K, TOPO_NET_LATENCY_512K, AR_LINK_SECONDS, false)                         \
-    X(AR_LINK_RACK_BANDWIDTH, TOPO_RACK_UPLINK_BANDWIDTH, AR_LINK_RATE, true)                      \
-    X(AR_LINK_TORUS_BANDWIDTH, TOPO_TORUS_LINK_BANDWIDTH, AR_LINK_RATE, true)                      \
-    X(AR_LINK_LOCAL_BANDWIDTH, TOPO_DRAGONFLY_LOCAL_BANDWIDTH, AR_LINK_RATE, true)                 \
-    X(AR_LINK_GLOBAL_BANDWIDTH, TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, AR_LINK_RATE, true)
+    X(AR_LINK_SETUP, TOPO_COLLECTIVE_SETUP, AR_LINK_SECONDS)                                       \
+    X(AR_LINK_NVLINK_LATENCY, TOPO_NVLINK_LATENCY, AR_LINK_SECONDS)                                \
+    X(AR_LINK_NVLINK_BANDWIDTH, TOPO_NVLINK_BANDWIDTH, AR_LINK_RATE)                               \
+    X(AR_LINK_PCIE_LATENCY, TOPO_PCIE_LATENCY, AR_LINK_SECONDS)                                    \
+    X(AR_LINK_PCIE_BANDWIDTH, TOPO_PCIE_BANDWIDTH, AR_LINK_RATE)                                   \
+    X(AR_LINK_NET_LATENCY, TOPO_NET_LATENCY, AR_LINK_SECONDS)                                      \
+    X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE)                                     \
+    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE)                         \
+    X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE)             \
+    X(AR_LINK_FRESH_COST, TOPO_GPU_FRESH_COST, AR_LINK_SECONDS_PER_BYTE)                           \
+    X(AR_LINK_COPY_COST, TOPO_GPU_COPY_COST, AR_LINK_SECONDS_PER_BYTE)                             \
+    X(AR_LINK_MESSAGE_GAP, TOPO_NET_MESSAGE_GAP, AR_LINK_SECONDS)                                  \
+    X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS)                                    \
+    X(AR_LINK_LATENCY_8K, TOPO_NET_LATENCY_8K, AR_LINK_SECONDS)                                    \
+    X(AR_LINK_LATENCY_64K, TOPO_NET_LATENCY_64K, AR_LINK_SECONDS)                                  \
+    X(AR_LINK_LATENCY_512K, TOPO_NET_LATENCY_512K, AR_LINK_SECONDS)                                \
+    X(AR_LINK_RACK_BANDWIDTH, TOPO_RACK_UPLINK_BANDWIDTH, AR_LINK_RATE)                            \
+    X(AR_LINK_TORUS_BANDWIDTH, TOPO_TORUS_LINK_BANDWIDTH, AR_LINK_RATE)                            \
+    X(AR_LINK_LOCAL_BANDWIDTH, TOPO_DRAGONFLY_LOCAL_BANDWIDTH, AR_LINK_RATE)                       \
+    X(AR_LINK_GLOBAL_BANDWIDTH, TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, AR_LINK_RATE)
 
 enum ar_link_cost { AR_LINK_COST_LIST(AR_LIST_FIRST) AR_LINK_COSTS_COUNT };
 
@@ -212,9 +214,6 @@ enum ar_link_cost { AR_LINK_COST_LIST(AR_LIST_FIRST) AR_LINK_COSTS_COUNT };
 const char *ar_link_cost_key(enum ar_link_cost cost);
 
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost);
-
-/** Whether paths and links change with it, so that earlier paths no longer hold. */
-bool ar_link_cost_is_on_paths(enum ar_link_cost cost);
 
 /** Whether the file or a setting gives the number, and the number in SI units, 0 if not. */
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);

@@ -33,7 +33,8 @@ const char *ar_tier_name(enum ar_tier tier);
 enum { AR_MESSAGE_STEPS = 4 };
 
 struct ar_message_cost {
-    bool is_any;                        /**< some number is above zero */
+    double path_s[AR_TIERS_COUNT];      /**< latency of a path, without that of its switches */
+    bool is_any;                        /**< some of the following is above zero */
     double gap_s;                       /**< of LogGP */
     double latency_s[AR_MESSAGE_STEPS]; /**< by which the latency grows in each step of size */
 };
@@ -58,11 +59,10 @@ static inline double ar_message_gap_bytes(const struct ar_message_cost *cost, en
     return ar_message_gap_s(cost, tier) * bandwidth_Bps;
 }
 
-/** Whether messages over paths of these tiers cost the same besides. */
-static inline bool ar_message_is_alike(const struct ar_message_cost *cost, enum ar_tier one,
-                                       enum ar_tier other)
+/** Whether messages over paths of these tiers cost the same, but for switches and links. */
+static inline bool ar_tier_is_alike(enum ar_tier one, enum ar_tier other)
 {
-    return !cost->is_any || ar_tier_is_network(one) == ar_tier_is_network(other);
+    return one == other || (ar_tier_is_network(one) && ar_tier_is_network(other));
 }
 
 /** The latency of a message of `bytes` besides that of its path. */

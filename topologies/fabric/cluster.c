@@ -47,6 +47,8 @@ static void fill_facts(struct ar_cluster *cluster)
     bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
     bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
     struct ar_message_cost message = {
+        .path_s = {number[TOPO_NVLINK_LATENCY], number[TOPO_PCIE_LATENCY], number[TOPO_NET_LATENCY],
+                   number[TOPO_NET_LATENCY]},
         .gap_s = number[TOPO_NET_MESSAGE_GAP],
         .latency_s = {number[TOPO_NET_LATENCY_1K], number[TOPO_NET_LATENCY_8K],
                       number[TOPO_NET_LATENCY_64K], number[TOPO_NET_LATENCY_512K]}};
@@ -107,10 +109,6 @@ static void fill_facts(struct ar_cluster *cluster)
                                  ? values->count[TOPO_TORUS_LINKS_AT_ONCE] *
                                        number[TOPO_TORUS_LINK_BANDWIDTH] / values->count[TOPO_HCAS]
                                  : number[TOPO_HCA_BANDWIDTH];
-    cluster->latencies_s[AR_TIER_NVLINK] = number[TOPO_NVLINK_LATENCY];
-    cluster->latencies_s[AR_TIER_PCIE] = number[TOPO_PCIE_LATENCY];
-    cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
-    cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
     cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
     struct ar_tree_level *racks = &cluster->tree.levels[0];
     uint32_t cables = cluster->routes == AR_ROUTES_IDEAL ? values->count[TOPO_RACK_UPLINKS] : 1;
@@ -227,7 +225,6 @@ uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)
 static const struct {
     enum ar_topo_key key;
     enum ar_link_cost_unit unit;
-    bool is_on_paths;
 } costs[AR_LINK_COSTS_COUNT] = {AR_LINK_COST_LIST(AR_LIST_REST)};
 
 const char *ar_link_cost_key(enum ar_link_cost cost)
@@ -238,11 +235,6 @@ const char *ar_link_cost_key(enum ar_link_cost cost)
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost)
 {
     return costs[cost].unit;
-}
-
-bool ar_link_cost_is_on_paths(enum ar_link_cost cost)
-{
-    return costs[cost].is_on_paths;
 }
 
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost)

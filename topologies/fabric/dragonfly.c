@@ -233,7 +233,8 @@ static void dragonfly_route(const struct ar_cluster *cluster, struct ar_port fro
                     dragonfly_bandwidth(cluster, links[i]), path);
     }
     path->tier = AR_TIER_SPINE;
-    path->latency_s += hops * cluster->values.number[TOPO_SWITCH_LATENCY];
+    path->switches_s = hops * cluster->values.number[TOPO_SWITCH_LATENCY];
+    path->latency_s += path->switches_s;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

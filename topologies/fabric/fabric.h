@@ -116,8 +116,7 @@ struct ar_cluster {
     struct ar_torus torus;            /**< of ar_fabric_torus */
     struct ar_dragonfly dragonfly;    /**< of ar_fabric_dragonfly */
     double rates_Bps[AR_KIND_FABRIC]; /**< by kind, of a link of weight 1, one direction */
-    double latencies_s[AR_TIERS_COUNT];
-    enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
+    enum ar_tier port_tier;           /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
     double *factors;   /**< by which the bandwidths of links are divided; NULL: every link is as in
                             the file */
     uint32_t *instead; /**< of each link of nodes: the one that carries its messages, another HCA's

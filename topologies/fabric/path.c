@@ -69,7 +69,8 @@ const char *ar_host_name(uint32_t rank, char *name, size_t size)
 static void begin_path(const struct ar_cluster *cluster, enum ar_tier tier, struct ar_path *path)
 {
     path->tier = tier;
-    path->latency_s = cluster->latencies_s[tier];
+    path->latency_s = cluster->facts.message.path_s[tier];
+    path->switches_s = 0;
     path->bandwidth_Bps = HUGE_VAL;
     path->links_count = 0;
     path->climbs = 0;
@@ -186,7 +187,7 @@ static struct place change_rails(const struct ar_cluster *cluster, struct place 
     if (relay.gpu != from.gpu) {
         node_path(cluster, from.first, from.gpu, relay.gpu, path);
         path->tier = AR_TIER_RACK;
-        path->latency_s = cluster->latencies_s[AR_TIER_RACK];
+        path->latency_s = cluster->facts.message.path_s[AR_TIER_RACK];
     }
     return relay;
 }

@@ -100,13 +100,13 @@ static void write_tree_links(const struct writer *writer)
             bool is_first =
                 link->kind == AR_KIND_NVLINK || (link->kind == AR_KIND_PORT && link->b == 0);
             write_cluster_link(cluster, node * cluster->node.count + local,
-                               is_first ? cluster->latencies_s[tier] : 0, writer->file);
+                               is_first ? cluster->facts.message.path_s[tier] : 0, writer->file);
         }
         for (int way = 0; writer->core > 0 && way < 2; way++) {
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "node-%u.%s.net", node, net_ways[way]);
             write_net_link(name, cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
-                           cluster->latencies_s[AR_TIER_RACK] / 2, writer->file);
+                           cluster->facts.message.path_s[AR_TIER_RACK] / 2, writer->file);
         }
     }
     for (uint32_t height = 1; height < writer->core; height++) {
@@ -306,8 +306,8 @@ static void write_flat_links(const struct flat *flat)
             char name[2 * NAME_SIZE];
             if ((flat->uses[link] >> tier & 1) != 0) {
                 write_net_link(net_name(flat, link, (enum ar_tier)tier, name),
-                               ar_cluster_link_bandwidth(cluster, link), cluster->latencies_s[tier],
-                               flat->file);
+                               ar_cluster_link_bandwidth(cluster, link),
+                               cluster->facts.message.path_s[tier], flat->file);
             }
         }
     }

@@ -157,7 +157,8 @@ static void torus_route(const struct ar_cluster *cluster, struct ar_port from, s
             ar_path_add(cluster, cluster->first_fabric_link + links[i], bandwidth_Bps, path);
         }
     }
-    path->latency_s += hops * cluster->values.number[TOPO_SWITCH_LATENCY];
+    path->switches_s = hops * cluster->values.number[TOPO_SWITCH_LATENCY];
+    path->latency_s += path->switches_s;
 }
 
 static double torus_bandwidth(const struct ar_cluster *cluster, uint32_t index)
