@@ -201,7 +201,7 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
     struct ar_error why;
     bool is_of_harness = run->format == AR_LOG_HARNESS;
     if (run->ranks == 0) {
-        return ar_log_check(run, run->collective, 1, err);
+        return ar_log_check(run, err);
     }
     /* `window: 8 slots of at most 262144 bytes` at the head of a file of the harness. */
     const struct ar_csv_directive *line =
@@ -263,7 +263,7 @@ static enum ar_status check_run(const struct ar_log *run, const struct ar_cluste
                                  ? run->collective_name
                                  : ar_log_collective_name(run->collective));
     }
-    AR_TRY(ar_log_check(run, run->collective, 1, err));
+    AR_TRY(ar_log_check(run, err));
     if (has_end && !run->is_complete) {
         return ar_log_refuse(run, run->first_line, err,
                              "found no end of the run; expected the closing lines of nccl-tests "

@@ -23,7 +23,7 @@ static void check_runs(const struct ar_logs *logs)
         const struct ar_log *run = &logs->runs[i];
         struct ar_error err;
         assert(run->first_line <= run->last_line);
-        ar_log_check(run, AR_LOG_ALL_REDUCE, 2, &err);
+        ar_log_check(run, &err);
         for (size_t k = 0; k < run->rows_count; k++) {
             double out_s = run->rows[k].out_of_place.time_s, in_s = run->rows[k].in_place.time_s;
             assert(isnan(out_s) || out_s > 0);
