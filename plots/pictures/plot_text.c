@@ -1,7 +1,6 @@
 #include "ar_plot_text.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* diagnose: a measured step beside the predicted one, its MFU, and where the difference may lie. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_row.h"
 #include "ar_units.h"

@@ -1,6 +1,5 @@
 /* export: what other programs read. A format is a row: how its scenario is loaded, and its writer.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

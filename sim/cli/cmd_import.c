@@ -1,5 +1,4 @@
 /* trace: a profile becomes a trace. discover: the texts of a machine become a cluster file. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "ar_csv.h"

@@ -1,5 +1,4 @@
 /* calibrate, compare, expect, accuracy: what is done with measured rows. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "ar_accuracy.h"

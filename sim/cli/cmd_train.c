@@ -1,7 +1,6 @@
 /* train: time to train of run files, on their own and on other numbers of GPUs. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_file.h"
 #include "ar_row.h"

@@ -1,5 +1,4 @@
 /* When the tasks of a graph start and end: each once, after all that it waits for. */
-#include <math.h>
 #include <string.h>
 
 #include "ar_graph.h"

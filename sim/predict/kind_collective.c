@@ -1,5 +1,4 @@
 /* One collective, or the same one in all groups of a mesh at once. */
-#include <inttypes.h>
 
 #include "ar_closed.h"
 #include "ar_row.h"

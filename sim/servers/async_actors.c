@@ -4,7 +4,6 @@
  * For each shard stands on each GPU of a worker a pusher, and one that gets its pulls; at the place
  * of the shard that the GPU reaches, a receiver of its pushes, which counts them and wakes senders,
  * and a sender of its pulls. Actors share memory, and are told by messages that it changed. */
-#include <string.h>
 
 #include "ar_actors.h"
 #include "async_plan.h"

@@ -2,7 +2,6 @@
  * then those that may still be faster; all schedules of the fastest meshes, all overlaps of the
  * fastest of those layouts. */
 #include <math.h>
-#include <string.h>
 
 #include "sweep.h"
 

@@ -1,6 +1,5 @@
 /* The end of a sweep: files, notes, and rows on stdout, all of them and the best. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

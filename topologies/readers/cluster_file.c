@@ -1,6 +1,5 @@
 /* The cluster file of a discovery: values that follow from others, values that are assumed, and
  * what is missing. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * which a step goes through them. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_text.h"

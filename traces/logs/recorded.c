@@ -2,7 +2,6 @@
 #include "recorded.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "ar_file.h"
 

@@ -2,7 +2,6 @@
  * one after the other by yajl, so that no more than the text and one event are kept. yajl, unlike
  * jansson, hands over numbers as they are written: times have more digits than a double. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Child side of every simulation: SimGrid's start, its actors, its answer, and how it gives up. */
 #include "child.h"
 
-#include <inttypes.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
