@@ -11,8 +11,7 @@
 
 #include "ar_units.h"
 
-/* --- failures of memory ------------------------------------------------------------------------
- */
+/* --- failures of memory ----------------------------------------------------------------------- */
 
 /* A call of ar_memory_guard() that has not returned. */
 struct guard {
@@ -78,8 +77,7 @@ _Noreturn void ar_memory_fail(const char *what)
     leave_guard(&err);
 }
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Allocated memory lies behind its item. */
 struct ar_arena_item {

@@ -87,8 +87,7 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
     }
 }
 
-/* --- a phase on its way ------------------------------------------------------------------------
- */
+/* --- a phase on its way ----------------------------------------------------------------------- */
 
 /* Slot of the messages with this number; the last of the phase before has number -1. */
 static uint32_t message_slot(const struct bundle_run *run, int64_t message)

@@ -495,8 +495,7 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
     }
 }
 
-/* --- a step that another program wrote down: one role, as all GPUs do the same -------------------
- */
+/* --- a step that another program wrote down: one role, as all GPUs do the same ---------------- */
 
 uint32_t ar_recorded_axes(unsigned groups)
 {

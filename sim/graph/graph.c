@@ -100,8 +100,7 @@ void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
     graph->tasks[task].need = graph->needs_count++;
 }
 
-/* --- where the time goes -----------------------------------------------------------------------
- */
+/* --- where the time goes ---------------------------------------------------------------------- */
 
 double ar_graph_end_s(const struct ar_graph *graph)
 {

@@ -138,8 +138,7 @@ double ar_operators_memory_bytes(const struct ar_operators *operators, const uin
     return bytes;
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 struct operator_row {
     struct ar_operator op;

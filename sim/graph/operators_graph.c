@@ -74,8 +74,7 @@ static double arrive(struct placed *placed, uint32_t producer, uint32_t to, uint
     return ready_s + hop.time_s + hop.latency_s;
 }
 
-/* --- turns: who is ready first begins first ----------------------------------------------------
- */
+/* --- turns: who is ready first begins first --------------------------------------------------- */
 
 static void push_operator(struct placed *placed, uint32_t number)
 {
@@ -145,8 +144,7 @@ static void add_operators(struct placed *placed)
     }
 }
 
-/* --- messages ----------------------------------------------------------------------------------
- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static int compare_messages(const void *a, const void *b)
 {

@@ -3,8 +3,7 @@
 
 #include "ar_graph.h"
 
-/* --- moments: when something happens on the ranks of a role -------------------------------------
- */
+/* --- moments: when something happens on the ranks of a role ----------------------------------- */
 
 static double later_s(double a_s, double b_s)
 {
@@ -150,8 +149,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
     rebase_moment(moments, role, base_s, moment);
 }
 
-/* --- what is sent beside other things -----------------------------------------------------------
- */
+/* --- what is sent beside other things --------------------------------------------------------- */
 
 /* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
  * (0, NULL: 1) beside what is on the list and shares with it. Where several are under way the first
@@ -188,8 +186,7 @@ static double advance_sending(const struct ar_sendings *sendings, const double *
     return now_s + time_s;
 }
 
-/* --- the walk ----------------------------------------------------------------------------------
- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 /* A graph that is being scheduled. Each stream goes on until a task needs one that has not ended,
  * and again when that has: what is worked on lies together in memory. */

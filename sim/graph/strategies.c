@@ -7,8 +7,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-/* --- strategies with servers, whose steps are asynchronous runs (sim/servers) --------------------
- */
+/* --- strategies with servers, whose steps are asynchronous runs (sim/servers) ----------------- */
 
 /* Parameter servers: parameters lie on servers in shards; workers push their gradients there and
  * pull what comes of them. What differs is how far a worker may be ahead of the slowest one: not at

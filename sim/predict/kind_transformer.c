@@ -243,8 +243,7 @@ static void note_offload(FILE *notes, const struct ar_scenario *scenario)
                   "to 83 GB/s)");
 }
 
-/* --- measured rates ----------------------------------------------------------------------------
- */
+/* --- measured rates --------------------------------------------------------------------------- */
 
 static enum ar_status time_step(const struct ar_scenario *scenario, double *time_s,
                                 struct ar_error *err)

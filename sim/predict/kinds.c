@@ -97,8 +97,7 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
     return AR_OK;
 }
 
-/* --- costs: how long an answer takes to compute, for the order of a sweep and its estimates -----
- */
+/* --- costs: how long an answer takes to compute, for the order of a sweep and its estimates --- */
 
 /* Messages of a collective, weighed by the time that one takes SimGrid beside those of layouts,
  * most of which stay within nodes; says whether it has a ring so long that most of its steps are

@@ -169,8 +169,7 @@ uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
     return is_later && kept > wire ? kept : wire;
 }
 
-/* --- the library of the cluster ----------------------------------------------------------------
- */
+/* --- the library of the cluster --------------------------------------------------------------- */
 
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err)
@@ -248,8 +247,7 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
     return ar_scenario_load_library(scenario, inputs, err);
 }
 
-/* --- what follows ------------------------------------------------------------------------------
- */
+/* --- what follows ----------------------------------------------------------------------------- */
 
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err)
@@ -307,8 +305,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     return kind->load(scenario, inputs, err);
 }
 
-/* --- checks ------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 /* Refuses stragglers that are not among the ranks. */
 static enum ar_status check_stragglers(const struct ar_scenario *scenario, struct ar_error *err)

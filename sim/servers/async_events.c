@@ -216,8 +216,7 @@ static void async_share_rates(struct async_share *share, const uint32_t *active,
     }
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 enum event_kind { STARTED, COMPUTED, PUSHED, PULLED, FREED };
 
