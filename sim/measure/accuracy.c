@@ -163,15 +163,8 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
                         struct ar_accuracies *accuracies)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    size_t rows_count = 1;
-    for (size_t i = 0; i < count; i++) {
-        rows_count += sets[i].rows->measured->rows_count;
-    }
     for (size_t kind = 0; kind < AR_MACHINE_KINDS; kind++) {
-        struct ar_error_sum unfitted = {.errors =
-                                            ar_arena_alloc(&scratch, rows_count, sizeof(double))};
-        struct ar_error_sum factors = {.errors =
-                                           ar_arena_alloc(&scratch, rows_count, sizeof(double))};
+        struct ar_error_sum unfitted = {.arena = &scratch}, factors = {.arena = &scratch};
         double worse = 0; /* medians by factors less those with nothing fitted, of all machines */
         size_t begin = 0;
         uint64_t machines = 0;
@@ -223,8 +216,7 @@ static struct ar_coverage cover_kind(const struct ar_left_out *left, size_t coun
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     size_t asked = 0;
-    struct ar_error_sum sum = {.errors = ar_arena_alloc(&scratch, count + 1, sizeof(double)),
-                               .ratios = ar_arena_alloc(&scratch, count + 1, sizeof(double))};
+    struct ar_error_sum sum = {.arena = &scratch};
     for (size_t i = 0; i < count; i++) {
         if ((left[i].kind / 2 < NEW_MACHINE ? left[i].kind / 2 : NEW_MACHINE) == kind) {
             asked++;
@@ -247,11 +239,8 @@ static void band_sets(const struct predicted_set *sets, size_t count,
                       struct ar_accuracies *accuracies)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    size_t rows_count = 0, left_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        rows_count += sets[i].rows->measured->rows_count;
-    }
-    struct ar_left_out *left = ar_arena_alloc(&scratch, LEFT_OUTS * rows_count + 1, sizeof *left);
+    size_t left_count = 0;
+    struct ar_left_out *left = NULL;
     for (size_t i = 0; i < LEFT_OUTS * count; i++) { /* those of one kind follow each other */
         const struct predicted_set *set = &sets[i % count];
         enum left_out kind = (enum left_out)(i / count);
@@ -261,6 +250,7 @@ static void band_sets(const struct predicted_set *sets, size_t count,
             const struct ar_measured_row *row = &set->rows->measured->rows[k];
             if (is_left_out(set, kind, k) && counts_in_line(row, NULL)) {
                 struct ar_library_prediction *prediction = &set->left_out[kind]->predictions[k];
+                left = ar_arena_grow(&scratch, left, left_count, 1, sizeof *left);
                 left[left_count++] = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
                     .kind = 2 * kind + (kind == NEW_MACHINE
@@ -362,15 +352,10 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
 {
     enum { ZERO_SHOT, LARGE, OWN, NEW, NEW_LARGE, NEW_NODE, FIT, HELD_OUT, SUMS };
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_error_sum sums[SUMS] = {{NULL, NULL, 0, 0, 0}};
+    struct ar_error_sum sums[SUMS];
     struct pairs pairs = {0, 0};
-    size_t rows_count = 1;
-    for (size_t i = 0; i < count; i++) {
-        rows_count += sets[i]->rows->measured->rows_count;
-    }
     for (int k = 0; k < SUMS; k++) {
-        sums[k].errors = ar_arena_alloc(&scratch, rows_count, sizeof(double));
-        sums[k].ratios = ar_arena_alloc(&scratch, rows_count, sizeof(double));
+        sums[k] = (struct ar_error_sum){.arena = &scratch};
     }
     for (size_t i = 0; i < count; i++) {
         const struct predicted_set *set = sets[i];

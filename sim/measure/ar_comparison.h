@@ -64,10 +64,10 @@ struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
 void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
                        struct ar_comparison *comparison);
 
-/** Errors that are summed up; `errors` has room for all. */
+/** Errors that are summed up. */
 struct ar_error_sum {
-    double *errors;
-    double *ratios;                /**< of the ends of bands; NULL: not asked for */
+    struct ar_arena *arena;
+    double *errors, *ratios;       /**< of all; of the ends of bands */
     size_t count, covered, banded; /**< all, inside their bands, with a band */
 };
 

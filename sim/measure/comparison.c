@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_file.h"
 #include "ar_flows.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
@@ -68,13 +67,16 @@ static int compare_order(const void *a, const void *b)
 void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
                       const struct ar_library_prediction *prediction)
 {
-    if (isfinite(prediction->time_s)) {
-        if (sum->ratios != NULL && isfinite(prediction->low_s)) {
-            sum->ratios[sum->banded] = prediction->high_s / prediction->low_s;
-        }
-        sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
+    size_t size = sizeof *sum->errors;
+    if (!isfinite(prediction->time_s)) {
+        return;
+    }
+    sum->errors = ar_arena_grow(sum->arena, sum->errors, sum->count, 1, size);
+    sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
+    if (isfinite(prediction->low_s)) {
+        sum->ratios = ar_arena_grow(sum->arena, sum->ratios, sum->banded, 1, size);
+        sum->ratios[sum->banded++] = prediction->high_s / prediction->low_s;
         sum->covered += measured_s >= prediction->low_s && measured_s <= prediction->high_s;
-        sum->banded += isfinite(prediction->low_s);
     }
 }
 
@@ -82,7 +84,7 @@ struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum)
 {
     struct ar_library_error error = ar_library_error_of(sum->errors, sum->count, sum->covered);
     error.covered_frac = sum->banded > 0 ? (double)sum->covered / (double)sum->banded : NAN;
-    if (sum->ratios != NULL && sum->banded > 0) {
+    if (sum->banded > 0) {
         ar_sort(sum->ratios, sum->banded);
         error.band_ratio = ar_quantile(sum->ratios, sum->banded, 0.5);
     }
@@ -93,13 +95,11 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
                        struct ar_comparison *comparison)
 {
     struct ar_arena *arena = comparison->arena;
-    double *errors = ar_arena_alloc(arena, 2 * comparison->rows_count + 1, sizeof *errors);
     comparison->is_by_gpus = is_by_gpus;
     comparison->errors =
         ar_arena_alloc(arena, AR_COMPARED_SETS * (counts->count + 1), sizeof *comparison->errors);
     for (size_t i = 0; i < AR_COMPARED_SETS * (counts->count + 1); i++) {
-        struct ar_error_sum model = {.errors = errors};
-        struct ar_error_sum tuning = {.errors = errors + comparison->rows_count};
+        struct ar_error_sum model = {.arena = arena}, tuning = {.arena = arena};
         size_t place = i % (counts->count + 1);
         struct ar_compared_error line = {.set = (enum ar_compared_set)(i / (counts->count + 1)),
                                          .nodes =
@@ -523,12 +523,10 @@ void ar_comparison_write(FILE *file, const struct ar_view *view,
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
                                   struct ar_error *err)
 {
-    struct ar_output *rows;
-    struct ar_output *errors;
-    AR_TRY(ar_output_begin_in(directory, "compare.csv", comparison->arena, &rows, err));
-    AR_TRY(ar_output_begin_in(directory, "accuracy.csv", comparison->arena, &errors, err));
-    ar_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), comparison);
-    ar_comparison_write_errors(errors->file, AR_VIEW(AR_FORMAT_CSV), comparison);
-    AR_TRY(ar_output_commit(rows, err));
-    return ar_output_commit(errors, err);
+    struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
+    ar_compared_error_columns(comparison->is_by_gpus, 0, list);
+    AR_TRY(ar_records_save(directory, "compare.csv", ar_comparison_columns, comparison->rows,
+                           comparison->rows_count, sizeof *comparison->rows, err));
+    return ar_records_save(directory, "accuracy.csv", AR_COLUMNS(list), comparison->errors,
+                           comparison->errors_count, sizeof *comparison->errors, err);
 }
