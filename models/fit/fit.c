@@ -190,17 +190,12 @@ static bool keep_point(const struct attempt *attempt, struct ar_fit *fit)
     return true;
 }
 
-static uint32_t starts_of(const struct ar_fit_problem *problem)
-{
-    return problem->starts_count > 0 ? problem->starts_count : STARTS;
-}
-
 /* The best of several starts; the first is from the priors themselves. */
-static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
+static bool run_starts(struct attempt *attempt, uint32_t starts, struct ar_fit *fit)
 {
     const struct ar_fit_problem *problem = attempt->problem;
     double best = HUGE_VAL;
-    for (uint32_t start = 0; start < starts_of(problem); start++) {
+    for (uint32_t start = 0; start < starts; start++) {
         for (size_t i = 0; i < problem->parameters_count; i++) {
             double away = start == 0
                               ? 0
@@ -240,12 +235,12 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
                             problem->bytes[0]);
     }
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct attempt attempt;
     ar_gsl_hold(&arena); /* a step it cannot take: the start fails */
     gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
     size_t rows = problem->rows_count, count = problem->parameters_count;
+    uint32_t starts = problem->starts_count > 0 ? problem->starts_count : STARTS;
     settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
-    attempt = (struct attempt){
+    struct attempt attempt = {
         .problem = problem,
         .generator = ar_gsl_generator(&arena, SEED),
         .work =
@@ -256,9 +251,9 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
         .weights = gsl_vector_view_array(ar_arena_alloc(&arena, rows + count, sizeof(double)),
                                          rows + count)};
     ar_arena_own(&arena, attempt.work, free_work);
-    return run_starts(&attempt, fit)
+    return run_starts(&attempt, starts, fit)
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
                               "fit: no start of %" PRIu32 " converged on %zu rows; expected %s",
-                              starts_of(problem), problem->rows_count, problem->expected);
+                              starts, problem->rows_count, problem->expected);
 }
