@@ -115,8 +115,9 @@ enum {
 #define TOLERANCE_WIDE  1e-4
 #define TOLERANCE_TREES 1e-3
 
-/* The closed forms of all groups of rows, for some values of the numbers of paths. */
+/* The closed forms of all groups of rows, for some rates of links. */
 struct forms {
+    struct ar_arena memory;
     bool is_made;
     double costs[AR_LINK_COSTS_COUNT];
     struct ar_flows **closed; /* [group] */
@@ -158,15 +159,6 @@ static enum ar_status set_costs(const struct link_data *data, const double *valu
     return AR_OK;
 }
 
-static void destroy_forms(struct link_data *data, struct forms *forms)
-{
-    for (size_t i = 0; forms->closed != NULL && i < data->groups; i++) {
-        ar_flows_destroy(forms->closed[i]);
-        forms->closed[i] = NULL;
-    }
-    forms->is_made = false;
-}
-
 /* Whether closed forms are those of the clusters as they are. */
 static bool forms_fit(const struct link_data *data, const struct forms *forms)
 {
@@ -203,10 +195,13 @@ static enum ar_status find_forms(struct link_data *data, struct forms **found, s
     }
     struct forms *forms = &data->slots[data->next];
     data->next = (data->next + 1) % SLOTS;
-    destroy_forms(data, forms);
+    ar_arena_end(&forms->memory);
+    forms->is_made = false;
+    forms->closed = ar_arena_alloc(&forms->memory, data->groups + 1, sizeof(struct ar_flows *));
     for (size_t i = 0; i < data->groups; i++) {
         AR_TRY(ar_flows_create(&data->rows[i > 0 ? data->ends[i - 1] : 0].collective,
                                &forms->closed[i], err));
+        ar_arena_own(&forms->memory, forms->closed[i], ar_flows_destroy);
     }
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         forms->costs[i] = ar_cluster_link_cost(data->clusters[0], (enum ar_link_cost)i);
@@ -361,15 +356,12 @@ enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_c
         .clusters = clusters, .clusters_count = clusters_count, .rows = rows, .count = count};
     data.scratch_s = ar_arena_alloc(&arena, 2 * count + 1, sizeof *data.scratch_s);
     data.ends = ar_arena_alloc(&arena, count + 1, sizeof *data.ends);
-    for (int i = 0; i < SLOTS; i++) {
-        data.slots[i].closed = ar_arena_alloc(&arena, count + 1, sizeof(struct ar_flows *));
-    }
     for (size_t first = 0; first < count; first = data.ends[data.groups++]) {
         data.ends[data.groups] = group_end(rows, count, first);
     }
     enum ar_status status = fit_rows(&data, fit, err);
     for (int i = 0; i < SLOTS; i++) {
-        destroy_forms(&data, &data.slots[i]);
+        ar_arena_end(&data.slots[i].memory);
     }
     return status;
 }
