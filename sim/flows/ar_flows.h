@@ -32,8 +32,7 @@
 struct ar_hop {
     uint32_t from; /**< position that sends */
     uint32_t to;
-    double switches_s; /**< latency beyond that of its tier */
-    double rate_Bps;
+    double switches_s, rate_Bps; /**< latency beyond that of its tier; share of its links */
     uint32_t turns; /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth per flow */
@@ -74,8 +73,7 @@ struct ar_tree_shares {
 
 /** Messages of a step that are alike, so that a step in which all are takes O(1). */
 struct ar_message_kind {
-    double switches_s; /**< latency beyond that of its tier */
-    double rate_Bps;
+    double switches_s, rate_Bps; /**< latency beyond that of its tier; share of its links */
     uint32_t turns;  /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
     enum ar_tier tier;

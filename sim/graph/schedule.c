@@ -55,11 +55,9 @@ static bool moment_is_even(const struct moments *moments, const struct moment *m
 static double moment_last(const struct moments *moments, uint32_t role, const struct moment *moment)
 {
     double last_s[4] = {0}; /* of every fourth rank: comparisons need not wait for each other */
-    if (moment_is_even(moments, moment)) {
-        return moment->elapsed_s;
-    }
-    if (moment->own_s != NULL && moment->elapsed_s == 0) {
-        return moment->offset_s;
+    bool is_base = moment->own_s != NULL && moment->elapsed_s == 0;
+    if (is_base || moment_is_even(moments, moment)) {
+        return is_base ? moment->offset_s : moment->elapsed_s;
     }
     for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
         last_s[rank % 4] = later_s(last_s[rank % 4], moment_at(moments, role, moment, rank));
