@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ar_csv.h"
-#include "ar_file.h"
 #include "ar_kernel_comparison.h"
 #include "ar_layer_comparison.h"
 #include "ar_row.h"
@@ -74,13 +73,12 @@ static enum ar_status compare_layers(const struct options *options, struct ar_er
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
-        struct ar_output *rows, *kinds;
-        AR_TRY(ar_output_begin_in(options->out, "layers.csv", options->arena, &rows, err));
-        AR_TRY(ar_output_begin_in(options->out, "kinds.csv", options->arena, &kinds, err));
-        ar_layer_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &comparison);
-        ar_layer_comparison_write_kinds(kinds->file, AR_VIEW(AR_FORMAT_CSV), &comparison);
-        AR_TRY(ar_output_commit(rows, err));
-        AR_TRY(ar_output_commit(kinds, err));
+        AR_TRY(ar_records_save(options->out, "layers.csv", ar_compared_layer_columns,
+                               comparison.layers, comparison.layers_count,
+                               sizeof *comparison.layers, err));
+        AR_TRY(ar_records_save(options->out, "kinds.csv", ar_compared_kind_columns,
+                               comparison.kinds, comparison.kinds_count, sizeof *comparison.kinds,
+                               err));
         AR_TRY(made_by_sign(options, NULL, &parameters, err));
         AR_TRY(option_draw(options, AR_PLOT_LAYERS, subject, err));
     }

@@ -43,13 +43,9 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
                                         struct ar_layer_comparison *comparison,
                                         struct ar_error *err);
 
-/** The columns of a layer. */
-extern const struct ar_columns ar_compared_layer_columns;
+/** The columns of a layer, and of the sum of a kind. */
+extern const struct ar_columns ar_compared_layer_columns, ar_compared_kind_columns;
 
 /** Writes the layers, of the columns of the view, then the kinds; of CSV the layers alone. */
 void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
                                const struct ar_layer_comparison *comparison);
-
-/** Writes the kinds. */
-void ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
-                                     const struct ar_layer_comparison *comparison);

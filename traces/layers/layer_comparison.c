@@ -18,6 +18,9 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 const struct ar_columns ar_compared_layer_columns = {columns, COLUMNS};
 
+/* Sums have no name and are never ready. */
+const struct ar_columns ar_compared_kind_columns = {columns + 1, COLUMNS - 3};
+
 static double error_frac(double computed_s, double measured_s)
 {
     return measured_s > 0 ? computed_s / measured_s - 1 : (double)NAN;
@@ -93,21 +96,6 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-/* Sums have no name and are never ready. */
-static struct ar_columns kind_columns(void)
-{
-    return (struct ar_columns){columns + 1, COLUMNS - 3};
-}
-
-void ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
-                                     const struct ar_layer_comparison *comparison)
-{
-    struct ar_view own = *view;
-    own.columns = NULL; /* chosen of the layers */
-    ar_records_write(file, &own, kind_columns(), comparison->kinds, comparison->kinds_count,
-                     sizeof *comparison->kinds);
-}
-
 void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
                                const struct ar_layer_comparison *comparison)
 {
@@ -117,7 +105,7 @@ void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
         fputs("{\n  \"layers\": ", file);
         ar_json_array(file, ar_compared_layer_columns, layers, count, sizeof *layers);
         fputs(",\n  \"kinds\": ", file);
-        ar_json_array(file, kind_columns(), comparison->kinds, comparison->kinds_count,
+        ar_json_array(file, ar_compared_kind_columns, comparison->kinds, comparison->kinds_count,
                       sizeof *comparison->kinds);
         fputs("\n}\n", file);
         return;
@@ -126,6 +114,9 @@ void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
     if (view->format == AR_FORMAT_CSV) {
         return;
     }
+    struct ar_view own = *view;
+    own.columns = NULL; /* chosen of the layers */
     fputc('\n', file);
-    ar_layer_comparison_write_kinds(file, view, comparison);
+    ar_records_write(file, &own, ar_compared_kind_columns, comparison->kinds,
+                     comparison->kinds_count, sizeof *comparison->kinds);
 }
