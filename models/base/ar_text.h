@@ -37,6 +37,10 @@ void ar_text_to_line(char *text);
 /** Copies `source` into `target` of `size` bytes, always terminated, cut if too long. */
 void ar_copy_text(char *target, size_t size, const char *source);
 
+/** Writes behind the text that is in `text` of `size` bytes, cut if too long. */
+void ar_append_text(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /** Copies the file name of `path`, without folders and without `suffix`, as ar_copy_text() does. */
 void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix);
 

@@ -1,5 +1,6 @@
 #include "ar_text.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,6 +84,15 @@ void ar_copy_text(char *target, size_t size, const char *source)
     snprintf(target, size, "%s", source);
 }
 
+void ar_append_text(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 static bool is_part_of(const char *name, const char *whole)
 {
     return strlen(name) >= 3 && strstr(whole, name) != NULL;
@@ -99,7 +109,7 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
     }
     static const char more[] = " ...";
     char all[256] = "";
-    size_t used = 0, alike = 0;
+    size_t alike = 0;
     for (size_t i = 0; i < names_count; i++) {
         alike += is_part_of(name, names[i]);
     }
@@ -107,11 +117,11 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
         if (alike > 0 && !is_part_of(name, names[i])) {
             continue; /* "h100" is in "dgx-h100" */
         }
-        if (used + 1 + strlen(names[i]) + sizeof more > sizeof all) {
-            snprintf(all + used, sizeof all - used, "%s", more);
+        if (strlen(all) + 1 + strlen(names[i]) + sizeof more > sizeof all) {
+            ar_append_text(all, sizeof all, "%s", more);
             break;
         }
-        used += (size_t)snprintf(all + used, sizeof all - used, " %s", names[i]);
+        ar_append_text(all, sizeof all, " %s", names[i]);
     }
     return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; expected one of%s", where, noun,
                         name, all);
@@ -119,10 +129,10 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
 
 const char *ar_list_choices(const char *const *names, char *text, size_t size)
 {
-    size_t used = 0;
-    for (size_t i = 0; names[i] != NULL && used < size; i++) {
+    text[0] = '\0';
+    for (size_t i = 0; names[i] != NULL; i++) {
         const char *joint = i == 0 ? "" : names[i + 1] == NULL ? " or " : ", ";
-        used += (size_t)snprintf(text + used, size - used, "%s%s", joint, names[i]);
+        ar_append_text(text, size, "%s%s", joint, names[i]);
     }
     return text;
 }

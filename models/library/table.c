@@ -122,11 +122,10 @@ enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t cou
 const char *ar_library_nodes_format(const struct ar_library_nodes *nodes,
                                     char text[AR_LIBRARY_NODES_TEXT])
 {
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < nodes->count; i++) {
-        used += (size_t)snprintf(text + used, AR_LIBRARY_NODES_TEXT - used, "%s%" PRIu32,
-                                 i > 0 ? " " : "", nodes->counts[i]);
+        ar_append_text(text, AR_LIBRARY_NODES_TEXT, "%s%" PRIu32, i > 0 ? " " : "",
+                       nodes->counts[i]);
     }
     return text;
 }
@@ -139,12 +138,10 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
     const struct ar_library *library = &table->library;
     struct ar_records lines;
     char fitted[AR_LIBRARY_NODES_TEXT], held_out[AR_LIBRARY_NODES_TEXT], operations[256] = "";
-    size_t used = 0;
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
         if ((library->calls >> i & 1) != 0) {
-            used +=
-                (size_t)snprintf(operations + used, sizeof operations - used, "%s%s",
-                                 used > 0 ? " " : "", ar_library_call_facts[i].operation->command);
+            ar_append_text(operations, sizeof operations, "%s%s", operations[0] != '\0' ? " " : "",
+                           ar_library_call_facts[i].operation->command);
         }
     }
     const struct file own = {.table = *table,

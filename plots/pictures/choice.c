@@ -2,7 +2,6 @@
  */
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,22 +60,21 @@ static size_t list_values(const struct ar_plot_table *table, const char *key, ch
 {
     struct piece seen[VALUES_SHOWN];
     size_t count = 0;
-    size_t used = 0;
+    text[0] = '\0';
     for (size_t row = 0; row < table->csv->rows_count; row++) {
         struct piece value = key_value(table, row, key);
         size_t k = 0;
         while (k < count && k < VALUES_SHOWN && !pieces_equal(seen[k], value)) {
             k++;
         }
-        if (k == VALUES_SHOWN && used < LINE) {
-            used += (size_t)snprintf(text + used, LINE - used, ", ...");
+        if (k == VALUES_SHOWN) {
+            ar_append_text(text, LINE, ", ...");
             return count + 1;
         }
-        if (k == count && used < LINE) {
+        if (k == count) {
             seen[count++] = value;
             value = value.size == 0 ? (struct piece){"none", 4} : value;
-            used += (size_t)snprintf(text + used, LINE - used, "%s%.*s", k == 0 ? "" : ", ",
-                                     (int)value.size, value.text);
+            ar_append_text(text, LINE, "%s%.*s", k == 0 ? "" : ", ", (int)value.size, value.text);
         }
     }
     return count;
@@ -169,18 +167,6 @@ enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct a
 
 /* --- refusing ----------------------------------------------------------------------------- */
 
-static void append_format(char text[LINE], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append_format(char text[LINE], const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, LINE - used, format, arguments);
-    va_end(arguments);
-}
-
 /* Whether rows that have the same point, and agree on other columns, differ in a column. */
 static bool choice_differs(const struct ar_plot_table *table, const char *others,
                            const char *column, struct ar_arena *arena)
@@ -232,9 +218,11 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
         char values[LINE] = "";
         char *blank = choice + strlen(choice);
         list_values(table, column, values);
-        append_format(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", column, values);
-        append_format(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : column,
-                      is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
+        ar_append_text(columns, LINE, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", column,
+                       values);
+        ar_append_text(choice, LINE, "%s%s%s%s", choice[0] == '\0' ? "" : ",",
+                       is_settings ? "" : column, is_settings ? "" : "=",
+                       cell[0] == '\0' ? "none" : cell);
         while (is_settings && (blank = strchr(blank, ' ')) != NULL) {
             *blank = ',';
         }
@@ -307,12 +295,13 @@ static void extend_names(const struct ar_plot_table *named, const char *column,
         const char **name = series_name(named, row);
         const char *cell = ar_csv_text(named->csv, row, column);
         char text[LINE] = "";
-        append_format(text, "%s", *name);
+        ar_append_text(text, LINE, "%s", *name);
         bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
         char *c = text + strlen(text);
         if (strcmp(cell, text) != 0) {
-            append_format(text, "%s%s%s%s", text[0] == '\0' ? "" : "+", is_number ? column : "",
-                          is_number ? "=" : "", cell[0] == '\0' ? "none" : cell);
+            ar_append_text(text, LINE, "%s%s%s%s", text[0] == '\0' ? "" : "+",
+                           is_number ? column : "", is_number ? "=" : "",
+                           cell[0] == '\0' ? "none" : cell);
         }
         for (; *c != '\0'; c++) {
             *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;

@@ -170,9 +170,8 @@ static enum ar_status library_check(const struct ar_engine *engine,
         char names[128] = "auto";
         for (size_t i = 0; i < ar_algorithms_count; i++) {
             const struct ar_algorithm *known = ar_algorithms[i];
-            size_t used = strlen(names);
             if (known->operation == collective->operation && known->calls != AR_CALLS_NONE) {
-                snprintf(names + used, sizeof names - used, ", %s", known->name);
+                ar_append_text(names, sizeof names, ", %s", known->name);
             }
         }
         return ar_error_set(
@@ -244,11 +243,11 @@ static void library_run_calls(struct ar_trial *trial, predictor *predict, const 
     trial->messages_count = 0;
     trial->exact = false;
     ar_copy_text(trial->note, sizeof trial->note, note);
-    int used = snprintf(trial->options, sizeof trial->options, "%s:", head);
-    for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
+    ar_copy_text(trial->options, sizeof trial->options, head);
+    ar_append_text(trial->options, sizeof trial->options, ":");
+    for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         if (is_made[i]) {
-            used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s",
-                             ar_choices[i].name);
+            ar_append_text(trial->options, sizeof trial->options, " %s", ar_choices[i].name);
         }
     }
 }

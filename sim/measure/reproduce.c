@@ -10,6 +10,7 @@
 #include "ar_kind.h"
 #include "ar_numbers.h"
 #include "ar_pool.h"
+#include "ar_text.h"
 #include "key_texts.h"
 #include "training.h"
 
@@ -173,11 +174,10 @@ static enum ar_status report_failure(const struct prediction *prediction, struct
     const struct published *row = prediction->row;
     const struct ar_error *cause = &prediction->answer.err;
     char values[200] = "";
-    size_t used = 0;
     for (size_t i = 0; i < row->ranges_count; i++) {
-        if (prediction->values[i] != NULL && used < sizeof values) {
-            used += (size_t)snprintf(values + used, sizeof values - used, ", %s=%s",
-                                     row->ranges[i].parameter, prediction->values[i]);
+        if (prediction->values[i] != NULL) {
+            ar_append_text(values, sizeof values, ", %s=%s", row->ranges[i].parameter,
+                           prediction->values[i]);
         }
     }
     return ar_error_set(err, cause->status == AR_USAGE ? AR_BAD_DATA : cause->status, "%s%s: %s",

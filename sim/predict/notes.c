@@ -4,6 +4,7 @@
 
 #include "ar_library_engine.h"
 #include "ar_row.h"
+#include "ar_text.h"
 #include "ar_units.h"
 #include "kinds.h"
 
@@ -127,18 +128,17 @@ void note_memory(FILE *notes, const struct ar_scenario *scenario, double states_
 /* Values that the cluster file marks as assumed. */
 void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
 {
-    static const char begin[] = "assumed, to be changed by --set:";
     const struct ar_cluster *cluster = scenario->cluster;
     char assumed[256] = "";
-    size_t used = 0;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
-        if (strcmp(parameter.source, "assumed") == 0 && used < sizeof assumed) {
-            used += (size_t)snprintf(assumed + used, sizeof assumed - used, "%s %s=%s",
-                                     used > 0 ? "," : begin, parameter.key, parameter.text);
+        if (strcmp(parameter.source, "assumed") == 0) {
+            ar_append_text(assumed, sizeof assumed, "%s %s=%s",
+                           assumed[0] != '\0' ? "," : "assumed, to be changed by --set:",
+                           parameter.key, parameter.text);
         }
     }
-    if (used > 0) {
+    if (assumed[0] != '\0') {
         ar_note(notes, "%s", assumed);
     }
 }
@@ -383,12 +383,11 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count)
 {
     char how_far[256] = "";
-    for (size_t i = 0, used = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_engines_count; i++) {
         const struct ar_engine *engine = ar_engines[i];
-        if (engine->estimates != NULL && used < sizeof how_far) {
-            used +=
-                (size_t)snprintf(how_far + used, sizeof how_far - used,
-                                 "; those of %s were off by %s", engine->name, engine->estimates);
+        if (engine->estimates != NULL) {
+            ar_append_text(how_far, sizeof how_far, "; those of %s were off by %s", engine->name,
+                           engine->estimates);
         }
     }
     if (estimates > 0) {

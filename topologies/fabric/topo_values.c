@@ -406,7 +406,6 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
                          "the dragonfly has several groups"},
     };
     char missing[MISSING_SIZE] = "";
-    size_t used = 0;
     for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
         const struct ar_topo_key_row *key = &ar_topo_keys[i];
         bool is_zero = key->kind == KIND_COUNT && values->count[i] == 0;
@@ -418,13 +417,11 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
         if (values->is_given[i]) {
             return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
         }
-        if (used < sizeof missing) {
-            used += (size_t)snprintf(missing + used, sizeof missing - used,
-                                     "%s key \"%s\": found nowhere; expected %s",
-                                     used > 0 ? "," : "", key->name, expected);
-        }
+        ar_append_text(missing, sizeof missing, "%s key \"%s\": found nowhere; expected %s",
+                       missing[0] != '\0' ? "," : "", key->name, expected);
     }
-    return used == 0 ? AR_OK : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
+    return missing[0] == '\0' ? AR_OK
+                              : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
 }
 
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,

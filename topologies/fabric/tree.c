@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ar_numbers.h"
+#include "ar_text.h"
 #include "fabric.h"
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -72,16 +73,16 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
     }
     /* Cables of the levels, and what was taken for switches that nobody counted. */
     char switches[16 * AR_TREE_LEVELS_MAX] = "";
-    size_t used = 0;
     *links_count = 0;
     for (uint32_t i = 0; i < tree->levels_count && *links_count <= INT32_MAX; i++) {
         AR_TRY(lay_cables(cluster, i, err));
         tree->levels[i].first_link = (uint32_t)*links_count;
         *links_count += 2 * (uint64_t)tree->levels[i].count * tree->levels[i].links;
-        used += (size_t)snprintf(switches + used, sizeof switches - used, "%s%u", i > 0 ? "x" : "",
-                                 tree->levels[i].switches);
+        ar_append_text(switches, sizeof switches, "%s%u", i > 0 ? "x" : "",
+                       tree->levels[i].switches);
     }
-    if (cluster->routes != AR_ROUTES_IDEAL && used > 0 && !values->is_given[TOPO_TREE_SWITCHES]) {
+    if (cluster->routes != AR_ROUTES_IDEAL && switches[0] != '\0' &&
+        !values->is_given[TOPO_TREE_SWITCHES]) {
         ar_topo_entries_store((struct ar_topo_entry){TOPO_TREE_SWITCHES,
                                                      ar_arena_text(cluster->arena, switches),
                                                      "assumed", cluster->entries.path, AR_BAD_DATA},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_cluster.h"
+#include "ar_text.h"
 #include "ar_units.h"
 #include "machine.h"
 
@@ -58,7 +59,6 @@ static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum 
                       double rate_bps, const char *why)
 {
     char names[200] = "";
-    size_t used = 0;
     struct nic_list kept = {.count = 0};
     for (size_t i = 0; i < nics->count; i++) {
         const struct nic *nic = nics->list[i];
@@ -68,12 +68,12 @@ static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum 
                                               : nic->rate_bps <= 0 || nic->rate_bps >= rate_bps;
         if (is_wanted) {
             kept.list[kept.count++] = nics->list[i];
-        } else if (used < sizeof names) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "",
-                                     nics->list[i]->name);
+        } else {
+            ar_append_text(names, sizeof names, "%s%s", names[0] != '\0' ? " " : "",
+                           nics->list[i]->name);
         }
     }
-    if (used > 0 && kept.count > 0) {
+    if (names[0] != '\0' && kept.count > 0) {
         *nics = kept;
         if (why != NULL) {
             discovery_note(machine, ar_arena_format(machine->arena,
@@ -234,17 +234,15 @@ static void derive_constants(struct ar_discovery *machine, unsigned generation)
         {TOPO_NET_LATENCY, kind->net_latency, count_of(machine, TOPO_HCAS) > 0},
         {TOPO_LIBRARY_RELEASE, kind->library_release, is_known && kind->library_release != NULL}};
     char source[AR_TOPO_TEXT_MAX], names[AR_TOPO_TEXT_MAX] = "";
-    size_t used = 0;
     snprintf(source, sizeof source, "assumed: %.150s", kind->latency_source);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].is_needed && !has_value(machine, rows[i].key)) {
             derive_value(machine, rows[i].key, rows[i].value, source);
-            used +=
-                (size_t)snprintf(names + used, sizeof names - used, "%s%s %s", used > 0 ? ", " : "",
-                                 ar_topo_keys[rows[i].key].name, rows[i].value);
+            ar_append_text(names, sizeof names, "%s%s %s", names[0] != '\0' ? ", " : "",
+                           ar_topo_keys[rows[i].key].name, rows[i].value);
         }
     }
-    if (used > 0) {
+    if (names[0] != '\0') {
         discovery_note(
             machine,
             ar_arena_format(machine->arena, "assumed, since no file has them: %s, from %.100s%s%s",

@@ -243,11 +243,11 @@ struct ar_device_cost *ar_device_cost_single(const struct ar_device_cost *cost,
 char *ar_device_cost_precisions(const struct ar_device_cost *cost,
                                 char text[AR_DEVICE_COST_PRECISIONS_TEXT])
 {
-    int used = 0;
+    text[0] = '\0';
     for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
         if (ar_device_cost_has_group(cost, (enum ar_precision)i, AR_COST_OF_KERNELS)) {
-            used += snprintf(text + used, AR_DEVICE_COST_PRECISIONS_TEXT - (size_t)used, "%s%s",
-                             used > 0 ? ", " : "", ar_precision_names[i]);
+            ar_append_text(text, AR_DEVICE_COST_PRECISIONS_TEXT, "%s%s",
+                           text[0] != '\0' ? ", " : "", ar_precision_names[i]);
         }
     }
     return text;
