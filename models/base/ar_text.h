@@ -47,6 +47,9 @@ void ar_copy_stem(char *target, size_t size, const char *path, const char *suffi
 /** Writes a text as one word of a shell: as it is, or in single quotes. */
 void ar_write_shell_word(FILE *file, const char *text);
 
+/** A text without the blanks around it; those behind it are cut off. */
+char *ar_trim(char *text);
+
 /** Cuts the next part off `*rest` at a `separator`, without the blanks around it; NULL when there
  * is none left. The text is changed. */
 char *ar_next_part(char **rest, char separator);

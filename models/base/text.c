@@ -162,18 +162,21 @@ void ar_copy_stem(char *target, size_t size, const char *path, const char *suffi
     }
 }
 
+char *ar_trim(char *text)
+{
+    static const char blanks[] = " \t\r";
+    text += strspn(text, blanks);
+    for (size_t end = strlen(text); end > 0 && strchr(blanks, text[end - 1]) != NULL; end--) {
+        text[end - 1] = '\0';
+    }
+    return text;
+}
+
 char *ar_next_part(char **rest, char separator)
 {
     const char separators[] = {separator, '\0'};
     char *part = strsep(rest, separators);
-    if (part == NULL) {
-        return NULL;
-    }
-    part += strspn(part, " \t");
-    for (size_t end = strlen(part); end > 0 && strchr(" \t", part[end - 1]) != NULL; end--) {
-        part[end - 1] = '\0';
-    }
-    return part;
+    return part != NULL ? ar_trim(part) : NULL;
 }
 
 void ar_write_shell_word(FILE *file, const char *text)

@@ -40,7 +40,7 @@ static enum ar_status read_line(const struct ar_topo *topo, const char *where, c
                                 struct line *line, struct ar_error *err)
 {
     char *copy = ar_arena_text(topo->arena, text);
-    char *assignment = ar_topo_trim(copy);
+    char *assignment = ar_trim(copy);
     AR_TRY(ar_topo_check_text(where, assignment, true, err));
     line->text = text;
     line->is_entry = *assignment != '#' && *assignment != '\0';
@@ -51,7 +51,7 @@ static enum ar_status read_line(const struct ar_topo *topo, const char *where, c
     char *semicolon = strchr(assignment, ';');
     if (semicolon != NULL) {
         *semicolon = '\0';
-        line->entry.source = ar_topo_trim(semicolon + 1);
+        line->entry.source = ar_trim(semicolon + 1);
     }
     return ar_topo_read_assignment(assignment, topo->arena, &line->entry, err);
 }

@@ -33,17 +33,6 @@ void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *e
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-char *ar_topo_trim(char *text)
-{
-    text += strspn(text, " \t");
-    size_t length = strlen(text);
-    while (length > 0 && strchr(" \t\r", text[length - 1]) != NULL) {
-        length--;
-    }
-    text[length] = '\0';
-    return text;
-}
-
 enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
                                   struct ar_error *err)
 {
@@ -66,10 +55,10 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
     char *equals = strchr(assignment, '=');
     if (equals == NULL) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected key = value",
-                            entry->where, ar_topo_trim(assignment));
+                            entry->where, ar_trim(assignment));
     }
     *equals = '\0';
-    const char *name = ar_topo_trim(assignment);
+    const char *name = ar_trim(assignment);
     entry->key = AR_TOPO_KEYS_COUNT;
     for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
         names[i] = ar_topo_keys[i].name;
@@ -79,7 +68,7 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
         return ar_error_unknown(err, AR_BAD_DATA, entry->where, "key", name, names,
                                 AR_TOPO_KEYS_COUNT);
     }
-    entry->text = ar_topo_trim(equals + 1);
+    entry->text = ar_trim(equals + 1);
     entry->where =
         ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
     size_t length = strlen(entry->text);

@@ -211,9 +211,6 @@ const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *e
 enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
                                        struct ar_topo_entry *entry, struct ar_error *err);
 
-/** Cuts blanks off both ends, in place. */
-char *ar_topo_trim(char *text);
-
 /** Refuses bytes that do not belong into text; those of UTF-8 are allowed where `is_prose`. */
 enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
                                   struct ar_error *err);

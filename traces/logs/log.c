@@ -31,15 +31,6 @@ void ar_copy_clean(char *target, size_t size, const char *source)
     ar_clean(target, strlen(target));
 }
 
-char *ar_trim(char *text)
-{
-    text += strspn(text, " ");
-    for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--) {
-        text[end - 1] = '\0';
-    }
-    return text;
-}
-
 char *ar_unmarked(char *line)
 {
     return line[0] == '#' ? line + strspn(line, "# ") : line;

@@ -47,9 +47,6 @@ void ar_clean(char *text, size_t bytes);
 /** Copies a text, cut if too long, and cleans the copy. */
 void ar_copy_clean(char *target, size_t size, const char *source);
 
-/** A text without the spaces around it; those behind it are cut off. */
-char *ar_trim(char *text);
-
 /** The line behind the `#` that may begin it. */
 char *ar_unmarked(char *line);
 
