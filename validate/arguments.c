@@ -7,7 +7,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-enum { COUNT_MAX = 1000000, HELP_WIDTH = 80, HELP_COLUMN = 22 };
+enum { COUNT_MAX = 1000000, HELP_COLUMN = 22 };
 
 /* The type of an option's field in struct arguments. */
 enum kind {
@@ -213,21 +213,6 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
     return arguments->help || arguments->version ? AR_OK : find_backend(arguments, backend, err);
 }
 
-/* Words in lines of 80 columns, which begin behind the names of options. */
-static void write_help(FILE *file, const char *text)
-{
-    for (size_t column = HELP_COLUMN; *text != '\0';) {
-        size_t size = strcspn(text, " ");
-        if (column + size > HELP_WIDTH && column > HELP_COLUMN) {
-            fprintf(file, "\n%*s", HELP_COLUMN, "");
-            column = HELP_COLUMN;
-        }
-        fprintf(file, "%s%.*s", column > HELP_COLUMN ? " " : "", (int)size, text);
-        column += size + 1;
-        text += size + strspn(text + size, " ");
-    }
-}
-
 void help_write(FILE *file)
 {
     fputs("usage: allreckon-validate [options]\n\n"
@@ -245,8 +230,7 @@ void help_write(FILE *file)
                 rows[i].placeholder != NULL ? rows[i].placeholder : "");
         snprintf(text, sizeof text, rows[i].standard != NULL ? "%s [%s]" : "%s", rows[i].help,
                  rows[i].standard);
-        write_help(file, text);
-        fputc('\n', file);
+        ar_write_words(file, text, strlen(text), HELP_COLUMN, HELP_COLUMN, "");
     }
     fputs("\nbackends of this build:\n", file);
     for (size_t i = 0; i < BACKENDS; i++) {

@@ -47,6 +47,13 @@ void ar_copy_stem(char *target, size_t size, const char *path, const char *suffi
 /** Writes a text as one word of a shell: as it is, or in single quotes. */
 void ar_write_shell_word(FILE *file, const char *text);
 
+/** Writes words, separated by blanks or ends of lines, from column `at` on, and a newline. A line
+ * that is broken ends with `joint`, the next one begins with `indent` blanks. With a joint the
+ * words are those of a command line, in which an option stays with its value. */
+enum { AR_HELP_WIDTH = 80 };
+void ar_write_words(FILE *file, const char *text, size_t length, size_t at, size_t indent,
+                    const char *joint);
+
 /** A text without the blanks around it; those behind it are cut off. */
 char *ar_trim(char *text);
 

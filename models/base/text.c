@@ -192,6 +192,30 @@ void ar_write_shell_word(FILE *file, const char *text)
     fputs(quote, file);
 }
 
+void ar_write_words(FILE *file, const char *text, size_t length, size_t at, size_t indent,
+                    const char *joint)
+{
+    const char *end = text + length;
+    const char *blank = "";
+    for (const char *word = text + strspn(text, " \n"); word < end;) {
+        const char *option = joint[0] != '\0' ? strstr(word, " --") : NULL;
+        size_t size = joint[0] == '\0' ? strcspn(word, " \n")
+                      : option != NULL ? (size_t)(option - word)
+                                       : strcspn(word, "\n");
+        const char *next = word + size + strspn(word + size, " \n");
+        size = word + size < end ? size : (size_t)(end - word);
+        if (at > indent && at + 1 + size + (next < end ? strlen(joint) : 0) > AR_HELP_WIDTH) {
+            fprintf(file, "%s\n%*s", joint, (int)indent, "");
+            at = indent;
+            blank = "";
+        }
+        at += (size_t)fprintf(file, "%s%.*s", blank, (int)size, word);
+        blank = " ";
+        word = next;
+    }
+    fputc('\n', file);
+}
+
 bool ar_next_word(const char **text, char word[AR_WORD_SIZE])
 {
     *text += strspn(*text, " ");

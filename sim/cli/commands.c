@@ -306,34 +306,7 @@ enum ar_status command_find(const char *name, struct command *command, struct ar
 
 /* --- help ------------------------------------------------------------------------------------- */
 
-enum { WIDTH = 80, HELP_INDENT = 21, COMMAND_INDENT = 17 };
-
-/* Writes words, separated by blanks or ends of lines, from column `at` on. A line that is broken
- * ends with `joint`, the next one begins with `indent` blanks. With a joint the words are those of
- * a command line, in which an option stays with its value. */
-static void write_words(FILE *file, const char *text, size_t length, size_t at, size_t indent,
-                        const char *joint)
-{
-    const char *end = text + length;
-    const char *blank = "";
-    for (const char *word = text + strspn(text, " \n"); word < end;) {
-        const char *option = joint[0] != '\0' ? strstr(word, " --") : NULL;
-        size_t size = joint[0] == '\0' ? strcspn(word, " \n")
-                      : option != NULL ? (size_t)(option - word)
-                                       : strcspn(word, "\n");
-        const char *next = word + size + strspn(word + size, " \n");
-        size = word + size < end ? size : (size_t)(end - word);
-        if (at > indent && at + 1 + size + (next < end ? strlen(joint) : 0) > WIDTH) {
-            fprintf(file, "%s\n%*s", joint, (int)indent, "");
-            at = indent;
-            blank = "";
-        }
-        at += (size_t)fprintf(file, "%s%.*s", blank, (int)size, word);
-        blank = " ";
-        word = next;
-    }
-    fputc('\n', file);
-}
+enum { HELP_INDENT = 21, COMMAND_INDENT = 17 };
 
 /* Writes paragraphs; lines that begin with a blank are examples and stay lines. */
 static void write_paragraphs(FILE *file, const char *text)
@@ -346,8 +319,8 @@ static void write_paragraphs(FILE *file, const char *text)
             length += 1 + strcspn(text + length + 1, "\n");
         }
         fputs(is_example ? "  " : "", file);
-        write_words(file, text, length, is_example ? 2 : 0, is_example ? 4 : 0,
-                    is_example ? " \\" : "");
+        ar_write_words(file, text, length, is_example ? 2 : 0, is_example ? 4 : 0,
+                       is_example ? " \\" : "");
         text += length + (text[length] == '\n');
     }
 }
@@ -358,7 +331,7 @@ static void write_command_help(FILE *file, const struct command *command)
     const char *arguments = command->arguments != NULL ? command->arguments : "";
     int length =
         snprintf(usage, sizeof usage, "usage: allreckon %s %s [options]", command->name, arguments);
-    write_words(file, usage, (size_t)length, 0, 4, "");
+    ar_write_words(file, usage, (size_t)length, 0, 4, "");
     fputc('\n', file);
     if (command->operation != NULL) {
         const struct ar_operation *operation = command->operation;
@@ -395,7 +368,7 @@ static void write_command_help(FILE *file, const struct command *command)
         bool is_long = strlen(left) > HELP_INDENT - 3;
         fprintf(file, "  %-*s%s%*s", HELP_INDENT - 3, left, is_long ? "\n" : " ",
                 is_long ? HELP_INDENT : 0, "");
-        write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
+        ar_write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
     }
     fputc('\n', file);
     write_paragraphs(
@@ -421,7 +394,7 @@ void help_write(FILE *file, const struct command *command)
     size_t count = list_commands(list);
     for (size_t i = 0; i < count; i++) {
         size_t at = (size_t)fprintf(file, "  %-*s ", COMMAND_INDENT - 3, list[i].name);
-        write_words(file, list[i].summary, strlen(list[i].summary), at, COMMAND_INDENT, "");
+        ar_write_words(file, list[i].summary, strlen(list[i].summary), at, COMMAND_INDENT, "");
     }
     fputs("\n'allreckon COMMAND --help' shows the options of a command with an example.\n", file);
 }
