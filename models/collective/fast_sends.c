@@ -5,22 +5,53 @@
 
 /* --- elements of many slices ----------------------------------------------------------------- */
 
+/* Where a part begins, and what tells where the next one does without a division. */
+struct boundary {
+    uint32_t part;
+    uint64_t begin, rest; /* of part * remainder by parts */
+};
+
+static struct boundary boundary_of(struct ar_span whole, uint32_t parts, uint32_t part)
+{
+    uint64_t product = part * (whole.count % parts);
+    return (struct boundary){part, part * (whole.count / parts) + product / parts, product % parts};
+}
+
+static struct boundary next_boundary(struct boundary boundary, uint32_t parts, uint64_t quotient,
+                                     uint64_t remainder)
+{
+    uint64_t rest = boundary.rest + remainder;
+    bool is_over = rest >= parts;
+    return (struct boundary){boundary.part + 1, boundary.begin + quotient + is_over,
+                             rest - (is_over ? parts : 0)};
+}
+
 /* The elements of what some members send: those of ar_slice_of_parts(), 0 for a run of none. Slices
- * beside each other often are equal, or whole runs of equal parts. */
+ * beside each other often are equal, or one part each, one after the other. */
 static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
                          const struct block_sends *some, uint64_t *counts)
 {
     uint64_t quotient = whole.count / parts, remainder = whole.count % parts;
-    for (uint32_t i = 0; i < count; i++) {
+    struct boundary end = {0, 0, 0};
+    bool are_runs = remainder == 0;
+    for (uint32_t i = 0; i < count && are_runs; i++) {
+        are_runs = some->period[i] == parts;
+    }
+    for (uint32_t i = 0; i < count && are_runs; i++) {
+        counts[i] = some->run[i] * quotient;
+    }
+    for (uint32_t i = 0; i < count && !are_runs; i++) {
         uint32_t first = some->first[i], run = some->run[i], period = some->period[i];
-        bool is_again = i > 0 && first == some->first[i - 1] && run == some->run[i - 1] &&
-                        period == some->period[i - 1];
-        if (is_again) {
-            counts[i] = counts[i - 1];
-        } else if (run == 0 || (remainder == 0 && period == parts)) {
-            counts[i] = run * quotient;
-        } else {
+        bool is_again = i > 0 && first == some->first[i - 1] && run == some->run[i - 1];
+        if (run == 0 || is_again) {
+            counts[i] = run == 0 ? 0 : counts[i - 1];
+        } else if (period < parts || (uint64_t)first + run > parts) {
             counts[i] = ar_slice_of_parts(whole, parts, first, run, period).count;
+        } else {
+            struct boundary begin = first == end.part ? end : boundary_of(whole, parts, first);
+            end = run == 1 ? next_boundary(begin, parts, quotient, remainder)
+                           : boundary_of(whole, parts, first + run);
+            counts[i] = end.begin - begin.begin;
         }
     }
 }
