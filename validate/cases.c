@@ -179,7 +179,7 @@ static void add_pair_probes(const struct backend *backend, struct measurement ro
     for (row.from = 0; row.from < starts; row.from++) {
         for (row.to = row.from + 1; row.to < row.ranks; row.to++) {
             snprintf(row.tier, sizeof row.tier, "%s:%" PRIu32 "-%" PRIu32,
-                     backend->tier(row.ranks, row.from, row.to), row.from, row.to);
+                     backend->tier(row.from, row.to), row.from, row.to);
             add_probe(row, PROBE_LATENCY, &small, 1, cases);
             add_probe(row, PROBE_BANDWIDTH, elements, count, cases);
         }

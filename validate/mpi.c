@@ -389,9 +389,8 @@ static void mpi_describe(FILE *file)
     mpi_world_describe(&the_world, file);
 }
 
-static const char *mpi_tier(uint32_t ranks, uint32_t from, uint32_t to)
+static const char *mpi_tier(uint32_t from, uint32_t to)
 {
-    (void)ranks;
     bool is_same_node = the_world.first_on_node[from] == the_world.first_on_node[to];
     return is_same_node ? "node" : "network";
 }

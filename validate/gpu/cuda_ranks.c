@@ -308,9 +308,8 @@ static void cuda_describe_run(FILE *file)
     mpi_world_describe(world, file);
 }
 
-static const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to)
+static const char *cuda_tier(uint32_t from, uint32_t to)
 {
-    (void)ranks;
     int from_gpu = (int)(from % devices), to_gpu = (int)(to % devices), has_atomics = 0;
     if (devices < gpus) { /* processes that see each its own */
         return "node";

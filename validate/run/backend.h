@@ -39,9 +39,8 @@ struct backend {
     /** Writes the machine and the libraries as lines "# key: value". */
     void (*describe)(FILE *file);
 
-    /** The tier of the link between two of `ranks` ranks, static storage. NULL: the backend has no
-     * probes. */
-    const char *(*tier)(uint32_t ranks, uint32_t from, uint32_t to);
+    /** The tier of the link between two ranks, static storage. NULL: the backend has no probes. */
+    const char *(*tier)(uint32_t from, uint32_t to);
 
     /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. The
      * arena ends with the measurement. After a failure the program ends, too: the next measurement

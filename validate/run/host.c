@@ -313,9 +313,8 @@ static void host_describe(FILE *file)
     fputs("# ranks: threads of one process, one core each where there are enough\n", file);
 }
 
-static const char *host_tier(uint32_t ranks, uint32_t from, uint32_t to)
+static const char *host_tier(uint32_t from, uint32_t to)
 {
-    (void)ranks;
     (void)from;
     (void)to;
     return "shared-memory";
