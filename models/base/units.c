@@ -105,8 +105,7 @@ enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *byt
     AR_TRY(parse_quantity(where, text, size_units, "a size such as 51.1MB, 64MiB or 256B", &value,
                           err));
     /* "51.1MB" is not exactly 51100000 in binary: number and product round by 2^-53 each. Below
-     * 2^50 that is a quarter of a byte at most, so that the nearest whole number is the one meant.
-     */
+     * 2^50 that is a quarter of a byte at most, so the nearest whole number is the one meant. */
     double whole = nearbyint(value);
     if (fabs(value - whole) > value * 0x1p-52 || whole >= 0x1p50) {
         return refuse_quantity(where, text, "", "a whole number of bytes below 2^50", "", err);
@@ -172,8 +171,7 @@ enum ar_status ar_parse_number(const char *where, const char *text, double min, 
     return AR_OK;
 }
 
-/* Prints with the largest unit of `units` (ascending in steps of 1000) that keeps the number >= 1.
- */
+/* Prints with the largest unit of `units` (ascending by 1000 each) that keeps the number >= 1. */
 static const char *format_scaled(double value, const char *const *names, size_t names_count,
                                  char text[AR_UNIT_TEXT])
 {

@@ -51,8 +51,7 @@ static uint64_t lowest_bit(uint32_t group)
 }
 
 /* Group 0 is the root; others are between their children, as far from both as their lowest bit
- * says: 8 between 4 and 12. Where the parent would be beyond the last group, it is the one below.
- */
+ * says: 8 between 4 and 12. Where the parent would be beyond the last group, it is that below. */
 static uint32_t parent_of(uint32_t groups, uint32_t group)
 {
     uint64_t bit = lowest_bit(group);

@@ -11,8 +11,7 @@
 
 #include "ar_algorithm.h"
 
-/** A library in a release, as it was asked for: `nccl-2.23`; without a text (NULL) anything runs.
- */
+/** A library in a release, as asked for: `nccl-2.23`; without a text (NULL) anything runs. */
 struct ar_runner {
     const char *text;
     size_t name_size; /**< of the library, at the beginning of the text */

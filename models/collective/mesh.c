@@ -154,8 +154,7 @@ void ar_mesh_place(const struct ar_mesh *mesh, uint32_t rank, uint32_t *group, u
     *place = to[true];
 }
 
-/* Counts the run of places that share a node with the first, and sees whether all runs are as long.
- */
+/* Counts the places in a row that share a node with the first, and whether all rows are as long. */
 uint32_t ar_mesh_node_members(const struct ar_mesh *mesh, uint32_t gpus_per_node)
 {
     uint32_t ranks = ar_mesh_group_ranks(mesh);

@@ -1,5 +1,4 @@
-/* Fits a library to measured calls; what it then predicts, and how far that is from measurements.
- */
+/* Fits a library to measured calls; what it then predicts, and how far from measurements. */
 #include "ar_library_fit.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* The parameters of the fitted model, where they start from, and how long a choice takes by them.
- */
+/* The parameters of the fitted model, where they start, and how long a choice takes by them. */
 #include <math.h>
 
 #include "ar_library_fit.h"

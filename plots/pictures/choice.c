@@ -1,5 +1,4 @@
-/* Which rows of a file may be drawn as one picture: those chosen by `--where`, if they are alike.
- */
+/* Which rows of a file may be drawn as one picture: those of `--where`, if they are alike. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

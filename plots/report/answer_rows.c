@@ -206,8 +206,7 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
     char bytes[AR_UNIT_TEXT];
-    /* The best of the rows that differ from a row only in their algorithm; SIZE_MAX: there is none.
-     */
+    /* The best of the rows that differ from a row only in their algorithm; SIZE_MAX: none. */
     size_t next = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
         if (has_result(rows, i) && rows->list[i].gpus == rows->list[best].gpus &&

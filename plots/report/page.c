@@ -218,8 +218,7 @@ static void write_command_line(FILE *file, struct page_parts *parts)
         ar_arena_own(parts->arena, text, free), "</code></pre></details>\n");
 }
 
-/* Bytes at the beginning of an SVG's text that are names of its parts, which nobody wants to read.
- */
+/* Bytes at the beginning of an SVG's text that are names of its parts, which nobody reads. */
 static size_t skip_names(const char *at)
 {
     static const char *const names[][2] = {{"<title>gnuplot_plot", "</title>"},

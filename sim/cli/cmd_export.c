@@ -1,5 +1,4 @@
-/* export: what other programs read. A format is a row: how its scenario is loaded, and its writer.
- */
+/* export: what other programs read. A format is a row: how its scenario is loaded, its writer. */
 #include <math.h>
 #include <string.h>
 

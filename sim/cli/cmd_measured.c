@@ -45,8 +45,7 @@ static const char *const *list_paths(const struct options *options, const struct
 }
 
 /* The request that `calibrate` and `compare` have in common. Rows are those of the set that the
- * file is of; of one of several sets, or none, those of the machine that the cluster is a model of.
- */
+ * file is of; of one of several sets, or none, those of the machine that the cluster models. */
 static void make_rows_request(const struct options *options, const struct sets *sets,
                               const struct ar_scenario *scenario,
                               struct ar_measured_request *request)
@@ -171,8 +170,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     return AR_OK;
 }
 
-/* Further rows of the measured set that has a file of this stem, beside a fit to the shipped ones.
- */
+/* Further rows of the measured set with a file of this stem, beside a fit to the shipped ones. */
 static enum ar_status compare_set(const struct options *options, const struct sets *sets,
                                   struct ar_comparison *comparison, struct ar_error *err)
 {

@@ -239,8 +239,7 @@ struct parser {
     struct option names[OPTIONS_MAX + 1];
 };
 
-/* Options of other programs, each with blanks around it, and the option that means the same here.
- */
+/* Options of other programs, each with blanks around it, and what means the same here. */
 static const struct other_words {
     const char *words, *said_here;
 } other_words[] = {

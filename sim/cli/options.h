@@ -30,8 +30,7 @@ struct option_values {
 };
 
 /** A parsed command line. Texts are NULL, and counts 0, where an option was not given and has no
- * default. Some commands have an own option of the name of a key; the key is then none of theirs.
- */
+ * default. Some commands have an own option of a key's name; the key is then none of theirs. */
 struct options {
     const struct command *command;
     struct ar_arena *arena;   /**< ends with the command */

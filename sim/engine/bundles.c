@@ -108,8 +108,7 @@ static uint32_t place_peer(const struct bundle *bundle, size_t place)
 }
 
 /* From the states of the ranks into the arrays of their places. No division in the inner loops,
- * here and in bundle_store(): steps of uneven ranks are short, and spent half of their time on it.
- */
+ * here and in bundle_store(): steps of uneven ranks are short, and spent half their time on it. */
 static void bundle_load(const struct bundle_run *run)
 {
     const struct recurrence *recurrence = run->all;

@@ -109,8 +109,7 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
     }
 }
 
-/* The rates of parts are those of the largest of the call: messages differ by an element at most.
- */
+/* The rates of parts are those of the largest of the call: they differ by an element at most. */
 void recurrence_run_tree(struct recurrence *recurrence)
 {
     const struct ar_phase *phase = recurrence->phase;

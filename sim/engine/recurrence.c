@@ -10,8 +10,7 @@
 
 #include "ar_text.h"
 
-/* Messages from which on it is worth to look whether a ring is steady: it takes some milliseconds.
- */
+/* Messages from which on it is worth to look whether a ring is steady: it takes milliseconds. */
 #define JUMPS_FROM 4e6
 
 /* --- room ------------------------------------------------------------------------------------ */

@@ -8,8 +8,7 @@
  *
  * The grammar has one pass forward and one backward of one stage, in which only an update waits for
  * collectives beside the computations. All else is refused. It has no place for the waits and
- * copies of a framework.
- */
+ * copies of a framework. */
 #include "exports.h"
 
 #include <inttypes.h>

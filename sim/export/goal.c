@@ -19,8 +19,7 @@
  * subtracts one from the size.
  *
  * Format: spcl/LogGOPSim, `txt2bin.re`; T. Hoefler, C. Siebert, A. Lumsdaine: Group Operation
- * Assembly Language, ICPP (2009).
- */
+ * Assembly Language, ICPP (2009). */
 #include "exports.h"
 
 #include <inttypes.h>

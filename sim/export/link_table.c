@@ -2,8 +2,7 @@
  *
  * A link of bandwidth B that carries b bytes is busy for b / B, whatever the engine. Its busy
  * fraction is that over the time in which the communication stream is busy (`allreduce_s` of a
- * row), which is the engine's.
- */
+ * row), which is the engine's. */
 #include "exports.h"
 
 #include <inttypes.h>

@@ -13,8 +13,7 @@
  * takes no nanosecond is left out. Process IDs are rank + 1, since
  * viewers take 0 for the idle process, and thread IDs are unique in the file.
  *
- * Format: "Trace Event Format", Google, complete events ("X") and metadata ("M").
- */
+ * Format: "Trace Event Format", Google, complete events ("X") and metadata ("M"). */
 #include "exports.h"
 
 #include <inttypes.h>

@@ -3,8 +3,7 @@
  *
  * Sizes go from 8 bytes to 64 GiB, eight to a doubling; neighbours with the same choice are one
  * line. `min_bytes` is the first size of a choice; the first line begins at 0, the last one has no
- * end. Channels, operations in flight and registered buffers are left to NCCL (-1).
- */
+ * end. Channels, operations in flight and registered buffers are left to NCCL (-1). */
 #include "exports.h"
 
 #include <inttypes.h>

@@ -11,8 +11,7 @@
  *
  * The hop over which a rank of class c sends in step s of the period is number c * AR_PERIOD_MAX +
  * s of the tree of classes. Who receives over it may be of several classes, each of which hears of
- * it.
- */
+ * it. */
 #include <string.h>
 
 #include "flows_tree.h"

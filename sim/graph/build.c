@@ -104,8 +104,7 @@ uint32_t build_again_layers(const struct ar_build *build, const struct ar_run *r
     return left < run->layers ? left : run->layers;
 }
 
-/* Times of the parts of a run in sum; `again_s` is that of a layer that computes something again.
- */
+/* Times of the parts of a run in sum; `again_s`: of a layer that computes something again. */
 static double sum_parts_s(const struct ar_build *build, const struct ar_run *run,
                           const double parts_s[AR_PARTS_COUNT], double again_s)
 {

@@ -37,9 +37,7 @@ struct ar_machine_factors {
     } kinds[AR_MACHINE_KINDS];
 };
 
-/** Asks for rows, and has the parameters of their predictions. All texts and lists are the
- * caller's.
- */
+/** Asks for rows, and has the parameters of their predictions. Texts and lists are the caller's. */
 struct ar_measured_request {
     const char *command; /**< begins error lines: `calibrate`, `compare` or the name of a set */
     const char *const *paths; /**< of the logs */

@@ -86,8 +86,7 @@ enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_aren
 /** Asks for the rows of a set alone, and by default those on more nodes than it fits held out. */
 void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_measured_request *request);
 
-/** Asks for messages of the algorithm of a set, or calls; the request has the scenario of the set.
- */
+/** Asks for messages of the algorithm of a set, or calls; the request has the set's scenario. */
 void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_measured_request *request);
 
 /** Takes the rows of a set, and behind them those of `more` files; `scenario` has what the command

@@ -258,8 +258,7 @@ static const struct ar_column columns[PARAMETER_COLUMNS] = {
     COLUMN(string, prior_source, "prior_source", "where that is from"),
 };
 
-/* A line of CSV and JSON: a parameter leaves the columns of errors empty, and the other way round.
- */
+/* A line of CSV and JSON: a parameter leaves the columns of errors empty, and vice versa. */
 struct line {
     struct fitted_parameter parameter;
     struct ar_compared_error error;

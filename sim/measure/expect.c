@@ -384,8 +384,7 @@ static size_t count_verdicts(const struct ar_expectation *expectation, enum ar_v
     return count;
 }
 
-/* Returns the names of suspects that the rows do not tell from the first one, of so many at most.
- */
+/* Returns the names of suspects that the rows do not tell from the first one, so many at most. */
 static const char *list_equals(const struct ar_expectation *expectation, size_t max,
                                struct ar_arena *arena)
 {

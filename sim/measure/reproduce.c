@@ -51,8 +51,7 @@ struct predictions {
 
 /* --- one prediction ------------------------------------------------------------------------ */
 
-/* The factor by which an engine with a band of its own may err on the time of a step; 1 for others.
- */
+/* The factor by which an engine with a band of its own may err on a step; 1 for others. */
 static double error_factor(const struct ar_row *row, double deviations)
 {
     double share = deviations / (2 * AR_BAND95_DEVIATIONS);

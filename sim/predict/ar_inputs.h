@@ -43,8 +43,7 @@ bool resource_is_path(enum resource kind, const char *name);
 /** Adds to the error of an unknown name how a path would look; returns its status. */
 enum ar_status resource_add_path(enum resource kind, struct ar_error *err);
 
-/** Turns a name or path into a path; an unknown name is an error that names the nearest known one.
- */
+/** Turns a name or path into a path; the error of an unknown name has the nearest known one. */
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,
                              char path[RESOURCE_PATH], struct ar_error *err);
 
@@ -81,8 +80,7 @@ enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, cons
                               const char *name, const struct ar_input **input,
                               struct ar_error *err);
 
-/** The fitted table that a cluster names: it lies beside the cluster's file, or is a shipped one.
- */
+/** The fitted table that a cluster names: beside the cluster's file, or a shipped one. */
 enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_name,
                                  const char *name, const struct ar_library_table **table,
                                  struct ar_error *err);

@@ -94,8 +94,7 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
                    size_t gpus_count);
 
 /** Before scenarios that differ in payload only are run one after the other: all that concerns one
- * scenario, values without effect, what is assumed or beyond measurements, whether it takes long.
- */
+ * scenario, values without effect, what is assumed or not measured, whether it takes long. */
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s);
 
 /** Notes that an engine takes long, if it does. */
@@ -118,7 +117,6 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 /** The values of the cluster file whose source is "assumed". */
 void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario);
 
-/** How many of so many rows are not exact, if any, and how far such rows were from the simulation.
- */
+/** How many of so many rows are not exact, if any, and how far such were from the simulation. */
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count);
 size_t ar_rows_estimates(const struct ar_row *rows, size_t count);

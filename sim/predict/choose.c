@@ -1,5 +1,4 @@
-/* The fastest shape of an algorithm, and the fastest algorithm: `--shape best`, `--algorithm auto`.
- */
+/* The fastest shape of an algorithm (`--shape best`), and the fastest algorithm (`auto`). */
 #include <inttypes.h>
 #include <math.h>
 

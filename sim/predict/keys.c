@@ -1,5 +1,4 @@
-/* The table of keys: how the text of each is read into the scenario, and how its value is printed.
- */
+/* The table of keys: how the text of each is read into the scenario, and its value printed. */
 #include <inttypes.h>
 #include <string.h>
 

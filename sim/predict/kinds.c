@@ -136,8 +136,7 @@ static double simulated_messages(const struct ar_collective *collective, bool *h
 }
 
 /* To find the shares of links that a message of a tree has takes so long, or so long where ranks
- * are followed as classes (fast_tree.c); measured on dgx-h100 and abci-v100, 512 to 65,536 ranks.
- */
+ * are followed as classes (fast_tree.c); measured on dgx-h100, abci-v100, 512 to 65,536 ranks. */
 #define TREE_MESSAGE_S    0.3e-6
 #define CLASSES_S         20e-3
 #define CLASSES_MESSAGE_S 0.12e-6

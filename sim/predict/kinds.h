@@ -158,8 +158,7 @@ struct work_known *timer_find_known(struct timer *timer, const struct ar_work *w
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
                                 struct ar_error *err);
 
-/** Whether flows that were made for one work are those of another, which may differ in its bytes.
- */
+/** Whether flows that were made for one work are those of another, which may differ in bytes. */
 bool work_has_flows_of(const struct ar_work *known, const struct ar_work *work);
 
 /** The engine that times a work. */

@@ -245,8 +245,7 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
 }
 
 /* Links that were made slow or taken out, though no message takes them, and routes where nothing is
- * to choose.
- */
+ * to choose. */
 static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     if (ar_engine_times_calls(scenario->engine)) {

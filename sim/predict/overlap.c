@@ -1,5 +1,4 @@
-/* Computations and messages slow down those beside them, which moves them in turn: a fixed point.
- */
+/* Computations and messages slow down those beside them, which moves them: a fixed point. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,8 +210,7 @@ static int compare_intervals(const void *a, const void *b)
     return AR_COMPARE(first->begin_s, second->begin_s);
 }
 
-/* When does each role send something beside its computations? `intervals` has room for all tasks.
- */
+/* When does each role send beside its computations? `intervals` has room for all tasks. */
 static void list_busy(const struct ar_graph *graph, double speed_frac,
                       struct ar_interval *intervals, struct ar_slowdown *slowdowns)
 {

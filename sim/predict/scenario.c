@@ -1,5 +1,4 @@
-/* Scenarios: keys as they are set, the inputs that they name, and what follows where no key says.
- */
+/* Scenarios: keys as they are set, the inputs they name, and what follows where no key says. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

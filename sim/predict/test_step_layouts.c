@@ -136,8 +136,7 @@ Test(step, gathers_beside_tensor_parallelism_take_longer_where_both_need_the_sam
     }
 }
 
-/* --- overlaps ---------------------------------------------------------------------------------
- */
+/* --- overlaps --------------------------------------------------------------------------------- */
 
 enum { OVERLAPS_COUNT = 16 };
 

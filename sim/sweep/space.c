@@ -184,8 +184,7 @@ static enum ar_status check_taken(const struct adding *adding, size_t taken, str
 }
 
 /* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
- * count.
- */
+ * count. */
 static enum ar_status add_payloads(struct adding *adding, struct ar_error *err)
 {
     struct space *space = adding->space;

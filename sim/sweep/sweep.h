@@ -75,8 +75,7 @@ enum ar_status sweep_plan(struct sweep_request *request, struct space_request *p
  * many processes. Freed with sweep_close(), also after a failure. */
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err);
 
-/** Prints the rows that are there of a sweep that was interrupted, and reports what is left of it.
- */
+/** Prints the rows that are there of an interrupted sweep, and reports what is left of it. */
 enum ar_status sweep_report_interrupt(struct sweep *sweep, struct ar_error *err);
 
 /** Writes files and output when all points have their row; fails if a point failed. Steps go to

@@ -10,8 +10,7 @@
 #include "ar_text.h"
 #include "sweep.h"
 
-/* A row as far as it decides its place in the output. Rows are many, so each is read once for it.
- */
+/* A row as far as it decides its place in the output: each of many rows is read once for it. */
 struct row_summary {
     uint32_t point;
     bool is_ok;

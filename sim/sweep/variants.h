@@ -140,6 +140,5 @@ bool variants_repeats_bare(const struct variants *variants, uint32_t variant);
 size_t variants_seed(const struct variants *variants, uint32_t variant);
 
 /** Numbers the combinations of conditions: two variants have the same number if they differ only in
- * choices, layouts if they differ in no key of layout_conditions. At most the number of variants.
- */
+ * choices, layouts if they differ in no key of layout_conditions. At most as many as variants. */
 uint32_t variants_condition(const struct variants *variants, uint32_t variant);

@@ -61,8 +61,7 @@ static uint32_t hca_of(const struct search *search, uint32_t gpu)
     return gpu * search->hcas / search->gpus;
 }
 
-/* Notes that an order begins and ends at its HCAs and is closed, if it is a cycle; or forgets it.
- */
+/* Notes that an order begins and ends at its HCAs and is closed, if a cycle; or forgets it. */
 static void close_order(struct search *search, uint32_t first, uint32_t last, int change)
 {
     uint32_t start = hca_of(search, first), end = hca_of(search, last);
@@ -234,8 +233,7 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
     if (!is_found) {
         return;
     }
-    /* The least bound for each order in turn, so that fewer channels than orders are served well.
-     */
+    /* The least bound for each order in turn: fewer channels than orders are served well. */
     uint32_t min = 1;
     for (uint32_t order = 0; order < search->count; order += search->stride) {
         uint32_t max = search->bounds[order];

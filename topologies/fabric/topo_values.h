@@ -206,8 +206,7 @@ void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *e
 const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *entries,
                                                  enum ar_topo_key key);
 
-/** Reads `key = value` into an entry whose `where` says where it stood; the text is cut in place.
- */
+/** Reads `key = value` into an entry whose `where` says where it stood; cuts the text in place. */
 enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
                                        struct ar_topo_entry *entry, struct ar_error *err);
 
@@ -215,8 +214,7 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
 enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
                                   struct ar_error *err);
 
-/** Reports that the value of a key contradicts others, or that it is missing; returns its status.
- */
+/** Reports that the value of a key contradicts others, or is missing; returns its status. */
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
                               const char *expected, struct ar_error *err);
 

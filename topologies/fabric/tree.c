@@ -8,8 +8,7 @@
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-/* Links of a level: its cables, spread evenly over the switches at both ends; or one of their sum.
- */
+/* Links of a level: its cables, spread evenly over the switches at both ends; or their sum. */
 static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;

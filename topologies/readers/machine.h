@@ -78,8 +78,7 @@ enum ar_status nic_add(const struct source *source, const char *name, uint64_t p
 enum ar_status nic_set_rate(const struct source *source, struct nic *nic, double rate_bps,
                             struct ar_error *err);
 
-/** Adds a note for people, which is the arena's, once; those beyond MACHINE_NOTES_MAX are dropped.
- */
+/** Adds a note for people, the arena's, once; those beyond MACHINE_NOTES_MAX are dropped. */
 void discovery_note(struct ar_discovery *machine, const char *text);
 
 /** NVLinks between each two GPUs and from each to switches. */

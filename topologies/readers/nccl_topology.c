@@ -3,8 +3,7 @@
  *
  * XML is read by expat, element by element; nothing outside of the text is read. Facts are added
  * when the document has ended: GPUs in the order of their numbers, and of those that some element
- * confirms.
- */
+ * confirms. */
 #include <expat.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -280,8 +279,7 @@ static enum ar_status begin_pci(struct reader *reader, const char *const *attrib
                              .pci = vendor << 16 | (device & 0xffff),
                              .gpu = NONE,
                              .nic = NONE};
-    /* `16 GT/s`, `32.0 GT/s PCIe`; none or another text: not given. Width 0 means 16, as in NCCL.
-     */
+    /* `16 GT/s`, `32.0 GT/s PCIe`; none or another text: not given. Width 0 is 16, as in NCCL. */
     uint64_t lanes;
     char *end = NULL;
     const char *speed = find_attribute(attributes, "link_speed");
@@ -476,8 +474,7 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
         AR_TRY(fact_add_count(source, TOPO_GPUS, reader->gpus_count, "GPUs from here on", err));
         AR_TRY(facts_add_switches(source, reader->gpus_count, groups, err));
         AR_TRY(add_pcie_rate(reader, err));
-        /* The model of the first GPU that is known and what follows from it; others are compared.
-         */
+        /* The model of the first known GPU and what follows from it; others are compared. */
         for (uint32_t i = 0; i < reader->gpus_count; i++) {
             char what[MACHINE_TEXT_MAX];
             uint32_t pci = reader->gpus[i].pci;

@@ -38,8 +38,7 @@ double ar_draw_normal(struct ar_draw *draw);
 void ar_jitter_factors(struct ar_draw *draw, double frac, uint32_t ranks, double *factors);
 
 /** The factor of the slowest of `ranks` ranks, as the mean of many steps: the quantile of Blom
- * (Statistical Estimates and Transformed Beta-Variables, 1958), good to 1 % of what it is above 1.
- */
+ * (Statistical Estimates and Transformed Beta-Variables, 1958), good to 1 % of its part above 1. */
 double ar_jitter_slowest(double frac, uint32_t ranks);
 
 /** Half the width of the 95 % confidence interval of the mean of `count` independent values, given

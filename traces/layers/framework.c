@@ -19,8 +19,7 @@ const char *const ar_term_kinds[] = {
     [AR_TERM_RATE] = "rate",     [AR_TERM_BYTES] = "bytes", [AR_TERM_PRECISION] = "precision",
     [AR_TERM_TEXT] = "rule"};
 
-/* Parses a value with its unit, in SI units; wire.precision is 0 for same, else 1 + ar_precision.
- */
+/* Parses a value with its unit, in SI units; wire.precision: 0 is same, else 1 + ar_precision. */
 static enum ar_status parse_term(enum ar_term term, const char *where, const char *text,
                                  double *number, struct ar_error *err)
 {

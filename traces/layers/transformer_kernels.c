@@ -274,8 +274,7 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     bool is_biased = transformer_has_biases(model) && model->lora == 0;
     bool has_qkv_bias = is_biased || (model->biases == AR_BIASES_QKV && model->lora == 0);
     add_norm(&sizes, pass, kernels);
-    /* Queries, keys and values from the hidden state, or from latent vectors that are normalized.
-     */
+    /* Queries, keys and values from the hidden state, or from normalized latent vectors. */
     double columns = sizes.query + sizes.keys + sizes.values;
     double norm_passes = pass == AR_PASS_BACKWARD ? 5 : 2;
     if (model->key_latent == 0) {

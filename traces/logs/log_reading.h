@@ -9,8 +9,7 @@
 
 /* --- runs and rows ------------------------------------------------------------------------- */
 
-/** The readers of whole files: each reads a text into `logs`, which has its path and no runs yet.
- */
+/** The readers of whole files: each reads a text into `logs`, with its path and no runs yet. */
 enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t bytes,
                                  struct ar_error *err);
 enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,

@@ -136,8 +136,7 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
         log->collective = ar_collective_of_name(name);
     }
     AR_TRY(read_devices(reader, json_object_get(document, "config")));
-    /* The environment tells how many processes were started: without MPI each is rank 0 of its own.
-     */
+    /* The environment tells how many processes were started: without MPI each is its own rank 0. */
     static const char *const keys[] = {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE="};
     const json_t *env = json_object_get(document, "env");
     for (size_t i = 0; i < 2 * json_array_size(env); i++) {

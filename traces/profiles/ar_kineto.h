@@ -39,8 +39,7 @@
 #include "ar_trace.h"
 
 /** Waits of the GPU in a step that is still called bound by the GPU, as a part of its time without
- * communication. Of the two recorded runs of ResNet-50 at hand one waits 1 to 2 %, the other 80 %.
- */
+ * communication. Of the two recorded runs of ResNet-50 at hand one waits 1 to 2 %, one 80 %. */
 #define AR_KINETO_IDLE_MAX 0.1
 
 enum ar_kineto_times { AR_KINETO_RECORDED, AR_KINETO_KERNELS };

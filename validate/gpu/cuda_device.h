@@ -17,8 +17,7 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
 /** Calls a function of CUDA, and leaves the function that calls it with its error. */
 #define CUDA_TRY(function, ...) AR_TRY(cuda_check(function(__VA_ARGS__), #function, err))
 
-/** Make memory (at least one byte), streams and events on the current GPU; they end with the arena.
- */
+/** Make memory (at least a byte), streams, events on the current GPU; they end with the arena. */
 enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
                              struct ar_error *err);
 enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err);

@@ -49,8 +49,7 @@ struct kernel_lane {
 /** A result: the lane waited in vain for rank `result - KERNEL_STUCK`. */
 #define KERNEL_STUCK (UINT64_MAX - UINT32_MAX)
 
-/** Multiprocessors of the current GPU, and the blocks that lanes can have there at the same time.
- */
+/** Multiprocessors of the current GPU, and the blocks that lanes can have at the same time. */
 cudaError_t kernels_capacity(uint32_t *processors, uint32_t *blocks);
 
 /** Executes lanes of the current GPU, `blocks` for each; all begin together, in each iteration

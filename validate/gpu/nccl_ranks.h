@@ -56,8 +56,7 @@ struct nccl_place {
     ncclUniqueId id;
 };
 
-/** Communicators of the ranks of this process, made once for all measurements that want the same.
- */
+/** Communicators of this process's ranks, made once for all measurements that want the same. */
 struct nccl_communicators {
     uint32_t ranks;
     uint32_t x; /**< rows of so many ranks; 0: no torus */

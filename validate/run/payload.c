@@ -52,8 +52,7 @@ static int compare_counts(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* Adds where the parts of a dimension begin, and within each of them those of the next dimension.
- */
+/* Adds where the parts of a dimension begin, and within each those of the next dimension. */
 static void add_nested(const struct ar_shape *shape, uint32_t dimension, struct ar_span span,
                        uint64_t *begins, size_t *count)
 {

@@ -370,8 +370,7 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
     rings_leave(actor);
 }
 
-/* Does all moves of a call, of `elements` elements on the lane; its last messages may be in flight.
- */
+/* Does all moves of a call of `elements` on the lane; its last messages may be in flight. */
 static void actor_walk(struct actor *actor, uint32_t call, uint64_t elements)
 {
     const struct collective_run *run = actor->run;
