@@ -138,9 +138,9 @@ Test(cuda, probes_run_between_gpus_and_on_one)
     struct machine machine;
     standin_start(3, true);
     cr_assert_eq(backend_cuda.start(&config, &machine, &err), AR_OK);
-    cr_expect_str_eq(backend_cuda.tier(4, 0, 3), "device");
-    cr_expect_str_eq(backend_cuda.tier(4, 0, 1), "nvlink");
-    cr_expect_str_eq(backend_cuda.tier(4, 1, 2), "pcie");
+    cr_expect_str_eq(backend_cuda.tier(0, 3), "device");
+    cr_expect_str_eq(backend_cuda.tier(0, 1), "nvlink");
+    cr_expect_str_eq(backend_cuda.tier(1, 2), "pcie");
 }
 
 /* Places before and behind the first vector, runs that lie alike and differently. */
