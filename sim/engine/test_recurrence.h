@@ -6,13 +6,16 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "recurrence.h"
 
 static inline void test_recurrence_create(struct ar_arena *arena, const struct ar_flows *flows,
                                           struct ar_trial *trial, struct recurrence *recurrence)
 {
-    static const struct ar_message_cost no_cost = {.is_any = false};
+    struct ar_message_cost *cost = ar_arena_alloc(arena, 1, sizeof *cost);
+    memcpy(cost->path_s, ar_cluster_facts(trial->collective.cluster)->message.path_s,
+           sizeof cost->path_s);
     *recurrence = (struct recurrence){.trial = trial,
                                       .flows = flows,
                                       .collective = &trial->collective,
@@ -20,7 +23,7 @@ static inline void test_recurrence_create(struct ar_arena *arena, const struct a
                                       .positions = ar_shape_ranks(&trial->collective.shape),
                                       .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12,
-                                      .cost = &no_cost};
+                                      .cost = cost};
     recurrence_create(arena, recurrence);
 }
 
