@@ -522,14 +522,14 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
-/* What a step takes as long as its input does not come later. */
+/* The time of a step whose input is there in time. */
 static double wanted_s(const struct ar_timing *timing)
 {
     return timing->compute_s + timing->exposed_s + timing->bubble_s;
 }
 
-/* The wait for the slowest GPU where compute times spread and are not drawn; of stragglers, what
- * they do not make the others wait anyway. */
+/* Finds how long GPUs wait for the slowest one where compute times spread and no jitter is drawn;
+ * beside stragglers, only what they do not wait for these anyway. */
 static enum ar_status find_slowest(const struct ar_job *job, struct ar_timing *timing,
                                    struct ar_error *err)
 {

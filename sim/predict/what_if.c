@@ -67,8 +67,8 @@ const char *ar_what_if_next_gpu(const char *cost_table)
     return NULL;
 }
 
-/* Finds the first GPU of the stage that computes longest; on others a slow GPU may only take what
- * they wait anyway. */
+/* Finds the first GPU of the stage that computes longest. A slow GPU of another stage may cost
+ * nothing: that stage waits for the longest one in any case. */
 static enum ar_status find_busiest_stage(const struct ar_scenario *scenario, struct ar_arena *arena,
                                          uint32_t *rank, struct ar_error *err)
 {
