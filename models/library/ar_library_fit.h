@@ -151,9 +151,26 @@ struct ar_library_row {
     enum ar_calls calls; /**< what the library was left to choose from, as ar_tuning_choose() */
 };
 
+/** From this size on a call is large. */
+enum { AR_LIBRARY_LARGE_BYTES = 1 << 20 };
+
+/** What measured machines tell of one kind of rows on a machine without any. */
+struct ar_told {
+    bool has_factors; /**< machines that are left out are predicted better with their factors */
+    double reach; /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not known */
+};
+
+/** What they tell of calls: factors on the values. */
+struct ar_library_told {
+    double factors[AR_LIBRARY_PARAMETERS_COUNT];
+    struct ar_told kinds[2][2]; /**< [on several nodes][large] */
+    uint64_t sets_count;        /**< measured ones that tell */
+};
+
 /** A fitted library. */
 struct ar_library {
     struct ar_tuning tuning;
+    const struct ar_library_told *told; /**< NULL: it is fitted, or nobody tells */
     double values[AR_LIBRARY_PARAMETERS_COUNT];
     /** Covariance of the logarithms of the values. */
     double covariance[AR_LIBRARY_PARAMETERS_COUNT][AR_LIBRARY_PARAMETERS_COUNT];

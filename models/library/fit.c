@@ -122,11 +122,32 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
     return variance;
 }
 
+/* On a machine without rows: by what others tell, in the band of those that were left out. */
+static struct ar_library_prediction predict_told(const struct ar_library *library,
+                                                 enum ar_choice choice,
+                                                 const struct ar_library_run *run)
+{
+    const struct ar_told *kind =
+        &library->told->kinds[run->nodes > 1][run->bytes >= AR_LIBRARY_LARGE_BYTES];
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        values[i] = library->values[i] * (kind->has_factors ? library->told->factors[i] : 1);
+    }
+    double time_s = ar_library_time(&library->tuning, values, choice, run);
+    return (struct ar_library_prediction){.choice = choice,
+                                          .time_s = time_s,
+                                          .low_s = time_s * exp(-kind->reach),
+                                          .high_s = time_s * exp(kind->reach)};
+}
+
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
                                                 enum ar_calls calls,
                                                 const struct ar_library_run *run)
 {
     enum ar_choice choice = ar_tuning_choose(&library->tuning, calls, run);
+    if (library->told != NULL) {
+        return predict_told(library, choice, run);
+    }
     double time_s = ar_library_time(&library->tuning, library->values, choice, run);
     double own = library->residual_frac * library->residual_frac +
                  ar_residual_away(run->nodes, library->nodes_max);

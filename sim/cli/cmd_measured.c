@@ -157,6 +157,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
     }
     make_rows_request(options, sets, scenario, &request);
+    request.factors = scenario->machines;
     request.is_messages = !ar_engine_times_calls(scenario->engine);
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
     AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
@@ -337,32 +338,6 @@ static enum ar_status expect_scenario(const struct options *options, const struc
                               options->engine);
 }
 
-/* Takes what the shipped sets tell of a machine that nothing is fitted to, if the release of its
- * library and its GPUs are known. */
-static enum ar_status take_factors(const struct options *options, const struct sets *sets,
-                                   const struct ar_scenario *scenario,
-                                   struct ar_measured_request *request, struct ar_error *err)
-{
-    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    struct ar_machine_factors *factors;
-    if (scenario->table != NULL || facts->links_fitted[0] != '\0' || scenario->constants == NULL ||
-        !scenario->engine->has_band || !facts->has_gpu_generation ||
-        (scenario->release == NULL && facts->library_release[0] == '\0')) {
-        return AR_OK;
-    }
-    factors = ar_arena_alloc(options->arena, 1, sizeof *factors);
-    AR_TRY(ar_machine_factors_read(sets->index.folder, facts, scenario->constants->tuning.release,
-                                   factors, err));
-    request->factors = factors;
-    if (sets->one != NULL && sets->one->machine[0] != '\0') {
-        ar_note(option_notes(options),
-                "measured set %s: its machine is among those that tell what is expected "
-                "('allreckon accuracy' leaves it out)",
-                sets->one->name);
-    }
-    return AR_OK;
-}
-
 /* Takes `--nodes`: the hosts of all logs, or a list of as many counts as there are logs. */
 static enum ar_status take_nodes(const struct options *options, struct ar_measured_request *request,
                                  struct ar_error *err)
@@ -411,7 +386,13 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     take_release(measured, option_notes(options), options->arena, scenario);
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
-    AR_TRY(take_factors(options, sets, scenario, &request, err));
+    request.factors = scenario->machines;
+    if (request.factors != NULL && sets->one != NULL && sets->one->machine[0] != '\0') {
+        ar_note(option_notes(options),
+                "measured set %s: its machine is among those that tell what is expected "
+                "('allreckon accuracy' leaves it out)",
+                sets->one->name);
+    }
     ar_note_assumed(option_notes(options), scenario);
     return ar_expect_run(&request, measured, options->arena, expectation, err);
 }

@@ -203,6 +203,29 @@ Test(cli_collectives, what_cannot_be_is_one_line)
     CLI_REFUSE(64, "broadcast --cluster abci-v100 --payload 1MB", rows);
 }
 
+/* The engine of a library predicts a machine without a fit by what others tell, and says so. */
+Test(cli_collectives, other_machines_tell_of_one_that_nobody_measured)
+{
+    struct cli_run run = cli_good("$AR allreduce --cluster dgx-h100 --gpus 128 --engine library "
+                                  "--payload 64MiB --format csv");
+    struct cli_table *row = cli_table(run.out);
+    double time_s = cli_number(row, 1, "allreduce_s");
+    CLI_HAS(run.err, "nothing is fitted to cluster dgx-h100: calls are what ", "of other machines");
+    CLI_HAS(cli_cell(row, 1, "engine_options"),
+            "library nccl-2.21.5, by 37 sets of other machines");
+    cr_expect_lt(1.5 * cli_number(row, 1, "low_s"), time_s);
+    cr_expect_gt(cli_number(row, 1, "high_s"), 1.5 * time_s);
+    row = cli_table(cli_good("$AR allreduce --cluster dgx-h100 --gpus 8 --engine library --payload "
+                             "1GiB --format csv --quiet")
+                        .out);
+    cr_expect_float_eq(cli_number(row, 1, "allreduce_s"), 4029.4e-6, 0.1 * 4029.4e-6,
+                       "measured: validate/data/collectives/dgx_h100_1n.csv");
+    CLI_HAS(cli_good("$AR allreduce --cluster abci-v100 --set library.release=2.8.4 --gpus 8 "
+                     "--engine library --payload 1MiB")
+                .err,
+            "nccl-2.8.4 tell");
+}
+
 Test(cli_collectives, the_fastest_algorithm_says_what_a_library_can_run)
 {
     struct cli_run run = cli_good("$AR allreduce --cluster dgx-h100 --gpus 64 --algorithm auto "

@@ -154,7 +154,8 @@ static enum ar_status library_check(const struct ar_engine *engine,
         return ar_error_set(err, AR_USAGE,
                             "engine library: cluster %s has no library.cost_table; expected a "
                             "cluster from 'allreckon calibrate LOG... --cluster %s --out "
-                            "NAME.topo', or --engine nccl",
+                            "NAME.topo', or library.release, library.node_bus and gpu.generation, "
+                            "by which other machines tell, or --engine nccl",
                             cluster, cluster);
     }
     if (library == NULL) {
@@ -194,7 +195,7 @@ static enum ar_status library_check(const struct ar_engine *engine,
     for (size_t i = 0; i < count; i++) {
         if (runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0)) {
             return ar_error_set(err, AR_USAGE,
-                                engine->has_band
+                                engine->has_band && library->told == NULL
                                     ? "engine %s: the cost table of cluster %s is of one node; "
                                       "expected one that was fitted with library.net_bus"
                                     : "engine %s: cluster %s has no library.net_bus; expected the "
@@ -256,15 +257,25 @@ static enum ar_status library_run(struct ar_trial *trial, struct ar_error *err)
 {
     char head[AR_OPTIONS_TEXT];
     (void)err;
-    snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows",
-             trial->library->tuning.release->name, trial->library->rows_count);
-    library_run_calls(trial, ar_library_predict, head, "a model fitted to measurements");
+    const struct ar_library *library = trial->library;
+    const char *release = library->tuning.release->name;
+    if (library->told != NULL) {
+        snprintf(head, sizeof head, "library %s, by %" PRIu64 " sets of other machines", release,
+                 library->told->sets_count);
+    } else {
+        snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows", release,
+                 library->rows_count);
+    }
+    library_run_calls(trial, ar_library_predict, head,
+                      library->told != NULL ? "what other machines tell"
+                                            : "a model fitted to measurements");
     return AR_OK;
 }
 
 const struct ar_engine ar_engine_library = {
     .name = "library",
-    .title = "measured: what 'calibrate' fitted to the communication library, with its error",
+    .title = "calls of the communication library: what 'calibrate' fitted, else what measured "
+             "machines tell of another, with the error",
     .cost = {.trial_s = 50e-6, .rank_s = 100e-9}, /* a formula per all-reduce */
     .check = library_check,
     .has_band = true,

@@ -11,7 +11,7 @@
 #define AR_ACCURACY_PAIR_RATIO 1.1
 
 /** Rows from these sizes on count, and are large. */
-enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = AR_MEASURED_LARGE_BYTES };
+enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = AR_LIBRARY_LARGE_BYTES };
 
 /** Errors of one operation of a set or, with an empty operation, of all its rows, or of several
  * sets. */

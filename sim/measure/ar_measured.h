@@ -14,28 +14,8 @@
 #include "ar_library_table.h"
 #include "ar_link_fit.h"
 #include "ar_log.h"
+#include "ar_machine_factors.h"
 #include "ar_scenario.h"
-
-/** Rows from this size on are large. */
-enum { AR_MEASURED_LARGE_BYTES = 1 << 20 };
-
-/** Kinds of rows of a machine without rows of its own: calls or messages, in a node, across
- * InfiniBand, whose constants NCCL has, or another network, below 1 MiB or from there on. Kinds
- * that differ in calls or messages alone have one place. */
-enum { AR_MACHINE_PLACES = 6, AR_MACHINE_KINDS = 2 * AR_MACHINE_PLACES };
-
-/** Findings on other machines for one with these GPUs and HCAs: of calls, and of the numbers of
- * messages (logarithms of factors on what the file, or ar_link_fit_open(), has). */
-struct ar_machine_factors {
-    double calls[AR_LIBRARY_PARAMETERS_COUNT];
-    double messages[AR_LINK_COSTS_COUNT];
-    uint64_t sets_count; /**< measured ones that tell of calls */
-    struct ar_machine_kind {
-        bool has_factors; /**< machines that are left out are predicted better with them */
-        double reach;     /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not
-                               known */
-    } kinds[AR_MACHINE_KINDS];
-};
 
 /** Asks for rows, and has the parameters of their predictions. Texts and lists are the caller's. */
 struct ar_measured_request {
@@ -135,7 +115,7 @@ const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *meas
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
 const char *ar_measured_unit(const struct ar_measured *measured);
 
-/** The index of a row's kind in ar_machine_factors.kinds, on a machine with these HCAs; modulo
+/** The index of a row's kind in ar_learnt_kind_names, on a machine with these HCAs; modulo
  * AR_MACHINE_PLACES its place. */
 size_t ar_measured_kind(const struct ar_measured_row *row, enum ar_hca_kind hcas);
 

@@ -168,30 +168,12 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     return AR_COMPARED_HELD_OUT;
 }
 
-/* The findings on other machines for rows of this kind. */
-static const struct ar_machine_kind *find_kind(const struct ar_measured_request *request,
-                                               const struct ar_measured_row *row)
-{
-    const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
-    return &request->factors->kinds[ar_measured_kind(row, facts->hca_kind)];
-}
-
-/* Gives a prediction the band of machines that were left out. */
-static void band_prediction(const struct ar_machine_kind *kind,
-                            struct ar_library_prediction *prediction)
-{
-    prediction->low_s = prediction->time_s * exp(-kind->reach);
-    prediction->high_s = prediction->time_s * exp(kind->reach);
-}
-
-/* Compares a call of NCCL: by one call of the library, if the algorithm is nothing else. `told` is
- * what other machines tell of the library; NULL: they are not asked. */
+/* Compares a call of NCCL: by one call of the library, if the algorithm is nothing else. */
 static enum ar_status compare_call(const struct ar_measured_request *request,
-                                   const struct ar_library *told, const struct ar_measured_row *row,
+                                   const struct ar_measured_row *row,
                                    struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
-    const struct ar_machine_kind *kind = told != NULL ? find_kind(request, row) : NULL;
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
     bool is_call = ar_engine_times_calls(scenario->engine) &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
@@ -220,12 +202,7 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
     }
     if (is_call) {
         struct ar_library_row seen = ar_library_engine_row(scenario->cluster, &row->call);
-        const struct ar_library *library =
-            kind != NULL && kind->has_factors ? told : library_of(scenario);
-        prediction = scenario->engine->predict_call(library, calls, &seen.run);
-        if (kind != NULL) {
-            band_prediction(kind, &prediction);
-        }
+        prediction = scenario->engine->predict_call(library_of(scenario), calls, &seen.run);
     }
     struct ar_compared *made = ar_comparison_add(comparison, row, fitted_set(scenario, row),
                                                  &prediction, ar_comparison_reference(scenario));
@@ -276,7 +253,12 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
         .collective = row->messages.collective, .calls = &call, .calls_count = 1, .times = &time};
     const struct ar_engine *engine = /* operations that a library has no model of are messages */
         ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
-    const struct ar_machine_kind *kind = request->factors != NULL ? find_kind(request, row) : NULL;
+    const struct ar_library_run *run = &row->call.run;
+    const struct ar_told *kind =
+        request->factors == NULL
+            ? NULL
+            : &request->factors
+                   ->message_kinds[run->nodes > 1][run->bytes >= AR_LIBRARY_LARGE_BYTES];
     struct ar_cluster *told = NULL;
     double costs[AR_LINK_COSTS_COUNT];
     for (size_t i = 0; kind != NULL && kind->has_factors && i < measured->machines_count; i++) {
@@ -296,8 +278,9 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
     AR_TRY(status);
     struct ar_library_prediction prediction = {
         .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
-    if (kind != NULL) {
-        band_prediction(kind, &prediction);
+    if (kind != NULL) { /* of machines that were left out */
+        prediction.low_s = prediction.time_s * exp(-kind->reach);
+        prediction.high_s = prediction.time_s * exp(kind->reach);
     }
     ar_comparison_add(comparison, row, fitted_set(scenario, row), &prediction, NULL);
     return AR_OK;
@@ -334,26 +317,19 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }
-    struct ar_library *told = NULL; /* NCCL's own constants times the factors of other machines */
-    if (request->factors != NULL && scenario->constants != NULL) {
-        struct ar_tuning tuning = scenario->constants->tuning;
-        tuning.factor_logs = request->factors->calls;
-        told = ar_arena_alloc(arena, 1, sizeof *told);
-        ar_library_start(&tuning, told);
-    }
     if (measured->calls_count > 0 && scenario->engine->has_band && scenario->table == NULL) {
         ar_note(request->notes,
                 "cluster %s has no library.cost_table: nothing is fitted, the model has %s "
                 "('allreckon calibrate' fits it to measured rows)",
                 ar_cluster_facts(scenario->cluster)->name,
-                told != NULL ? "what other machines tell" : "its priors");
+                scenario->machines != NULL ? "what other machines tell" : "its priors");
     }
     *comparison = ar_comparison_begin(measured->rows_count, arena);
     struct kept_flows kept = {.flows = NULL};
     enum ar_status status = AR_OK;
     for (size_t i = 0; i < measured->rows_count && status == AR_OK; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        status = row->is_call ? compare_call(request, told, row, comparison, err)
+        status = row->is_call ? compare_call(request, row, comparison, err)
                               : compare_algorithm(request, measured, row, &kept, comparison, err);
     }
     ar_flows_destroy(kept.flows);

@@ -503,7 +503,7 @@ static const char *describe_basis(const struct ar_measured_request *request,
             ? ar_arena_format(arena,
                               "nothing fitted here: what %" PRIu64
                               " sets of other machines tell, constants of %s and the specification",
-                              request->factors->sets_count, tuning->release->name)
+                              request->factors->told.sets_count, tuning->release->name)
             : ar_arena_format(arena,
                               "nothing fitted: constants of %s and the specification, with "
                               "the scatter of machines that were not fitted",

@@ -573,9 +573,8 @@ const char *ar_measured_unit(const struct ar_measured *measured)
 size_t ar_measured_kind(const struct ar_measured_row *row, enum ar_hca_kind hcas)
 {
     const struct ar_library_run *run = &row->call.run;
-    size_t network = run->nodes == 1 ? 0 : hcas == AR_HCA_INFINIBAND ? 2 : 4;
-    return (size_t)(row->is_call ? 0 : AR_MACHINE_PLACES) + network +
-           (run->bytes >= AR_MEASURED_LARGE_BYTES ? 1 : 0);
+    return (size_t)(row->is_call ? 0 : AR_MACHINE_PLACES) +
+           ar_machine_place(run->nodes, run->bytes, hcas);
 }
 
 const char *ar_measured_algorithm(const struct ar_measured_row *row,

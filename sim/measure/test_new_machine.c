@@ -46,28 +46,22 @@ Test(new_machine, shipped_factors_are_those_of_the_gpus)
 
 Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
 {
-    struct ar_error err = {.text = ""};
     struct ar_machine_factors factors;
     struct ar_cluster_facts facts = {.gpu_generation = AR_GPU_BLACKWELL};
-    TEST_OK(ar_machine_factors_read(AR_TEST_SOURCE_DIR "/validate/data/", &facts,
-                                    ar_release_default, &factors, &why));
+    TEST_OK(ar_machine_factors_read(&facts, ar_release_default, &factors, &why));
     cr_expect_lt(factors.calls[AR_NODE_BANDWIDTH], 0);
     cr_expect_lt(factors.messages[AR_LINK_NVLINK_BANDWIDTH], 0);
-    cr_expect_eq(factors.sets_count, 37);
-    for (size_t k = 0; k < AR_MACHINE_KINDS; k++) {
-        cr_expect_gt(factors.kinds[k].reach, 0, "%s", ar_learnt_kind_names[k]);
+    cr_expect_eq(factors.told.sets_count, 37);
+    for (int i = 0; i < 4; i++) {
+        cr_expect_gt(factors.told.kinds[i / 2][i % 2].reach, 0, "calls, kind %d", i);
+        cr_expect_gt(factors.message_kinds[i / 2][i % 2].reach, 0, "messages, kind %d", i);
     }
-    struct ar_measured_row row = {.is_call = false, .call.run = {.nodes = 1, .bytes = 1 << 20}};
-    cr_expect(factors.kinds[ar_measured_kind(&row, AR_HCA_INFINIBAND)].has_factors,
-              "all-to-all in a node");
-    row.call.run.bytes /= 2;
-    cr_expect_not(factors.kinds[ar_measured_kind(&row, AR_HCA_INFINIBAND)].has_factors,
-                  "small all-to-all in a node");
-    row.call.run = (struct ar_library_run){.nodes = 2, .bytes = 1 << 20};
-    cr_expect_not(factors.kinds[ar_measured_kind(&row, AR_HCA_SLINGSHOT)].has_factors,
+    cr_expect(factors.message_kinds[0][1].has_factors, "large all-to-all in a node");
+    cr_expect_not(factors.message_kinds[0][0].has_factors, "small all-to-all in a node");
+    facts.hca_kind = AR_HCA_SLINGSHOT;
+    TEST_OK(ar_machine_factors_read(&facts, ar_release_default, &factors, &why));
+    cr_expect_not(factors.message_kinds[1][1].has_factors,
                   "large all-to-all: better on Polaris, which has most rows, and worse on four");
-    cr_expect_neq(ar_machine_factors_read("nowhere/", &facts, ar_release_default, &factors, &err),
-                  AR_OK);
 }
 
 /* --- a few sets ----------------------------------------------------------------------------- */

@@ -93,6 +93,8 @@ struct ar_scenario {
     const struct ar_library_table *table; /**< fitted; NULL: the cluster has none */
     const struct ar_library
         *constants; /**< NCCL's own; NULL: the cluster has no library.node_bus */
+    const struct ar_machine_factors
+        *machines; /**< what others tell of this one; NULL: it is fitted, or nobody tells */
     const struct ar_framework *framework; /**< `none` if none was named */
     const struct ar_trace *trace;         /**< NULL: bare collectives, or a workload */
     const struct ar_device_cost *cost;    /**< of a workload */
@@ -244,7 +246,8 @@ static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenar
 struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                           const struct ar_algorithm *algorithm);
 
-/** The fitted library, and that of the engine, fitted or NCCL's own; NULL if there is none. */
+/** The fitted library, and that of the engine, fitted, by what other machines tell or NCCL's own;
+ * NULL if there is none. */
 static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenario *scenario)
 {
     return scenario->table != NULL ? &scenario->table->library : NULL;
@@ -254,7 +257,8 @@ static inline const struct ar_library *ar_scenario_library(const struct ar_scena
 {
     bool is_fitted = scenario->engine == NULL || scenario->engine->has_band ||
                      !ar_engine_times_calls(scenario->engine);
-    return is_fitted ? ar_scenario_fitted(scenario) : scenario->constants;
+    return is_fitted && scenario->machines == NULL ? ar_scenario_fitted(scenario)
+                                                   : scenario->constants;
 }
 
 /** Whether ranks of a step differ, if only in when they begin the second one. */

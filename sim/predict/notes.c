@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_library_engine.h"
+#include "ar_machine_factors.h"
 #include "ar_row.h"
 #include "ar_text.h"
 #include "ar_units.h"
@@ -158,7 +159,15 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t nodes = (scenario->gpus + per_node - 1) / per_node;
-    bool is_measured = engine->has_band;
+    bool is_measured = engine->has_band && scenario->table != NULL;
+    if (scenario->machines != NULL) {
+        ar_note(notes,
+                "nothing is fitted to cluster %s: calls are what %" PRIu64
+                " sets of other machines "
+                "and %s tell, in bands of machines that were left out",
+                ar_cluster_facts(scenario->cluster)->name, scenario->machines->told.sets_count,
+                scenario->constants->tuning.release->name);
+    }
     uint32_t measured = 0;
     for (int i = 0; i < 2 && is_measured; i++) {
         const struct ar_library_nodes *known =

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ar_library_engine.h"
+#include "ar_machine_factors.h"
 #include "ar_numbers.h"
 #include "ar_units.h"
 #include "kinds.h"
@@ -222,6 +223,28 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
     return AR_OK;
 }
 
+/* Lets the engine of a library predict a machine that nothing is fitted to by what others tell, if
+ * the release of its library and its GPUs are known. */
+static enum ar_status ask_machines(struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    bool is_fitted = scenario->table != NULL || facts->links_fitted[0] != '\0';
+    bool has_release = scenario->release != NULL || facts->library_release[0] != '\0';
+    scenario->machines = NULL;
+    if (!scenario->engine->has_band || is_fitted || scenario->constants == NULL || !has_release ||
+        !facts->has_gpu_generation) {
+        return AR_OK;
+    }
+    struct ar_library *told = ar_arena_alloc(scenario->arena, 1, sizeof *told);
+    struct ar_machine_factors *machines = ar_arena_alloc(scenario->arena, 1, sizeof *machines);
+    *told = *scenario->constants;
+    AR_TRY(ar_machine_factors_read(facts, told->tuning.release, machines, err));
+    told->told = &machines->told;
+    scenario->constants = told;
+    scenario->machines = machines;
+    return AR_OK;
+}
+
 /* --- the cluster ------------------------------------------------------------------------------ */
 
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
@@ -258,6 +281,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     if (scenario->cluster == NULL) {
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
+    AR_TRY(ask_machines(scenario, err));
     if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
         uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
         scenario->channels = hcas > 0 ? hcas : 1;
