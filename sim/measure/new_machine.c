@@ -18,16 +18,14 @@ _Static_assert((int)AR_GPU_GENERATIONS_COUNT <= (int)AR_HIERARCHY_CLASSES &&
 enum { ROUNDS = 10, BYTES_MIN = 1024 };
 
 /* Chosen by the errors of machines that were left out (README.md). */
-#define ROWS_MAX     100.0 /* a set counts as at most so many */
-#define RESIDUAL     0.08  /* of a row of calls; Huber's bound, too */
-#define CLASS_SPREAD 0.2   /* of factors in a node, */
-#define OWN_SPREAD   0.02  /* where what is a machine's own is left to the residuals; */
-#define NET_HELD     0.05  /* of the network: of the spread of a prior, */
-#define NET_CLASS    0.02
+#define RESIDUAL     0.08 /* of a row of calls */
+#define CLASS_SPREAD 0.2  /* of factors in a node, */
+#define OWN_SPREAD   0.02 /* where what is a machine's own is left to the residuals; */
+#define NET_CLASS    0.02 /* of the network */
 #define NET_OWN      0.3
-#define LINK_SPREAD  0.3 /* of numbers of messages: between classes and between machines */
-#define FREEDOM      4   /* of Student's t of machines' own deviations of calls (2 to 5: as good) */
-#define SPREAD_WHOLE 0.3 /* priors narrower than this narrow all spreads */
+#define LINK_SPREAD  0.3  /* of numbers of messages: between classes and between machines */
+#define FREEDOM      4    /* of Student's t of calls: machines' own deviations, and rows */
+#define SPREAD_WHOLE 0.3  /* priors narrower than this narrow all spreads */
 #define STEP         1e-4 /* of a logarithm, for slopes */
 
 static size_t parameters_of(enum ar_learnt_part part)
@@ -43,10 +41,10 @@ static struct ar_hierarchy hierarchy_begin(enum ar_learnt_part part)
         bool is_call = part == AR_LEARNT_CALLS, is_held = is_call && ar_machine_is_of_net(part, k);
         double prior = is_call ? ar_library_parameters[k].spread : AR_LINK_PRIOR_SPREAD;
         double whole = fmin(1, prior / SPREAD_WHOLE);
-        hierarchy.mean_spread[k] = prior * (is_held ? NET_HELD : 1);
         hierarchy.class_spread[k] = whole * (is_held   ? NET_CLASS
                                              : is_call ? CLASS_SPREAD
                                                        : LINK_SPREAD);
+        hierarchy.mean_spread[k] = is_call ? hierarchy.class_spread[k] : prior;
         hierarchy.own_spread[k] = whole * (is_held ? NET_OWN : is_call ? OWN_SPREAD : LINK_SPREAD);
     }
     return hierarchy;
@@ -128,8 +126,7 @@ static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt
             slopes[k] = (log(time_s) - predicted) / STEP;
             seen += slopes[k] * logs[k];
         }
-        double weight = fmin(1, ROWS_MAX / (double)set->calls_count) / (RESIDUAL * RESIDUAL) /
-                        fmax(1, fabs(error) / RESIDUAL);
+        double weight = (FREEDOM + 1) / (FREEDOM * RESIDUAL * RESIDUAL + error * error);
         for (size_t a = 0; a < COUNT; a++) {
             group->pull[a] += weight * slopes[a] * seen;
             for (size_t b = 0; b < COUNT; b++) {

@@ -117,14 +117,10 @@ static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_f
     }
 }
 
-/* Ten rows say what is the machine's own, the factors what all machines have in common. */
-Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
+/* Loads the few sets, and what they tell. */
+static struct ar_learnt load_few(struct ar_set_rows *rows[FEW])
 {
-    enum { FACTORS, ROWS, BOTH, WAYS };
-    struct ar_set_rows *rows[FEW];
     struct ar_learnt learnt = {.sets = ar_arena_alloc(&arena, FEW, sizeof *learnt.sets)};
-    struct ar_learnt_factors *factors = ar_arena_alloc(&arena, 1, sizeof *factors);
-    struct ar_error_sum sums[WAYS] = {{.count = 0}};
     struct ar_scenario scenario = ar_scenario_begin(&arena);
     for (size_t i = 0; i < FEW; i++) {
         struct ar_estimate *unfitted;
@@ -134,6 +130,35 @@ Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
             ar_estimate_run(&rows[i]->request, rows[i]->measured, NULL, &arena, &unfitted, &why));
         TEST_OK(ar_learnt_add(&learnt, rows[i], unfitted, unfitted, &why));
     }
+    return learnt;
+}
+
+/* Every tenth row of a set takes twenty times as long as it did. */
+Test(few_sets, odd_rows_hardly_move_the_factors)
+{
+    struct ar_set_rows *rows[FEW];
+    struct ar_learnt learnt = load_few(rows);
+    struct ar_learnt_factors *factors = ar_arena_alloc(&arena, 2, sizeof *factors);
+    TEST_OK(ar_learnt_solve(&learnt, NULL, &factors[0], &why));
+    for (size_t i = 0; i < rows[FEW - 1]->measured->rows_count; i += 10) {
+        rows[FEW - 1]->measured->rows[i].call.time_s *= 20;
+    }
+    TEST_OK(ar_learnt_solve(&learnt, NULL, &factors[1], &why));
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        cr_expect_float_eq(factors[1].parts[AR_LEARNT_CALLS].factors[k][AR_GPU_BLACKWELL],
+                           factors[0].parts[AR_LEARNT_CALLS].factors[k][AR_GPU_BLACKWELL], 0.1,
+                           "%s", ar_library_parameters[k].name);
+    }
+}
+
+/* Ten rows say what is the machine's own, the factors what all machines have in common. */
+Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
+{
+    enum { FACTORS, ROWS, BOTH, WAYS };
+    struct ar_set_rows *rows[FEW];
+    struct ar_learnt learnt = load_few(rows);
+    struct ar_learnt_factors *factors = ar_arena_alloc(&arena, 1, sizeof *factors);
+    struct ar_error_sum sums[WAYS] = {{.count = 0}};
     for (int way = 0; way < WAYS; way++) {
         sums[way].arena = &arena;
     }
