@@ -44,6 +44,7 @@ static struct ar_hierarchy hierarchy_begin(enum ar_learnt_part part)
         hierarchy.class_spread[k] = whole * (is_held   ? NET_CLASS
                                              : is_call ? CLASS_SPREAD
                                                        : LINK_SPREAD);
+        /* of calls means are as near the constants as classes are to means */
         hierarchy.mean_spread[k] = is_call ? hierarchy.class_spread[k] : prior;
         hierarchy.own_spread[k] = whole * (is_held ? NET_OWN : is_call ? OWN_SPREAD : LINK_SPREAD);
     }
