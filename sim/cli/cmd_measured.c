@@ -256,11 +256,11 @@ static void take_release(const struct ar_measured *measured, FILE *notes, struct
     struct ar_tuning ignored;
     const char *named = measured->library;
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    const char *release = ar_arena_text(arena, named + (strncmp(named, "NCCL ", 5) == 0 ? 5 : 0));
-    if (scenario->release != NULL || named == release || strncmp(named, "NCCL ", 5) != 0 ||
+    if (scenario->release != NULL || strncmp(named, "NCCL ", 5) != 0 ||
         facts->library_cost[0] != '\0') {
         return;
     }
+    const char *release = ar_arena_text(arena, named + 5);
     if (ar_tuning_find("log", release, 0, 0, &ignored, &why) == AR_OK) {
         scenario->release = release;
     } else {
@@ -273,15 +273,12 @@ static void take_release(const struct ar_measured *measured, FILE *notes, struct
 static bool next_model(const char **name, char word[AR_WORD_SIZE])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits[] = "0123456789";
-    for (const char *at = *name; *at != '\0'; at += strspn(at, " -_,")) {
+    while (**name != '\0') {
+        const char *at = *name + strspn(*name, " -_,");
         size_t length = strcspn(at, " -_,"), begin = strspn(at, letters);
-        bool is_model = begin > 0 && strspn(at + begin, digits) >= 2 && length < AR_WORD_SIZE;
-        if (is_model) {
-            snprintf(word, AR_WORD_SIZE, "%.*s", (int)length, at);
-        }
-        at += length;
-        *name = at;
-        if (is_model) {
+        snprintf(word, AR_WORD_SIZE, "%.*s", (int)length, at);
+        *name = at + length;
+        if (begin > 0 && strspn(at + begin, digits) >= 2 && length < AR_WORD_SIZE) {
             return true;
         }
     }
@@ -294,18 +291,13 @@ static enum ar_status check_gpu(const struct ar_measured *measured,
 {
     const char *found = measured->gpu, *known = "";
     char model[AR_WORD_SIZE], other[AR_WORD_SIZE];
-    bool is_same = true;
+    bool is_same = true, is_done = !next_model(&found, model);
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
         known = strcmp(parameter.key, "gpu.model") == 0 ? parameter.text : known;
     }
-    if (next_model(&found, model)) {
-        for (const char *rest = known; next_model(&rest, other);) {
-            is_same = strcmp(model, other) == 0;
-            if (is_same) {
-                break;
-            }
-        }
+    for (const char *rest = known; !is_done && next_model(&rest, other);) {
+        is_done = is_same = strcmp(model, other) == 0;
     }
     return is_same
                ? AR_OK

@@ -359,7 +359,18 @@ Test(cli_expect, units_are_in_question_where_a_machine_is_too_fast)
     cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[1248],/ {$4 /= 100; $5 = \"\"} {print}' %s >fast.csv",
              CLI_MEASURED);
     struct cli_run run = cli_good("$AR expect fast.csv" FITTED);
-    CLI_HAS(run.out, "faster than this machine should be: check units; ");
+    CLI_HAS(run.out, "faster than this machine should be: check units and the cluster file; ");
+}
+
+/* The rate of the second row is inside its band, but above that of the HCAs of its nodes. */
+Test(cli_expect, rates_that_hcas_cannot_carry_are_not_as_expected)
+{
+    cli_good("printf 'collective,gpus,nodes,payload_bytes,time_us\\nallgather,64,16,1073741824,%%s"
+             "\\n' 11000 >good.csv && sed s/11000/6000/ good.csv >above.csv");
+    CLI_LINES(cli_good("$AR expect good.csv --cluster mn5 --format csv").out, ",as expected,", 1);
+    struct cli_run run = cli_good("$AR expect above.csv --cluster mn5 --format csv");
+    CLI_LINES(run.out, ",fast: check units,", 1);
+    CLI_HAS(run.err, "1 of 1 row is faster than this machine should be");
 }
 
 Test(cli_expect, each_log_may_have_its_own_number_of_nodes)
