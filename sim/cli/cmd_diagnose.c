@@ -1,6 +1,7 @@
 /* diagnose: a measured step beside the predicted one, its MFU, and where the difference may lie. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ar_row.h"
 #include "ar_units.h"
@@ -46,10 +47,9 @@ enum { FINDINGS_MAX = 80 };
 struct diagnosis {
     const struct ar_scenario *scenario;
     double measured_s, predicted_s;
-    double tokens; /* in a step */
-    double flop,
-        causal_flop; /* operations of a step; `causal`: attention to earlier tokens alone */
-    double peak;     /* dense peak of all GPUs, flop/s */
+    double tokens;            /* in a step */
+    double flop, causal_flop; /* of a step; `causal`: attention to earlier tokens alone */
+    double peak;              /* dense peak of all GPUs, flop/s */
     struct finding list[FINDINGS_MAX];
     size_t count, readings_count;
 };
@@ -124,8 +124,7 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
     double apart = distance(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < ar_what_if_causes_count; i++) {
         struct ar_row row;
-        struct ar_error
-            ignored; /* a cause may have no meaning, such as a precision of another GPU */
+        struct ar_error ignored; /* a cause may have no meaning, such as another GPU's precision */
         if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], inputs, &row, &ignored) ==
                 AR_OK &&
             row.fits != 0 && distance(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
@@ -194,28 +193,26 @@ static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct opti
 static enum ar_status read_measured(const struct options *options, struct diagnosis *diagnosis,
                                     struct ar_error *err)
 {
-    if ((options->tokens_per_s == NULL) == (options->step_s == NULL)) {
+    bool is_time = options->step_s != NULL;
+    double number;
+    if ((options->tokens_per_s != NULL) == is_time) {
         return ar_error_set(err, AR_USAGE,
                             "diagnose: found %s; expected one of --tokens-per-s and --step-s",
-                            options->step_s == NULL ? "neither" : "both");
+                            is_time ? "both" : "neither");
     }
-    if (options->step_s != NULL) {
-        return ar_error_blame(
-            ar_parse_number("--step-s", options->step_s, 1e-6, 1e9, &diagnosis->measured_s, err),
-            AR_USAGE, err);
-    }
-    double rate;
-    AR_TRY(ar_error_blame(
-        ar_parse_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &rate, err), AR_USAGE,
-        err));
-    diagnosis->measured_s = diagnosis->tokens / rate;
+    enum ar_status status =
+        is_time
+            ? ar_parse_number("--step-s", options->step_s, 1e-6, 1e9, &number, err)
+            : ar_parse_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &number, err);
+    AR_TRY(ar_error_blame(status, AR_USAGE, err));
+    diagnosis->measured_s = is_time ? number : diagnosis->tokens / number;
     return AR_OK;
 }
 
 static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
 {
     const struct ar_scenario *scenario = diagnosis->scenario;
-    const struct finding *measured = &diagnosis->list[0];
+    const struct finding *measured = diagnosis->list, *last = measured + diagnosis->count - 1;
     ar_note(notes,
             "mfu: operations of the model over %.4g Tflop/s a GPU, the dense peak of cost table %s "
             "in %s; recomputed ones are not counted",
@@ -232,6 +229,9 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
                   "where it is given so"
             : distance(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
                 ? "the step is as long as predicted, within 3 %"
+            : strcmp(last->kind, "cause") != 0
+                ? "no cause that is known here explains the step: its options, layout or cluster "
+                  "may be others"
                 : "one number cannot tell causes apart that give the same step: check the first "
                   "ones, or measure a step without communication, and compare");
 }

@@ -44,6 +44,12 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
     struct cli_run run = cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 "
                                   "--strategy zero3 --global-batch 64 --tokens-per-s 3e6");
     CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
+    CLI_COUNTS(run.err, {"no cause that is known here explains the step", 1},
+               {"check the first ones", 0});
+    CLI_HAS(cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
+                     "zero3 --global-batch 64 --tokens-per-s 3e5")
+                .err,
+            "check the first ones");
 }
 
 /* A step that was predicted with a cause is explained by it first. */
