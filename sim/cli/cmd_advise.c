@@ -144,18 +144,17 @@ static const char *say_change(struct adviser *adviser, const char *what, const s
                               const struct advice *changed)
 {
     double percent = 100 * (changed->tokens_per_s / plan->tokens_per_s - 1);
-    bool is_same = fabs(percent) < 0.5;
-    char rate[AR_UNIT_TEXT];
-    const char *text =
-        ar_arena_format(adviser->arena, "%s: %s tokens/s, %s%.3g %%%s", what,
-                        ar_format_number(changed->tokens_per_s, rate),
-                        is_same ? "the same within " : "", is_same ? 0.5 : fabs(percent),
-                        is_same       ? ""
-                        : percent > 0 ? " more"
-                                      : " less");
-    return isnan(changed->days) || is_same ? text
-                                           : ar_arena_format(adviser->arena, "%s, %+.1f days", text,
-                                                             changed->days - plan->days);
+    char number[AR_UNIT_TEXT];
+    const char *rate = ar_format_number(changed->tokens_per_s, number);
+    if (fabs(percent) < 0.5) {
+        return ar_arena_format(adviser->arena, "%s: %s tokens/s, the same within 0.5 %%", what,
+                               rate);
+    }
+    const char *text = ar_arena_format(adviser->arena, "%s: %s tokens/s, %.3g %% %s", what, rate,
+                                       fabs(percent), percent > 0 ? "more" : "less");
+    return isnan(changed->days) ? text
+                                : ar_arena_format(adviser->arena, "%s, %+.3g days", text,
+                                                  changed->days - plan->days);
 }
 
 /* --- losses and changes ----------------------------------------------------------------------- */
@@ -234,6 +233,9 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
             continue;
         }
         struct advice changed = find_training(adviser, "change", change.name, &row);
+        if (i == AR_WHAT_IF_NEXT_GPU) { /* --price and --power are those of the present GPUs */
+            changed.cost = changed.energy_kWh = NAN;
+        }
         changed.text = say_change(adviser, change.text, plan, &changed);
         add_advice(adviser, &changed);
     }
@@ -257,9 +259,7 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
                                   "found a step whose operations are not known; expected a "
                                   "transformer");
     }
-    if (adviser->is_mesh_fixed) {
-        adviser->gpus_max = row->gpus;
-    }
+    adviser->gpus_max = adviser->is_mesh_fixed ? row->gpus : adviser->gpus_max;
     if (row->gpus * 2 == adviser->gpus_max) {
         adviser->half = find_training(adviser, "change", "half-gpus", row);
     }

@@ -96,6 +96,17 @@ Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
               "%g of %g s", lost_s, step_s - useful_s);
 }
 
+/* An hour of other GPUs has another price, and they draw other power. */
+Test(cli_advise, price_and_power_are_those_of_the_present_gpus)
+{
+    struct cli_table *plan =
+        cli_rows("advise " JOB "--mesh dp=32 --strategy zero3 --tokens 2B --price 2 --power 700");
+    size_t slow = cli_row(plan, "name", "slow-hca"), next = cli_row(plan, "name", "next-gpu");
+    cr_expect_gt(cli_number(plan, slow, "cost"), cli_number(plan, 1, "cost"));
+    CLI_CELL(plan, next, "cost", "", "energy_kWh", "");
+    cr_expect_lt(cli_number(plan, next, "days"), cli_number(plan, 1, "days"));
+}
+
 Test(cli_advise, counts_of_gpus_have_a_plan_each_and_files_a_report)
 {
     struct cli_run run = cli_good("$AR advise " JOB "--gpus 8:32:x2 --micro-batch 1,2 --out plan");
