@@ -135,7 +135,8 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     if (choice.count == 0) {
         return err->status;
     }
-    scenario->choice = describe_choice(scenario, &choice);
+    bool is_choice = choice.count > 1 || scenario->has_best_shape;
+    scenario->choice = is_choice ? describe_choice(scenario, &choice) : NULL;
     scenario->algorithm = choice.best.algorithm;
     scenario->shape = choice.best.shape;
     return AR_OK;
