@@ -29,13 +29,13 @@
     X(word, engine, "engine that produced the row", .heading = "engine") \
     X(count, payload_bytes, "bytes as nccl-tests counts them; of a step, those of all buckets", \
       .heading = "payload (B)") \
-    X(number, iteration_s, "time of one training step: compute_s + exposed_s + input_wait_s", \
+    X(number, iteration_s, "time of one training step: compute_s + exposed_s + input_wait_s + bubble_s", \
       .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3) \
     X(number, compute_s, "overhead, forward, backward and optimizer of one GPU", \
       .heading = "compute\n(ms)", .factor = 1e3, .decimals = 3) \
     X(number, allreduce_s, "time the communication stream is busy, all buckets; of a bare collective its time", \
       .heading = "allreduce\n(ms)", .factor = 1e3, .decimals = 3) \
-    X(number, exposed_s, "what a step takes beyond compute_s and input_wait_s", \
+    X(number, exposed_s, "what a step takes beyond compute_s, input_wait_s and bubble_s", \
       .heading = "exposed\n(ms)", .factor = 1e3, .decimals = 3) \
     X(number, samples_per_s, "samples per second of all GPUs", .heading = "samples/s") \
     X(number, efficiency_frac, "samples per second and GPU, over that of the baseline", \
