@@ -194,7 +194,8 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     const struct unfit *unfit = &space->unfit;
     const struct ar_scenario *scenario;
     char fit[160] = "and are placed where there is room";
-    size_t count = space->points_count + unfit->count;
+    size_t points = sweep->points.is_planned ? sweep->request.planned_count : space->points_count;
+    size_t count = points + unfit->count;
     if (unfit->room_bytes > 0) {
         snprintf(fit, sizeof fit, "%zu of them do not fit into the memory of a GPU", unfit->count);
     } else if (unfit->is_asked) {
@@ -203,9 +204,6 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
                  "gpu.memory=80GB)");
     }
     AR_TRY(variants_scenario(&space->variants, space->points[0].variant, &scenario, err));
-    if (sweep->points.is_planned) {
-        count = sweep->request.planned_count + unfit->count;
-    }
     ar_note(
         notes, "%zu %s%s the model, %s; %sthe fastest first; kernels: what %s is left out", count,
         sweep->points.is_planned ? count == 1 ? "mesh with a strategy" : "meshes with strategies"

@@ -50,9 +50,7 @@ static void collective_describe(const struct ar_scenario *scenario, struct ar_ro
         ar_mesh_format_along(&scenario->mesh, row->along);
         row->groups = ar_scenario_groups(scenario);
     }
-    if (scenario->operation->has_root) {
-        row->root = scenario->root;
-    }
+    row->root = scenario->operation->has_root ? scenario->root : row->root;
 }
 
 void fill_trial(const struct ar_trial *trial, struct ar_row *row)

@@ -74,9 +74,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     uint32_t place = (uint32_t)adding->points->count;
     bool is_ring = point.algorithm != NULL && point.algorithm->is_ring_in_line &&
                    point.shape.x == 1 && !ar_engine_times_calls(scenario.engine);
-    if (point.algorithm == &ar_algorithm_ring && further == 0) {
-        adding->ring = place;
-    }
+    adding->ring = point.algorithm == &ar_algorithm_ring && further == 0 ? place : adding->ring;
     point.same_as = is_ring && adding->ring != UINT32_MAX ? adding->ring + further : place;
     point.variant = adding->number;
     point.cost_s = (float)ar_run_cost_s(&scenario);
@@ -225,9 +223,7 @@ static enum ar_status read_gpus(struct space *space, const struct ar_scenario *v
 {
     const char *text = space->request->gpus;
     ar_arena_end(&space->lists);
-    if (text == NULL) {
-        text = ar_arena_format(&space->lists, "%" PRIu32, variant->gpus);
-    }
+    text = text == NULL ? ar_arena_format(&space->lists, "%" PRIu32, variant->gpus) : text;
     AR_TRY(list_counts(&space->lists, "--gpus", text, ar_cluster_gpus_count(variant->cluster),
                        &space->gpus, &space->gpus_count, err));
     for (size_t i = 0; i < space->gpus_count && variant->mesh.axes_count > 0; i++) {
