@@ -11,6 +11,8 @@
 
 /* Longer runs are announced. */
 #define LONG_S 5.0
+/* Chosen: these bytes take 1.3 us at 50 GB/s, the order of what software takes for a message. */
+enum { SMALL_BYTES = 65536 };
 
 bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
 {
@@ -227,7 +229,6 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
  * of which another one carries twice as much. */
 static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
-    static const double down_factor = 2;
     const struct ar_cluster *cluster = scenario->cluster;
     const struct ar_settings *slow = &scenario->slow_links;
     bool has_down = false;
@@ -242,13 +243,13 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
         unsigned node, hca;
         double factor = 0;
         if (sscanf(slow->list[i].text, "node-%u.hca-%u:%lf", &node, &hca, &factor) == 3 &&
-            factor > down_factor && ar_cluster_facts(cluster)->hcas_per_node > 1 &&
+            factor > 2 && ar_cluster_facts(cluster)->hcas_per_node > 1 &&
             ar_cluster_idle_link(cluster, i, ranks) == NULL) {
             ar_note(notes,
                     "--slow-link %s: all channels have equal parts, so the slowest HCA decides; "
                     "down (--down-link node-%u.hca-%u) it would cost less, as another one then "
-                    "carries %g times as much",
-                    slow->list[i].text, node, hca, down_factor);
+                    "carries twice as much",
+                    slow->list[i].text, node, hca);
         }
     }
 }
@@ -338,8 +339,7 @@ void trace_note(FILE *notes, const struct ar_scenario *scenario)
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
                    size_t gpus_count)
 {
-    uint64_t min = gpus[0];
-    uint64_t max = gpus[0];
+    uint64_t min = gpus[0], max = gpus[0];
     uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     for (size_t i = 1; i < gpus_count; i++) {
         min = gpus[i] < min ? gpus[i] : min;
@@ -363,6 +363,10 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
         ar_engine_times_calls(engine) && own != NULL ? &own->tuning : NULL;
     bool is_sent = !ar_engine_times_calls(engine) && ranks > 1;
     bool wants_sums = scenario->algorithm != NULL && scenario->algorithm->wants_sums;
+    struct ar_phase phases[AR_PHASES_MAX] = {{.is_at_once = false}};
+    (void)ar_algorithm_phases(scenario->algorithm, &scenario->shape, phases);
+    bool are_many =
+        phases[0].is_at_once && ranks > full && scenario->payload_bytes / ranks < SMALL_BYTES;
     char channels[24] = "";
     snprintf(channels, sizeof channels, "%" PRIu32, tuning != NULL ? tuning->channels : 0);
     const struct {
@@ -372,6 +376,9 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
         {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST), "gpu.reduce_cost",
          "0"},
         {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "collective.setup", "0"},
+        {is_sent && are_many && !ar_cluster_has_link_cost(cluster, AR_LINK_MESSAGE_GAP),
+         "net.message_gap",
+         "0, though many small messages are sent at once; try --set net.message_gap=0.2us"},
         {tuning != NULL && facts->library_channels == 0, "library.channels", channels},
         {tuning != NULL && !facts->has_gpu_generation, "gpu.generation",
          tuning != NULL ? ar_gpu_generation_names[tuning->generation] : ""},

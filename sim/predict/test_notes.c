@@ -101,6 +101,13 @@ Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)
     expect_note(SMALL("gpus=4;algorithm=ring"), "gives no collective.setup: taken as 0");
     expect_none(SMALL("gpus=4;algorithm=ring;set=collective.setup=0s"), "collective.setup: taken");
     expect_none(SMALL("gpus=1;algorithm=ring"), "taken as");
+    expect_none(SMALL("gpus=4;algorithm=direct"), "net.message_gap");
+    expect_note(
+        ar_arena_format(&scenarios_arena, "cluster=%s;payload=1KiB;gpus=4;algorithm=direct", path),
+        "cluster small gives no net.message_gap: taken as 0, though many small messages");
+    expect_none(
+        ar_arena_format(&scenarios_arena, "cluster=%s;payload=1KiB;gpus=4;algorithm=ring", path),
+        "net.message_gap");
     expect_note(SMALL("gpus=4;algorithm=tree;engine=nccl;set=library.release=2.8.4"),
                 "cluster small gives no library.channels: taken as 4");
     expect_none(SMALL("gpus=4;algorithm=tree;engine=nccl;set=library.channels=4"), "taken as");
