@@ -86,9 +86,7 @@ enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows 
         set->groups[AR_LEARNT_MESSAGES].classes[k] = set_class(set, AR_LEARNT_MESSAGES, k);
         spreads[k] = AR_LINK_PRIOR_SPREAD;
         is_fitted[k] = fitted->has_links && links->numbers[k].state >= AR_LINK_UNIDENTIFIED;
-        if (is_fitted[k]) {
-            logs[k] = log(links->numbers[k].value / links->numbers[k].prior);
-        }
+        logs[k] = is_fitted[k] ? log(links->numbers[k].value / links->numbers[k].prior) : 0;
     }
     return ar_hierarchy_group(LINKS, logs, &links->covariance[0][0], spreads, is_fitted,
                               &set->groups[AR_LEARNT_MESSAGES], err);
