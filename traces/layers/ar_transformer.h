@@ -81,7 +81,8 @@ struct ar_transformer {
     /* Rows of transformers.csv leave the following fields 0; a config.json may set them. */
     enum ar_biases biases;
     uint32_t norms;         /**< norms of a layer; 0: 2 */
-    uint32_t position_rows; /**< rows of the embedding of positions; 0: `seq` */
+    uint32_t positions;     /**< learned ones, the longest sequence; 0: `seq` */
+    uint32_t spare_rows;    /**< rows of their embedding that no token has */
     uint32_t value_dim;     /**< size of a head's values; 0: head_dim */
     uint32_t query_latent;  /**< size of the vector that queries are made from; 0: hidden */
     uint32_t key_latent;    /**< the same of keys and values; 0: no latent attention */

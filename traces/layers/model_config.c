@@ -343,7 +343,8 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     }
     model->is_untied = !config->is_tied;
     model->has_positions = config->has_positions && !config->has_alibi;
-    model->position_rows = model->has_positions && model->seq > 0 ? model->seq + type->extra : 0;
+    model->positions = model->has_positions ? model->seq : 0;
+    model->spare_rows = type->extra;
     if (config->has_no_biases) {
         model->biases = AR_BIASES_NONE;
     } else if (model->biases == AR_BIASES_NONE && config->has_qkv_bias) {

@@ -213,6 +213,9 @@ Test(model_config, parameters_are_the_published_ones)
         double count = ar_transformer_parameters(model);
         cr_expect_float_eq(count, row->parameters, row->tolerance * row->parameters,
                            "%s: %.5g counted, %.5g published", row->name, count, row->parameters);
+        model->seq++; /* learned positions, but for spare ones of OPT, bound a sequence */
+        cr_expect_eq(ar_transformer_settle(row->name, model, &err),
+                     model->has_positions ? AR_USAGE : AR_OK, "%s", row->name);
     }
 }
 

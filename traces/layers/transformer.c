@@ -29,11 +29,11 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                             "heads",
                             where, model->kv_heads, model->heads);
     }
-    if (model->seq > model->position_rows && model->position_rows > 0) {
+    if (model->seq > model->positions && model->positions > 0) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found sequences of %u tokens; expected at most %u, the learned "
                             "positions",
-                            where, model->seq, model->position_rows);
+                            where, model->seq, model->positions);
     }
     if (model->dense_layers > model->layers) {
         return ar_error_set(err, AR_USAGE,
@@ -195,7 +195,7 @@ double ar_transformer_part_parameters(const struct ar_transformer *model, uint32
     double plain = model->experts > 0 ? network_weights(model, model->dense_ffn, tp) : network;
     bool has_bias = transformer_has_biases(model);
     double norms = model->norms > 0 ? model->norms : 2;
-    double rows = model->position_rows > 0 ? model->position_rows : model->seq;
+    double rows = (model->positions > 0 ? model->positions : model->seq) + model->spare_rows;
     *experts = 0;
     switch (part) {
     case AR_PART_LAYER:
