@@ -26,7 +26,7 @@ static size_t find_row(const struct cli_table *table, const char *set, const cha
 
 /* The shipped cluster is what the command makes of the shipped measurements; other releases of GSL
  * may end a fit some digits elsewhere. */
-Test(cli_calibrate, the_shipped_cluster_comes_from_the_shipped_measurements)
+Test(cli_calibrate, the_shipped_cluster_comes_from_the_shipped_measurements, CLI_NO_NEW_CODE)
 {
     cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --hold-out none --folds --out "
              "abci-v100-nccl2.8.topo");
@@ -120,7 +120,7 @@ Test(cli_calibrate, folds_of_one_node_count_are_none)
     CLI_LINES(run.err, "do not say of which collective they are", 1);
 }
 
-Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
+Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages, CLI_NO_NEW_CODE)
 {
     static const char *const runs[] = {"nccl-17-alltoall.txt",
                                        "nccl-13-all-gather.txt --algorithm ring"};
@@ -136,7 +136,7 @@ Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
     }
 }
 
-Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_were)
+Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_were, CLI_NO_NEW_CODE)
 {
     cli_good("grep -v '^[248],' " PUBLISHED " > one.csv");
     struct cli_run run = cli_good("$AR calibrate one.csv --cluster abci-v100");
@@ -244,7 +244,7 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
 }
 
 /* Eleven numbers, which 18 rows of a ring nearly go through. */
-Test(cli_calibrate, few_rows_of_messages_have_a_fit)
+Test(cli_calibrate, few_rows_of_messages_have_a_fit, CLI_NO_NEW_CODE)
 {
     struct cli_table *table = cli_rows("calibrate '" COLLECTIVES "mn5_h100_nccl_ring.csv' "
                                        "--cluster mn5 --algorithm ring");

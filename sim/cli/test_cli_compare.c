@@ -73,7 +73,7 @@ Test(cli_compare, the_summary_is_that_of_calibrate)
     cr_expect_str_eq(compared, calibrated);
 }
 
-Test(cli_compare, other_engines_are_compared_too_without_a_band)
+Test(cli_compare, other_engines_are_compared_too_without_a_band, CLI_NO_NEW_CODE)
 {
     struct cli_table *rows = cli_rows("compare abci.csv --cluster abci-v100 --engine recurrence "
                                       "--algorithm ring");
@@ -84,7 +84,7 @@ Test(cli_compare, other_engines_are_compared_too_without_a_band)
              "ring 32x1", "set", "held-out");
 }
 
-Test(cli_compare, pictures_lie_beside_their_data)
+Test(cli_compare, pictures_lie_beside_their_data, CLI_NO_NEW_CODE)
 {
     if (cli_run("command -v gnuplot").code != 0) {
         cr_skip_test("gnuplot is not there");
@@ -119,7 +119,7 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
 }
 
 /* compare holds out the rows that calibrate holds out, but sizes below 1 KiB. */
-Test(cli_compare, accuracy_has_three_estimates_of_a_set)
+Test(cli_compare, accuracy_has_three_estimates_of_a_set, CLI_NO_NEW_CODE)
 {
     struct cli_table *rows = cli_rows("accuracy abci_v100_nccl2.8.4_allreduce");
     struct cli_table *held_out = cli_table(
@@ -176,8 +176,7 @@ Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
     CLI_LINES(cli_good("$AR report d").out, "For 1 of the sets, rows that test the model", 1);
 }
 
-/* --- calibrate_bad -----------------------------------------------------------------------------
- */
+/* --- calibrate_bad ---------------------------------------------------------------------------- */
 
 static void enter_damaged(void)
 {
@@ -392,7 +391,7 @@ Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
 }
 
 /* The same of rows of NCCL: columns 3 and 4 are payload and time. */
-Test(cli_calibrate_bad, degenerate_rows_of_the_library)
+Test(cli_calibrate_bad, degenerate_rows_of_the_library, CLI_NO_NEW_CODE)
 {
     static const char *const rows[][2] = {
         {"NR > 4 {next}", "expected at least 3"},

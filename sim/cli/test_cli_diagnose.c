@@ -53,7 +53,7 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
 }
 
 /* A step that was predicted with a cause is explained by it first. */
-Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named)
+Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named, CLI_NO_NEW_CODE)
 {
     static const struct {
         const char *name, *options;

@@ -18,7 +18,7 @@ static void enter_expect(void)
 
 TestSuite(cli_expect, .init = enter_expect, .fini = cli_leave);
 
-Test(cli_expect, a_machine_that_is_as_it_should_be_has_nothing_wrong)
+Test(cli_expect, a_machine_that_is_as_it_should_be_has_nothing_wrong, CLI_NO_NEW_CODE)
 {
     struct cli_table *rows = cli_rows("expect abci.csv" FITTED);
     struct cli_table *compared = cli_rows("compare abci.csv" FITTED);
@@ -36,7 +36,7 @@ Test(cli_expect, a_machine_that_is_as_it_should_be_has_nothing_wrong)
     CLI_HAS(table, "fitted to measured rows; 96 rows\n");
 }
 
-Test(cli_expect, rows_of_half_the_rate_across_nodes_are_slow_and_the_network_is_suspected)
+Test(cli_expect, rows_of_half_the_rate_across_nodes_suspect_the_network, CLI_NO_NEW_CODE)
 {
     struct cli_table *rows = cli_rows("expect slow.csv" FITTED);
     for (size_t i = 1; i < rows->rows_count; i++) {
@@ -93,7 +93,7 @@ Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
 }
 
 /* A job that takes another share of the network from row to row is not a slow HCA. */
-Test(cli_expect, another_job_scatters_from_row_to_row)
+Test(cli_expect, another_job_scatters_from_row_to_row, CLI_NO_NEW_CODE)
 {
     cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[248],/ && $3 >= 1048576 "
              "{f = 1 + (NR * 7 %% 10) / 7; $4 *= f; $5 *= f} {print}' %s >job.csv",
@@ -103,7 +103,7 @@ Test(cli_expect, another_job_scatters_from_row_to_row)
 }
 
 /* Without NVLinks small calls in a node take longer, too: hops by PCIe do. */
-Test(cli_expect, missing_nvlinks_slow_small_calls_of_a_node_too)
+Test(cli_expect, missing_nvlinks_slow_small_calls_of_a_node_too, CLI_NO_NEW_CODE)
 {
     cli_good("awk -F, 'BEGIN {OFS = \",\"} /^1,/ {f = $3 < 131072 ? 1.7 : 4; $4 *= f; $5 *= f} "
              "{print}' %s >pcie.csv",
@@ -116,7 +116,7 @@ Test(cli_expect, missing_nvlinks_slow_small_calls_of_a_node_too)
     cr_expect_gt(cli_number(rows, 1, "suspect_s"), 1.2 * cli_number(rows, 1, "expected_s"));
 }
 
-Test(cli_expect, suspects_that_rows_cannot_show_are_named)
+Test(cli_expect, suspects_that_rows_cannot_show_are_named, CLI_NO_NEW_CODE)
 {
     CLI_HAS(cli_good("$AR expect abci.csv" FITTED).out,
             "these rows cannot show: uplinks, nvls-off, sharp-off");
@@ -149,7 +149,7 @@ Test(cli_expect, late_calls_are_found_on_a_machine_that_nobody_fitted)
 }
 
 /* NCCL was forced to rings, to trees and to nothing in the same allocation of MareNostrum 5. */
-Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)
+Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted, CLI_NO_NEW_CODE)
 {
     static const struct {
         const char *set, *first;
@@ -185,7 +185,7 @@ Test(cli_expect, rows_of_a_sound_machine_in_its_table_tell_suspects_apart)
 
 /* A cable of the first node: rings take four times as long, trees, which send less by it, 2.2
  * times. If trees waited as rings do, the cable would be a tenth as likely. */
-Test(cli_expect, trees_may_wait_less_for_a_slow_cable_than_rings)
+Test(cli_expect, trees_may_wait_less_for_a_slow_cable_than_rings, CLI_NO_NEW_CODE)
 {
     cli_good(
         "$AR calibrate %smn5_h100_nccl_auto.csv --cluster mn5 --hold-out none --out sound.topo "
@@ -342,7 +342,7 @@ Test(cli_expect, a_shape_that_cannot_be_routed_is_left_out_alone)
               "$AR expect torus.csv --cluster fugaku --set torus.lengths=4x4x4");
 }
 
-Test(cli_expect, defaults_that_decide_how_a_log_is_read_are_said)
+Test(cli_expect, defaults_that_decide_how_a_log_is_read_are_said, CLI_NO_NEW_CODE)
 {
     static const struct cli_saying rows[] = {
         {FIXTURE "nccl-12-all-to-all.txt --cluster dgx2-v100",

@@ -96,7 +96,7 @@ static const char *json_value(const char **at, const char *name, char *capacity,
     return strcmp(capacity, "null") == 0 ? "" : capacity;
 }
 
-Test(cli, json_has_the_names_and_values_of_csv)
+Test(cli, json_has_the_names_and_values_of_csv, CLI_NO_NEW_CODE)
 {
     static const char *const lines[] = {
         "$AR predict " STEP " --gpus 6 --algorithm torus2d --set net.latency=2us",
@@ -178,7 +178,7 @@ Test(cli, a_payload_list_gives_a_row_each)
     }
 }
 
-Test(cli, the_engine_is_recurrence_unless_another_is_asked_for)
+Test(cli, the_engine_is_recurrence_unless_another_is_asked_for, CLI_NO_NEW_CODE)
 {
     struct cli_run run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --format csv");
     CLI_CELL(cli_table(run.out), 1, "engine", "recurrence");
@@ -225,7 +225,7 @@ Test(cli, export_writes_a_platform_with_a_host_per_gpu)
 }
 
 /* Eight parts go up and down the 7 hops of two trees; what 100 % is does not depend on them. */
-Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone)
+Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone, CLI_NO_NEW_CODE)
 {
     double full[2];
     for (size_t i = 0; i < 2; i++) {

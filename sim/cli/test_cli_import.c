@@ -38,14 +38,13 @@ Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
     CLI_FAIL_ALL("", rows);
 }
 
-/* --- trace -------------------------------------------------------------------------------------
- */
+/* --- trace ------------------------------------------------------------------------------------ */
 
 TestSuite(cli_trace, .init = cli_enter, .fini = cli_leave);
 
 #define PROFILES AR_TEST_SOURCE_DIR "/traces/profiles/fixtures/"
 
-Test(cli_trace, an_imported_trace_goes_into_a_prediction)
+Test(cli_trace, an_imported_trace_goes_into_a_prediction, CLI_NO_NEW_CODE)
 {
     struct cli_run run = cli_good("$AR trace import " PROFILES "shapes.json --out mine.csv");
     CLI_LINES(run.err, "note: 2 of 2 steps: times as recorded", 1);
@@ -106,8 +105,7 @@ Test(cli_trace, wrong_use_and_wrong_files_leave_nothing)
     CLI_FAIL_ALL("trace", rows);
 }
 
-/* --- layers ------------------------------------------------------------------------------------
- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 TestSuite(cli_layers, .init = cli_enter, .fini = cli_leave);
 

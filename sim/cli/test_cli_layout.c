@@ -238,7 +238,7 @@ Test(cli_layout, no_straggler_makes_a_step_shorter)
     }
 }
 
-Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
+Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits, CLI_NO_NEW_CODE)
 {
     static const char line[] =
         "sweep --cluster dgx-a100 --workload mpt-13b --gpus 16,32 --mesh all --micro-batch 1,2 "
@@ -749,7 +749,7 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
     CLI_HAS(run.out, "\n,,,0");
 }
 
-Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named)
+Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named, CLI_NO_NEW_CODE)
 {
     cli_good("sed 's/all_gpus: 8/all_gpus: 921600/' " STEPS "simai.txt > large.txt");
     cli_fails(64, "found \"921600\"; expected a whole number from 1 to 4480",

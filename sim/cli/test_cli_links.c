@@ -31,7 +31,7 @@ Test(cli_load, busy_is_bytes_over_bandwidth_over_the_time_of_the_engine)
 }
 
 /* Estimates of these cases were once up to 9 % below the time that the busiest link needs. */
-Test(cli_load, no_link_is_busy_for_longer_than_the_all_reduce_takes)
+Test(cli_load, no_link_is_busy_for_longer_than_the_all_reduce_takes, CLI_NO_NEW_CODE)
 {
     static const char *const lines[] = {
         "--cluster abci-v100 --gpus 16 --shape 8x2 --payload 64MiB",
@@ -75,7 +75,7 @@ Test(cli_load, of_a_step_carry_every_message_and_byte_once)
     CLI_CELL(links, 1, "allreduce_s", cli_cell(row, 1, "allreduce_s"));
 }
 
-Test(cli_load, name_the_bottleneck_or_say_that_there_is_none)
+Test(cli_load, name_the_bottleneck_or_say_that_there_is_none, CLI_NO_NEW_CODE)
 {
     const char *options = ABCI "--gpus 64 --algorithm ring";
     struct cli_run large = cli_good("$AR links %s --payload 1GiB", options);
@@ -90,7 +90,7 @@ Test(cli_load, name_the_bottleneck_or_say_that_there_is_none)
     CLI_HAS(slow.out, "Busiest link: node-0.nvlink");
 }
 
-Test(cli_load, of_the_table_are_as_many_as_asked_for)
+Test(cli_load, of_the_table_are_as_many_as_asked_for, CLI_NO_NEW_CODE)
 {
     const char *options = ABCI "--gpus 64 --algorithm ring --payload 1MB --engine closed";
     CLI_LINES(cli_good("$AR links %s", options).out, "node-", 1 + 20);
@@ -109,8 +109,7 @@ Test(cli_load, of_one_gpu_are_none)
     cr_expect_eq(cli_rows("links %s", options)->rows_count, 1);
 }
 
-/* --- links -------------------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------------------ */
 
 TestSuite(cli_links, .init = cli_enter, .fini = cli_leave);
 

@@ -14,7 +14,7 @@ static double time_us(const char *options)
 }
 
 /* 16 GPUs on 4 nodes, 32 MiB of all ranks together: 15 hops, 3 of them across. */
-Test(cli_nccl, halves_of_an_all_reduce_are_operations)
+Test(cli_nccl, halves_of_an_all_reduce_are_operations, CLI_NO_NEW_CODE)
 {
     static const char *const commands[] = {"allgather", "reducescatter"};
     for (size_t i = 0; i < 2; i++) {
@@ -81,7 +81,7 @@ Test(cli_nccl, a_broadcast_has_the_latency_of_its_rings)
     cr_expect_float_eq(cli_number(one, 1, "allreduce_s") * 1e6, 8.4 + 9.6 + 67108864 / 24e3, 1e-3);
 }
 
-Test(cli_nccl, rows_say_which_release_and_which_choices)
+Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)
 {
     struct cli_run run = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                   "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
@@ -120,7 +120,7 @@ Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
 /* --- compare and calibrate ---------------------------------------------------------------- */
 
 /* Its yardstick is itself; of another release it is not. */
-Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick)
+Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick, CLI_NO_NEW_CODE)
 {
     struct cli_table *own = cli_rows("compare " PUBLISHED " --cluster abci-v100 --engine nccl");
     struct cli_table *old = cli_rows("compare " PUBLISHED " --cluster abci-v100 --engine nccl "

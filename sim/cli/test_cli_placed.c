@@ -133,8 +133,7 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
     CLI_FAIL_ALL("predict --cluster dgx-a100", cases);
 }
 
-/* --- servers -----------------------------------------------------------------------------------
- */
+/* --- servers ---------------------------------------------------------------------------------- */
 
 #define MACHINE  "--cluster v100-8gpu-1edr --gpus 32 "
 #define RESNET50 MACHINE "--trace resnet50-v1.5 "
@@ -168,7 +167,7 @@ Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
     expect_parts(laid_out);
 }
 
-Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction)
+Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction, CLI_NO_NEW_CODE)
 {
     struct cli_table *rows = cli_rows(
         "sweep " RESNET50 "--strategy ssp:0,ps-async --jitter 0,0.001 --columns iteration_s");
@@ -218,7 +217,7 @@ Test(cli_servers, sweeps_of_every_kind_are_drawn_and_reported)
     }
 }
 
-Test(cli_servers, a_sweep_runs_no_seed_twice_where_nothing_is_drawn)
+Test(cli_servers, a_sweep_runs_no_seed_twice_where_nothing_is_drawn, CLI_NO_NEW_CODE)
 {
     struct cli_table *rows = cli_rows("sweep " RESNET50 "--algorithms ring --strategy data,ssp:1 "
                                       "--seed 1,2 --quiet --columns strategy,seed");

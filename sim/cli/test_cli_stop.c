@@ -183,8 +183,7 @@ Test(cli_stop, two_sweeps_do_not_write_one_journal)
     CLI_LINES(cli_read("o/sweep.journal"), "", 3);
 }
 
-/* --- resume ------------------------------------------------------------------------------------
- */
+/* --- resume ----------------------------------------------------------------------------------- */
 
 #define SWEEP                                                                                      \
     "$AR sweep --cluster cluster.topo --trace resnet50-v1.5 --gpus 8:32:x2 --engine closed "       \
@@ -222,14 +221,14 @@ static void complete_sweep(void)
 }
 
 /* Also one whose last line was damaged, or whose cluster has a new comment. */
-Test(cli_resume, a_resumed_sweep_equals_one_that_was_not_stopped)
+Test(cli_resume, a_resumed_sweep_equals_one_that_was_not_stopped, CLI_NO_NEW_CODE)
 {
     cli_good("sed -i '$s/,[0-9]*[.]/,x/' o/sweep.journal");
     cli_good("echo '# measured again' >> cluster.topo");
     complete_sweep();
 }
 
-Test(cli_resume, rows_that_are_there_are_not_computed_again)
+Test(cli_resume, rows_that_are_there_are_not_computed_again, CLI_NO_NEW_CODE)
 {
     const char *kept = cli_good("sed -n 3p o/sweep.journal | cut -d, -f2-").out;
     cli_good(SWEEP "--out o --resume");
@@ -237,7 +236,7 @@ Test(cli_resume, rows_that_are_there_are_not_computed_again)
               1); /* its wall_s is that of the first run */
 }
 
-Test(cli_resume, several_stops_lose_nothing)
+Test(cli_resume, several_stops_lose_nothing, CLI_NO_NEW_CODE)
 {
     for (int blocks = 9; blocks < 12; blocks++) {
         cli_stops(74, "File too large",
@@ -248,7 +247,7 @@ Test(cli_resume, several_stops_lose_nothing)
     complete_sweep();
 }
 
-Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note)
+Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note, CLI_NO_NEW_CODE)
 {
     cli_good("printf '3,abci' >> o/sweep.journal");
     struct cli_run run = cli_run(SWEEP "--out o --resume | cat");
@@ -257,7 +256,7 @@ Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note)
     cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 1 + 21);
 }
 
-Test(cli_resume, a_header_that_was_cut_short_is_no_journal_yet)
+Test(cli_resume, a_header_that_was_cut_short_is_no_journal_yet, CLI_NO_NEW_CODE)
 {
     cli_good("truncate -s 20 o/sweep.journal");
     cli_good(SWEEP "--out o");
@@ -307,7 +306,7 @@ Test(cli_resume, without_a_directory_there_is_nothing_to_resume)
 }
 
 /* A simulation needs a module, and so more descriptors than a worker does without one. */
-Test(cli_resume, rows_that_failed_are_tried_again)
+Test(cli_resume, rows_that_failed_are_tried_again, CLI_NO_NEW_CODE)
 {
     static const char line[] = "$AR sweep --cluster cluster.topo --trace trace.csv --gpus 4,8 "
                                "--algorithms ring --engine simgrid,closed --format csv --out f";
@@ -331,8 +330,7 @@ Test(cli_resume, a_disk_that_is_full_at_the_end_keeps_the_journal)
     complete_sweep();
 }
 
-/* --- force -------------------------------------------------------------------------------------
- */
+/* --- force ------------------------------------------------------------------------------------ */
 
 TestSuite(cli_force, .init = cli_enter_measured, .fini = cli_leave);
 
@@ -340,7 +338,7 @@ TestSuite(cli_force, .init = cli_enter_measured, .fini = cli_leave);
 
 #define SWEEP_OF "$AR sweep --cluster cluster.topo --trace resnet50-v1.5 --engine closed --gpus "
 
-Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to)
+Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to, CLI_NO_NEW_CODE)
 {
     cli_good(SWEEP_OF "4,8 --payload 1MB,2MB --out o");
     cr_expect_eq(access("o/payload.csv", F_OK), 0);
@@ -360,7 +358,7 @@ Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to
     cr_expect_neq(access("o/layouts.csv", F_OK), 0, "plot would draw it");
 }
 
-Test(cli_force, a_complete_sweep_is_not_computed_again)
+Test(cli_force, a_complete_sweep_is_not_computed_again, CLI_NO_NEW_CODE)
 {
     cli_good(SWEEP_OF "4,8,16 --out o");
     const char *before = cli_read("o/sweep.csv");
@@ -375,7 +373,7 @@ Test(cli_force, a_complete_sweep_is_not_computed_again)
     cr_expect_eq(access("o/sweep.csv", F_OK), 0);
 }
 
-Test(cli_force, a_sweep_of_a_changed_cluster_is_not_complete)
+Test(cli_force, a_sweep_of_a_changed_cluster_is_not_complete, CLI_NO_NEW_CODE)
 {
     cli_good(SWEEP_OF "4,8 --out o");
     const char *before = cli_read("o/sweep.csv");
@@ -385,7 +383,7 @@ Test(cli_force, a_sweep_of_a_changed_cluster_is_not_complete)
     cr_expect_str_neq(cli_read("o/sweep.csv"), before);
 }
 
-Test(cli_force, force_begins_a_stopped_sweep_anew)
+Test(cli_force, force_begins_a_stopped_sweep_anew, CLI_NO_NEW_CODE)
 {
     cli_run("trap '' XFSZ; (ulimit -f 8; " SWEEP_OF "8:64:x2 --out o --quiet 2>/dev/null)");
     cr_expect_eq(access("o/sweep.journal", F_OK), 0);
@@ -465,7 +463,7 @@ Test(cli_force, a_file_of_the_user_is_not_overwritten)
                      "mine\nmine\nmine\nmine\nmine\n");
 }
 
-Test(cli_force, a_directory_says_by_which_command_it_was_made)
+Test(cli_force, a_directory_says_by_which_command_it_was_made, CLI_NO_NEW_CODE)
 {
     cli_good(SWEEP_OF "4 --term 'cycle.time=1 ms' --jobs 1 --out 'o p'");
     CLI_LINES(cli_read("o p/command.txt"),

@@ -11,7 +11,7 @@ TestSuite(cli_sweep, .init = cli_enter, .fini = cli_leave);
 #define STEP  "--cluster abci-v100 --trace resnet50-v1.5"
 #define WALKS "--algorithms ring,hierarchical,torus2d,tree"
 
-Test(cli_sweep, rows_equal_those_of_predict)
+Test(cli_sweep, rows_equal_those_of_predict, CLI_NO_NEW_CODE)
 {
     cli_good("$AR sweep " STEP " " WALKS " --gpus 4:32:x2 --shapes square --out new/dir --jobs 3");
     struct cli_table *sweep = cli_table(cli_read("new/dir/sweep.csv"));
@@ -59,7 +59,7 @@ Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
     }
 }
 
-Test(cli_sweep, jobs_change_nothing_but_the_time)
+Test(cli_sweep, jobs_change_nothing_but_the_time, CLI_NO_NEW_CODE)
 {
     struct cli_table *one = cli_rows("sweep " STEP " --gpus 4:16:x2 --jobs 1");
     struct cli_table *four = cli_rows("sweep " STEP " --gpus 4:16:x2 --jobs 4");
@@ -73,7 +73,7 @@ Test(cli_sweep, what_is_there_twice_counts_once)
     cr_expect_eq(table->rows_count, 5);
 }
 
-Test(cli_sweep, grids_that_fit_no_count_are_said_to_be_left_out)
+Test(cli_sweep, grids_that_fit_no_count_are_said_to_be_left_out, CLI_NO_NEW_CODE)
 {
     struct cli_run run =
         cli_good("$AR sweep " STEP " --engine closed --gpus 4,6 --algorithms torus2d --shapes node "
@@ -124,7 +124,7 @@ Test(cli_sweep, stdout_that_cannot_be_written_is_an_error)
     cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->columns_count, 81, "the file is whole");
 }
 
-Test(cli_sweep, closed_streams_do_not_become_files)
+Test(cli_sweep, closed_streams_do_not_become_files, CLI_NO_NEW_CODE)
 {
     cr_expect_eq(cli_run("$AR export --cluster flat --gpus 4 --format simgrid-xml --out p.xml <&- "
                          ">&- 2>&-")
@@ -172,7 +172,7 @@ static struct cli_run run_without_rights(const char *line)
     return (struct cli_run){WEXITSTATUS(state), cli_read("../out"), cli_read("../err")};
 }
 
-Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
+Test(cli_sweep, what_may_not_be_read_or_written_is_an_error, CLI_NO_NEW_CODE)
 {
     cli_good("chmod 777 .. . ; mkdir ro; chmod 555 ro; cp trace.csv no.csv; chmod 000 no.csv; "
              "chmod 666 ../out ../err");
@@ -194,8 +194,7 @@ Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
     }
 }
 
-/* --- axes --------------------------------------------------------------------------------------
- */
+/* --- axes ------------------------------------------------------------------------------------- */
 
 TestSuite(cli_axes, .init = cli_enter, .fini = cli_leave);
 
@@ -252,7 +251,7 @@ Test(cli_axes, ranges_give_the_values_a_user_would_write)
     }
 }
 
-Test(cli_axes, gradient_scales_change_the_payload_and_not_the_compute)
+Test(cli_axes, gradient_scales_change_the_payload_and_not_the_compute, CLI_NO_NEW_CODE)
 {
     struct cli_table *sweep =
         cli_table(cli_good(SWEEP "--algorithms ring --gradient-scale 0.5,1,2 --batch 16,32 "
@@ -269,14 +268,14 @@ Test(cli_axes, gradient_scales_change_the_payload_and_not_the_compute)
     cli_expect_same_row(sweep, 3, two, 1);
 }
 
-Test(cli_axes, a_gradient_scale_is_a_condition_and_no_choice)
+Test(cli_axes, a_gradient_scale_is_a_condition_and_no_choice, CLI_NO_NEW_CODE)
 {
     struct cli_table *best =
         cli_table(cli_good(SWEEP "--gradient-scale 1,2 --bucket ddp,one --best").out);
     cr_expect_eq(best->rows_count, 1 + 2);
 }
 
-Test(cli_axes, bare_all_reduces_do_not_repeat_for_axes_of_steps)
+Test(cli_axes, bare_all_reduces_do_not_repeat_for_axes_of_steps, CLI_NO_NEW_CODE)
 {
     struct cli_run run = cli_good(SWEEP "--algorithms ring --batch 16,32 --bucket ddp,one "
                                         "--channels 1,2 --payload 1MB,2MB --out o");
@@ -285,7 +284,7 @@ Test(cli_axes, bare_all_reduces_do_not_repeat_for_axes_of_steps)
     cr_expect_eq(cli_table(cli_read("o/payload.csv"))->rows_count, 1 + 2 * 2);
 }
 
-Test(cli_axes, best_is_taken_over_choices_and_not_over_conditions)
+Test(cli_axes, best_is_taken_over_choices_and_not_over_conditions, CLI_NO_NEW_CODE)
 {
     static const char axes[] = "--batch 16,32 --set net.latency=2us,9us --channels 1:4:+1 --bucket "
                                "ddp,one --window 1,8";

@@ -93,7 +93,7 @@ Test(cli_terms, compute_terms_change_the_compute_of_the_row)
     cr_expect_gt(step_number("--term contention.sms=20", "contention_s"), 1e-5);
 }
 
-Test(cli_terms, the_buckets_of_a_cycle_are_those_of_the_row)
+Test(cli_terms, the_buckets_of_a_cycle_are_those_of_the_row, CLI_NO_NEW_CODE)
 {
     double buckets = step_number("--bucket one --term cycle.time=2ms", "buckets_count");
     cr_expect_gt(buckets, 4);
@@ -147,7 +147,7 @@ Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
               "note: batch 512: activations", 1);
 }
 
-Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark)
+Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark, CLI_NO_NEW_CODE)
 {
     const char *line = "$AR predict --gpus 4 --algorithm ring --engine closed --format csv "
                        "--cluster ./c.topo --trace ./t.csv --framework ./f.csv";
@@ -216,7 +216,7 @@ Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
     CLI_HAS(shipped.out, "Horovod 0.21.0 changed the cycle time");
 }
 
-Test(cli_terms, a_users_own_file_is_a_framework)
+Test(cli_terms, a_users_own_file_is_a_framework, CLI_NO_NEW_CODE)
 {
     cli_good("printf 'term,value,source\\nstep.floor,2ms,me\\n' > mine.csv");
     cr_expect_str_eq(step_text("--framework mine.csv", "framework"), "mine");
@@ -300,7 +300,7 @@ Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
 
 #define LONG SWEEP "--gpus 4:64:x2 --batch 32:40:+1 --out o "
 
-Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)
+Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only, CLI_NO_NEW_CODE)
 {
     static const char *const others[] = {
         "",

@@ -219,7 +219,7 @@ Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
 }
 
 /* Once for all numbers of GPUs, of the run that it is true of. */
-Test(cli_train, a_run_without_a_framework_is_noted)
+Test(cli_train, a_run_without_a_framework_is_noted, CLI_NO_NEW_CODE)
 {
     static const char text[] = "no --framework: compute and messages alone take time";
     const struct cli_saying rows[] = {{"bare.run.csv --gpus 4,8", text, 1},

@@ -23,7 +23,7 @@ static const char *too_wide(const char *text)
     return NULL;
 }
 
-Test(cli_view, tables_fit_80_characters)
+Test(cli_view, tables_fit_80_characters, CLI_NO_NEW_CODE)
 {
     static const char *const lines[] = {
         "predict " STEP " --gpus 128 --algorithm hierarchical --check",
@@ -42,7 +42,7 @@ Test(cli_view, tables_fit_80_characters)
     }
 }
 
-Test(cli_view, help_fits_80_characters)
+Test(cli_view, help_fits_80_characters, CLI_NO_NEW_CODE)
 {
     const char *all =
         cli_good("$AR --help; for command in $($AR --help | sed -n 's/^  \\([a-z]*\\) .*/\\1/p'); "
@@ -99,7 +99,7 @@ Test(cli_view, estimates_are_marked_and_explained)
     CLI_LINES(out, "~", 0);
 }
 
-Test(cli_view, notes_do_not_cut_into_rows)
+Test(cli_view, notes_do_not_cut_into_rows, CLI_NO_NEW_CODE)
 {
     static const char line[] = "$AR sweep " STEP " --gpus 8:1024:x2 --engine closed --format json "
                                "--columns gpus,algorithm,shape,iteration_s";
@@ -126,7 +126,7 @@ Test(cli_view, no_note_comes_before_an_error_that_ends_the_command)
               "$AR sweep " STEP " --gpus 8:64:x2 --engine closed --out stopped");
 }
 
-Test(cli_view, a_sweep_ends_with_the_best_of_each_gpu_count_and_some_that_are_simulated)
+Test(cli_view, a_sweep_ends_with_the_best_of_each_count_and_some_simulated, CLI_NO_NEW_CODE)
 {
     const char *out = cli_good("$AR sweep " STEP " --gpus 8,16 --quiet --engine closed").out;
     const char *best =
@@ -153,8 +153,7 @@ Test(cli_view, progress_is_shown_on_a_terminal_only)
               "of 2 points");
 }
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 Test(cli_view, a_report_says_what_published_runs_of_the_same_work_took)
 {
@@ -234,8 +233,7 @@ Test(cli_names, control_characters_are_refused)
     cli_fails(64, "found byte 0x1b in \"a?[31m\"; expected names", "$AR predict --cluster \"$N\"");
 }
 
-/* --- machines ----------------------------------------------------------------------------------
- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 TestSuite(cli_machines, .init = cli_enter, .fini = cli_leave);
 
