@@ -211,7 +211,7 @@ Test(cli_expect, suspects_of_machines_that_nobody_fitted_explain_something)
     static const struct {
         const char *set, *cluster, *first;
     } cases[] = {{"alcf_polaris_a100_tcp", "polaris", "sockets"},
-                 {"abci_a100", "abci-a100", NULL},
+                 {"abci_a100", "abci-a100", "nothing"},
                  {"oci_a100_2n", "oci-a100", "nothing"},
                  {"aws_p4de_a100_2n", "aws-p4de", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
