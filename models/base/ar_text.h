@@ -20,8 +20,7 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count);
 
-/** The place of `text` among `names`, which NULL ends; AR_BAD_DATA: `WHERE: found "x"; expected a,
- * b or c`. */
+/** Place of `text` in `names`, ended by NULL; AR_BAD_DATA: `WHERE: found "x"; expected a or b`. */
 enum ar_status ar_parse_choice(const char *where, const char *text, const char *const *names,
                                unsigned *place, struct ar_error *err);
 

@@ -97,8 +97,7 @@ static void ask_large_pages(void *memory, size_t size)
     (void)madvise((char *)memory + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
 }
 
-/* Lists an item with its object in the arena; ends the object and leaves the guard if there is no
- * memory. */
+/* Lists an item with its object; without memory ends the object and leaves the guard. */
 static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, bool is_clear,
                                        void *object, void (*destroy)(void *object))
 {

@@ -78,8 +78,7 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
     return AR_OK;
 }
 
-/* Keeps a directive, `# key = value`, or a fact, `# key: value` or any other text; it stays where
- * it is. */
+/* Keeps a directive, `# key = value`, or a fact, `# key: value` or other text; it stays there. */
 static enum ar_status read_comment(struct loader *loader, char *text)
 {
     struct ar_csv *csv = loader->csv;

@@ -12,8 +12,7 @@ static size_t min_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edit distance with two neighbours swapped as one edit; names longer than NAME_MAX are compared by
- * their start. */
+/* Edit distance, two neighbours swapped as one edit; of names over NAME_MAX the start counts. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t a_length = min_of(strlen(a), NAME_MAX);

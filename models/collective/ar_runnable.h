@@ -23,8 +23,7 @@ struct ar_runner {
 enum ar_status ar_runner_parse(const char *where, const char *text, struct ar_runner *runner,
                                struct ar_error *err);
 
-/** Whether it runs the algorithm (NULL: the library's choice) where nodes have several ranks, or
- * one each. */
+/** Whether it runs the algorithm (NULL: its choice) where nodes have several ranks, or one each. */
 bool ar_runner_runs(const struct ar_runner *runner, const struct ar_algorithm *algorithm,
                     bool is_one_per_node);
 

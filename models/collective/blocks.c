@@ -236,8 +236,7 @@ const struct block block_bruck_all_gather = {BLOCK_EXCHANGE(bruck_all_gather), .
 
 /* --- halving and doubling -------------------------------------------------------------------- */
 
-/* The first member, and the first part, behind `number` after folding; it may be one beyond the
- * last. */
+/* The first member, and the first part, behind `number` after folding; or one beyond the last. */
 static uint32_t part_of(uint32_t size, uint32_t number)
 {
     uint32_t pairs = folded_pairs(size);

@@ -356,8 +356,7 @@ static const char *execute(struct proof *proof)
     proof->step = proof->first_step;
     for (proof->rank = 0; proof->rank < proof->ranks; proof->rank++) {
         for (uint64_t element = 0; element < proof->elements; element++) {
-            /* An element must hold what the operation wants there and, if it wants any, nothing
-             * else. */
+            /* An element must hold what the operation wants there and, if any, nothing else. */
             struct ar_operation_place place = place_of(proof, proof->rank, element);
             const uint64_t *set = set_of(proof, proof->now, proof->rank, element);
             bool wants_any = false, has_more = false;

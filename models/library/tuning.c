@@ -412,8 +412,7 @@ bool ar_tuning_is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     uint32_t choices = is_half ? tuning->release->halves : tuning->release->all_reduces;
     bool is_of_call =
         !ar_library_call_facts[run->call].is_chain || facts->algorithm == AR_CHOICE_RING;
-    /* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: elsewhere its lines may arrive
-     * torn. */
+    /* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: else lines may arrive torn. */
     bool has_protocol = facts->protocol != AR_PROTOCOL_LL128 ||
                         (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_near_hcas));
     return (choices >> choice & 1) != 0 && is_of_call && has_protocol &&

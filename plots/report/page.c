@@ -107,8 +107,7 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
 
 /* --- pictures ----------------------------------------------------------------------------- */
 
-/* Draws the sets of the files that are there, in a directory beside the page that ends with the
- * arena. */
+/* Draws the sets of the files that are there, in a directory beside the page, the arena's. */
 static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_error *err)
 {
     const struct ar_page_request *request = parts->request;

@@ -170,8 +170,7 @@ static int compare_losses(const void *a, const void *b)
     return (one < other) - (one > other);
 }
 
-/* Adds the largest parts of a step besides the time that the model's operations take at the dense
- * peak. */
+/* Adds the largest parts of a step besides the model's operations at the dense peak. */
 static void add_losses(struct adviser *adviser, const struct ar_row *row,
                        const struct ar_layout *layout)
 {

@@ -1,5 +1,4 @@
-/* explain: every term of a prediction, each parameter with its source. links: the load of every
- * link. */
+/* explain: all terms of a prediction, parameters with sources. links: the load of each link. */
 #include <inttypes.h>
 
 #include "ar_file.h"

@@ -15,8 +15,7 @@
 #include "reproduce.h"
 #include "training.h"
 
-/* An item of a topic; `of` is the heading that it is under. Lines of the text behind the first are
- * indented. */
+/* An item of a topic; `of` is the heading that it is under. Lines behind the first are indented. */
 struct listed_item {
     const char *topic, *of, *name, *text;
 };

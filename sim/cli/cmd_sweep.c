@@ -292,8 +292,7 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
     }
     if (options->out != NULL && request->launcher.rank == 0) {
         /* Refuses the output of another command, and finds out whether this sweep is complete
-         * there. A directory with a journal has a sweep that did not finish; the journal knows
-         * which. */
+         * there. A directory with a journal has an unfinished sweep; the journal knows which. */
         static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", "advice.csv",
                                             NULL};
         bool has_journal =

@@ -87,8 +87,7 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
     return AR_OK;
 }
 
-/* Predicts a run on all counts of `--gpus`; of several on those whose total batch is no more than
- * an epoch. */
+/* Predicts a run on all counts of `--gpus`; of several those whose batch is at most an epoch. */
 static enum ar_status predict_file(const char *name, struct runs *runs, struct ar_error *err)
 {
     const struct options *options = runs->options;

@@ -16,8 +16,7 @@
 /** The mark of a command, in the arena of the options. */
 const char *made_by(const struct options *options);
 
-/** Refuses a path at which another command's file lies, unless there is --force. NULL: there is no
- * output. */
+/** Refuses a path where another command's file lies, unless there is --force. NULL: no output. */
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err);
 

@@ -135,8 +135,7 @@ static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t j
 /** When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even);
 
-/** The flows of the collective for an engine that needs them; those that it makes end with the
- * run. */
+/** The flows of the collective for an engine that needs them; its own end with the run. */
 enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **flows,
                               struct ar_error *err);
 

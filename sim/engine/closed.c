@@ -56,8 +56,7 @@ struct stretch {
     double time_s;
 };
 
-/* The slowest stretch of as many hops of a walk as the phase has steps, by a sliding sum over one
- * round. */
+/* The slowest stretch of as many hops as the phase has steps, by a sum sliding over a round. */
 static struct stretch walk_slowest_stretch(const struct closed_phase *at,
                                            const struct ar_walk *walk)
 {
@@ -468,8 +467,7 @@ static void phase_time(const struct ar_flows *flows, uint32_t index, uint64_t el
     time->message_bytes = message_bytes;
 }
 
-/* Whether the messages of all steps are like those of the first one, where those of a step are
- * alike. */
+/* Whether messages of all steps are like those of the first one, if those of a step are alike. */
 static bool are_steps_alike(const struct ar_exchange *exchange, uint32_t steps)
 {
     const struct ar_message_kind *first = &exchange->kinds[exchange->steps[0].first_kind];

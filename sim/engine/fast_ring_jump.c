@@ -50,8 +50,7 @@ static inline int64_t *ring_units_arrivals(const struct ring_units *units, uint3
            (slot < units->slots ? slot : slot - units->slots) * units->bundle->places_count;
 }
 
-/* Messages that lie beside each other in all arrays, and where the times lie that they wait
- * for. */
+/* Messages beside each other in all arrays, and where the times are that they wait for. */
 struct ring_stretch {
     size_t first, count;
     size_t track;          /*< index of itself at the place before, */

@@ -116,8 +116,7 @@ struct bundle_run {
     const double *latency_s, *s_per_byte; /**< [place] */
 };
 
-/** Arrivals of the messages with this number, by place; the last ones of the phase before have
- * number -1. */
+/** Arrivals of messages with this number, by place; the last ones of the phase before have -1. */
 double *bundle_flights(const struct bundle_run *run, int64_t message);
 
 /** Runs all steps of a ring on the lanes, as they are loaded before its first step and stored after

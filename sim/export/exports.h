@@ -62,8 +62,7 @@ double usage_share(const struct ar_timing *timing, const struct usage_item *item
 void usage_write_paje(FILE *file, const struct ar_timing *timing, const char *made_by);
 
 /** Writes the tasks of a step that was run as CSV: stage, kind (a pass, or the axis along which it
- * sends), stream, micro-batch, chunk, begin and end. AR_USAGE if there are more than a picture
- * shows. */
+ * sends), stream, micro-batch, chunk, begin and end. AR_USAGE: more than a picture shows. */
 enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
                                     struct ar_arena *arena, struct ar_error *err);
 
@@ -96,8 +95,7 @@ enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is
 enum ar_status explain_timing(const struct ar_scenario *scenario, const struct ar_timing *timing,
                               const struct ar_row *row, struct ar_error *err);
 
-/** The parts of that: the task graph of a step, a step of a workload or of operators, a step with
- * servers. */
+/** Its parts: a task graph, a step of a workload or of operators, a step with servers. */
 void explain_graph(const struct ar_timing *timing, struct ar_arena *arena);
 void explain_sent(FILE *file, const struct ar_view *view, const struct ar_timing *timing);
 void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,

@@ -68,8 +68,7 @@ static void write_title(struct events *events, const char *what, const char *nam
             what, place);
 }
 
-/* A slice, unless it takes no time; `args` is the format of its arguments as members of a JSON
- * object. */
+/* A slice, unless it takes no time; `args`: format of its arguments as members of a JSON object. */
 __attribute__((format(printf, 6, 7))) static void write_slice(struct events *events,
                                                               const char *category,
                                                               const char *name, double begin_s,

@@ -41,8 +41,7 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
 
 /** Says whether all switches sum that the algorithm wants to, those of each line of positions in
  * one place: in the NVLink domain that all its members are in, or in the network, where no two
- * members are in one domain. One switch joins those of a line whose members do not all send and get
- * the same. */
+ * members are in one domain. One switch joins a line whose members send or get different parts. */
 enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
                                         struct ar_error *err);
 
@@ -106,7 +105,6 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
                            const struct ar_phase *phases, uint32_t phases_count,
                            struct ar_phase_flows *flows);
 
-/** Finds the flows of a phase that begins with `first_step` of the algorithm; of an exchange, those
- * of that step. */
+/** Finds the flows of a phase from `first_step` of the algorithm on; of an exchange those of it. */
 void ar_phase_flows_find(const struct ar_collective *collective, const struct ar_phase *phase,
                          uint32_t first_step, struct ar_phase_flows *flows);

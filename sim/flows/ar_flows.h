@@ -248,8 +248,7 @@ uint64_t ar_flows_piece_elements(const struct ar_flows *flows, uint32_t phase, u
 uint64_t ar_flows_message_bytes(const struct ar_flows *flows, uint32_t phase, uint64_t elements);
 
 /** The least time that a collective of `elements` elements takes without setup: that of its
- * busiest link for its bytes. The elements count as rounded up so that all messages have equal
- * sizes. */
+ * busiest link for its bytes. Elements are rounded up so that all messages have equal sizes. */
 double ar_flows_least_s(const struct ar_flows *flows, uint64_t elements);
 
 /** Why the closed form of so many elements is not what a simulation of all messages finds; static

@@ -19,8 +19,7 @@ struct ar_link_load {
 
 /** Adds what collectives of `elements[0 .. count-1]` elements send to the loads of all links, which
  * are numbered as in ar_cluster.h. Where all ranks of a phase send in every step around rings, and
- * in trees, the time is O(ranks * lanes) for each collective, else it is that of visiting every
- * move. */
+ * in trees, the time is O(ranks * lanes) for each collective, else that of visiting every move. */
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err);
 

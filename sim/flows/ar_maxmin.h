@@ -26,8 +26,7 @@ struct ar_paths {
     size_t flows_room, links_room;
 };
 
-/** Room to share out the links of a cluster, for any flows in turn. Links without flows cost
- * nothing. */
+/** Room to share out the links of a cluster, for any flows in turn. Others cost nothing. */
 struct ar_maxmin {
     const struct ar_cluster *cluster;
     struct ar_arena *arena; /**< for all of it, kept from flows to flows */

@@ -5,8 +5,7 @@
  * Channels go through the GPUs of a node in orders of their own. Where as many channels as a node
  * has GPUs have each GPU once at each place of their orders, and paths see no difference between
  * GPUs, each port and each HCA of a node has one message of each place, from some channel. So all
- * of them have the same messages at the same time, and one channel on the links of the first GPUs
- * has them, too. */
+ * of them have the same messages at once, and so has a channel on the links of the first GPUs. */
 #include "flows.h"
 
 uint32_t ar_flows_lanes_each(const struct ar_collective *collective)

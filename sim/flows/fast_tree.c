@@ -10,14 +10,12 @@
  * are alike; the next one takes in what all of these have done.
  *
  * The hop over which a rank of class c sends in step s of the period is number c * AR_PERIOD_MAX +
- * s of the tree of classes. Who receives over it may be of several classes, each of which hears of
- * it. */
+ * s of the tree of classes. Receivers may be of several classes, each of which hears of it. */
 #include <string.h>
 
 #include "flows_tree.h"
 
-/* Fewer ranks than this are faster one by one; guesses at most; ranks for each class in the mean,
- * at least. */
+/* Fewer ranks than this are faster one by one; guesses at most; least mean ranks for each class. */
 enum { RANKS_MIN = 8192, GUESSES_MAX = 64, CLASS_MEAN_MIN = 3 };
 
 struct classes {

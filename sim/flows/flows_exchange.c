@@ -8,8 +8,7 @@
 
 enum { SEVERAL_USERS = UINT32_MAX };
 
-/* The place that a message comes from or goes to, seen from where its link lies in the first
- * period. */
+/* Place of a message's sender or receiver, seen from where its link lies in the first period. */
 static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t first,
                                 uint32_t position, uint32_t turns)
 {
@@ -29,8 +28,7 @@ static bool link_use(const struct exchange_scratch *scratch, uint32_t link, uint
     return !has_sender || !has_receiver;
 }
 
-/* Whether all links of the present step, and of those that are like it, have one sender or one
- * receiver. */
+/* Whether all links of the present step, and of those like it, have one sender or receiver. */
 static bool are_links_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;

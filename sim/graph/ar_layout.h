@@ -63,8 +63,7 @@ extern const char *const ar_offload_names[]; /**< NULL ends them */
 struct ar_layout {
     const struct ar_transformer *model; /**< NULL: a trace */
     const struct ar_trace *trace;       /**< NULL: a transformer */
-    /** A step that another program wrote down; then there is neither model nor trace, and sizes
-     * alone count. */
+    /** A step that another program wrote down; without model and trace; sizes alone count. */
     const struct ar_recorded *recorded;
     const struct ar_placed *placed;     /**< NULL: one of the others; else of them the sizes of
                                              the mesh, the strategy and the precision count */
@@ -154,8 +153,7 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
 
 /** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
  * activations of as many micro-batches as the schedule keeps: what PyTorch counts as allocated.
- * Buffers of collectives and what allocators waste are left out. Of a recorded step nobody knows:
- * 0. */
+ * Buffers of collectives and what allocators waste are left out. Not known of recorded steps: 0. */
 struct ar_layout_memory {
     double states_bytes, activations_bytes;
 };

@@ -85,8 +85,7 @@ void ar_operators_time(struct ar_operators *operators, const struct ar_device_co
 enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,
                                    struct ar_error *err);
 
-/** A message from one device to another: how long it occupies their ports, and how much later it
- * is there. */
+/** A message between devices: how long it occupies ports, and how much later it is there. */
 struct ar_hop_time {
     double time_s, latency_s;
 };
@@ -105,8 +104,7 @@ struct ar_placed {
     double samples; /**< of a step; 0: nobody knows */
 };
 
-/** The graph: a role for each of `devices_count` devices, of which `devices` has one for each
- * operator. */
+/** The graph: a role for each of `devices_count` devices, `devices` has that of each operator. */
 struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
                                     uint32_t devices_count, const struct ar_hops *hops,
                                     struct ar_arena *arena);

@@ -169,8 +169,7 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
             ranks *= (parts[i].axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
         }
         if (layout->sparse_frac > 0 && ranks > 1 && operation == &ar_operation_all_reduce) {
-            /* Every rank gathers the sparse gradients of all, values and places, and adds them up
-             * itself. */
+            /* Each rank gathers the sparse gradients of all, values and places, and adds them. */
             sent = &ar_operation_all_gather;
             bytes = ranks * ceil(layout->sparse_frac * elements) * (element_bytes + AR_PLACE_BYTES);
         }
@@ -433,8 +432,7 @@ static void add_host(struct ar_build *build, const struct ar_run *all, uint32_t 
 }
 
 /* The tasks of a chunk for one micro-batch. `first` notes the task that waits for the message.
- * Ranks of a tensor-parallel group send a part of the hidden states each, and gather it where they
- * are. */
+ * Ranks of a tensor-parallel group send a part of the hidden states each, and gather it there. */
 static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_action *action,
                       bool is_edge, uint32_t *first)
 {

@@ -174,8 +174,7 @@ static bool is_shared(const struct ar_layer_work *work)
     return work->kind != AR_LAYER_FC && work->kind != AR_LAYER_LOCAL;
 }
 
-/* Elements of a message of `halo` rows or columns of an activation of `width`, and the tiles that
- * they lie on. */
+/* Elements of a message of `halo` rows or columns of an activation of `width`, and their tiles. */
 static double halo_elements(const struct tiles *tiles, double elements, uint32_t width,
                             uint32_t halo, struct reach *reach)
 {

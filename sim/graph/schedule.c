@@ -82,8 +82,7 @@ static void rebase_moment(const struct moments *moments, uint32_t role, double *
     moment->own_s = base_s;
 }
 
-/* Puts a moment off until `other`, a moment of the role `from`, has come on the ranks of the same
- * number. */
+/* Puts a moment off until `other`, of the role `from`, has come on the ranks of the same number. */
 static void moment_put_off(struct moments *moments, uint32_t role, struct moment *moment,
                            uint32_t from, const struct moment *other)
 {
@@ -150,8 +149,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
 /* --- what is sent beside other things --------------------------------------------------------- */
 
 /* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
- * (0, NULL: 1) beside what is on the list and shares with it. Where several are under way the first
- * one counts. */
+ * (0, NULL: 1) beside what is on the list and shares with it. Of several the first counts. */
 static double advance_sending(const struct ar_sendings *sendings, const double *speeds,
                               uint32_t from, double now_s, double time_s)
 {

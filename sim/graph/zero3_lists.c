@@ -45,8 +45,7 @@ static void add_matrix(struct tensors *tensors, double elements, double times, b
     }
 }
 
-/* The rest of the parameters are biases and norms: eight vectors of a layer with biases, else
- * two. */
+/* Other parameters are biases and norms: eight vectors of a layer with biases, else two. */
 static struct tensors list_tensors(const struct ar_build *build, const struct ar_run *run,
                                    bool is_trained)
 {

@@ -46,8 +46,7 @@ static bool is_left_out(const struct predicted_set *set, enum left_out kind, siz
     }
 }
 
-/* Predicts all rows by a fit to some of them, NULL: to none; or notes why some rows have no
- * prediction. */
+/* Predicts all rows by a fit to some, NULL: to none; or notes why some rows have no prediction. */
 static enum ar_status estimate_set(const struct predicted_set *set, const bool *is_fitted,
                                    const char *what, FILE *notes, struct ar_arena *arena,
                                    struct ar_estimate **estimate, struct ar_error *err)
@@ -306,8 +305,7 @@ static void count_pairs(const struct predicted_set *set, size_t row, struct pair
     }
 }
 
-/* Writes how many rows of the files of sets do not count, and why. Rows of other machines belong to
- * other sets. */
+/* How many rows of sets' files do not count, and why. Rows of other machines are of other sets. */
 static void count_unused(const struct predicted_set *const *sets, size_t count,
                          struct ar_arena *arena, struct ar_accuracy *line)
 {
@@ -412,8 +410,7 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* The lines of a set: each operation it has and, if these are several, all. The last one has what
- * was not used. */
+/* Lines of a set: each operation and, if these are several, all. The last has what was not used. */
 static void add_lines(const struct predicted_set *set, struct ar_arena *arena,
                       struct ar_accuracies *accuracies)
 {

@@ -13,8 +13,7 @@
 /** Rows from these sizes on count, and are large. */
 enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = AR_LIBRARY_LARGE_BYTES };
 
-/** Errors of one operation of a set or, with an empty operation, of all its rows, or of several
- * sets. */
+/** Errors of one operation of a set or, with an empty operation, of all rows or several sets. */
 struct ar_accuracy {
     ar_cell_string set; /**< `all`: of all sets; `all_unseen`, ...: of some of them */
     ar_cell_string operation;

@@ -27,8 +27,7 @@ enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, stru
                                       struct ar_error *err);
 
 /** Fits, writes the files of `request->out`, notes doubts about the fit, and prints the
- * report to stdout. The cluster is left with the fitted numbers of its links. Errors are those of
- * the fits. */
+ * report to stdout. The cluster keeps the fitted numbers of its links. Errors are the fits'. */
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, const struct ar_view *view,
                                 struct ar_arena *arena, struct ar_error *err);

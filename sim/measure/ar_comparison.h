@@ -59,8 +59,7 @@ struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
                                       const struct ar_library_prediction *prediction,
                                       const struct ar_tuning *reference);
 
-/** Sums up the errors of the rows: for every use that some rows have all of it, then each count of
- * nodes or GPUs. */
+/** Sums up the errors of the rows: all rows of each use, then each count of nodes or GPUs. */
 void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
                        struct ar_comparison *comparison);
 

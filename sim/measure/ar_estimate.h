@@ -29,8 +29,7 @@ struct ar_estimate {
 /** Whether a fit takes the row, if it is asked to. */
 bool ar_estimate_takes(const struct ar_measured_row *row);
 
-/** Gives the links of a cluster the numbers that other machines (`request->factors`) let expect of
- * messages. */
+/** Gives the links of a cluster the numbers that others (`request->factors`) tell of messages. */
 void ar_estimate_tell_links(const struct ar_measured_request *request, struct ar_cluster *cluster);
 
 /** Fits calls and messages to those rows that `is_fitted` marks (NULL: nothing is fitted) and

@@ -33,8 +33,7 @@ struct ar_learnt {
     size_t sets_count;
 };
 
-/** Adds a set, with nothing fitted and fitted to all of its rows; one without a machine's name adds
- * nothing. */
+/** Adds a set, with nothing fitted and with all rows fitted; one without a machine adds nothing. */
 enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows *rows,
                              const struct ar_estimate *unfitted, const struct ar_estimate *fitted,
                              struct ar_error *err);

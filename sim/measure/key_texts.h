@@ -14,8 +14,7 @@ struct key_columns {
 };
 
 /** The columns `first`, and behind them one for each key with a `use`: its text goes to the place
- * of the key in an array of texts at `offset` of the record, which stays NULL where a file has
- * none. */
+ * of the key in an array of texts at `offset` of the record, NULL where a file has none. */
 struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
                               enum ar_key_use use, size_t offset);
 

@@ -166,8 +166,7 @@ static enum ar_status take_answer(void *context, const struct ar_pool_answer *go
     return AR_OK;
 }
 
-/* Puts `path:line: row "x", batch=16: ` before an error; a wrong value there is wrong data, not
- * wrong usage. */
+/* Puts `path:line: row "x", batch=16: ` before an error; a wrong value is wrong data, not usage. */
 static enum ar_status report_failure(const struct prediction *prediction, struct ar_error *err)
 {
     const struct published *row = prediction->row;

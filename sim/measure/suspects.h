@@ -39,8 +39,7 @@ struct suspect {
     const char *look;     /**< what to look at or to set next */
     const char *source;   /**< where that is documented */
     enum suspect_target target;
-    /** Values that are tried; the first one that is 0 ends them. More than one: the value is a free
-     * parameter. */
+    /** Values that are tried; the first 0 ends them. More than one: it is a free parameter. */
     double factors[SUSPECT_FACTORS_MAX];
     const char *setting;      /**< of the cluster, beside it; NULL: none */
     double net_latency;       /**< a further factor of that latency; 0: none */

@@ -162,8 +162,7 @@ const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key ke
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err);
 
-/** Whether something is drawn, so that another seed gives another result; of a scenario that is
- * loaded. */
+/** Whether something is drawn, so that seeds give other results; of a loaded scenario. */
 bool ar_scenario_draws(const struct ar_scenario *scenario);
 
 /** The part of it that depends on the number of GPUs, which is set. */

@@ -59,8 +59,7 @@ KEY_PARSE(flag)
     return AR_OK;
 }
 
-/* Keys that repeat: texts, of which one KEY=VALUE of a KEY is allowed: the last one would win in
- * silence. */
+/* Keys that repeat: texts, one KEY=VALUE of a KEY allowed: the last would win silently. */
 KEY_PARSE(setting)
 {
     struct ar_settings *settings = field_of(scenario, key);

@@ -154,8 +154,7 @@ static enum ar_status slice_trace(const struct ar_job *job, struct ar_timing *ti
     return AR_OK;
 }
 
-/* A slice for each layer of a transformer, the first with the head, the last with the embedding; or
- * one for all. */
+/* A slice for each layer of a transformer, first with head, last with embedding; or one for all. */
 static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
 {
     const struct ar_layout *layout = &timing->layout;
@@ -324,8 +323,7 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
         run->starts_s = starts_s;
     }
     if (run->gpus_each > 1) {
-        /* GPUs of a worker sum gradients by a reduce-scatter, and hand out parameters by an
-         * all-gather. */
+        /* GPUs of a worker sum gradients by reduce-scatter, and give parameters by all-gather. */
         uint32_t count = run->slices_count;
         const struct ar_async_slice *even = run->slices;
         struct ar_async_slice *slices = make_slices(timing, count);

@@ -133,8 +133,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
 /** Whether the engine runs the whole graph, rank by rank. */
 bool timer_runs_ranks(const struct timer *timer);
 
-/** Times all that is sent and schedules the graph; `has_ranks`: on ranks with their starts and
- * factors. */
+/** Times what is sent, schedules the graph; `has_ranks`: on ranks with starts and factors. */
 enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_error *err);
 
 /** Finds what goes slower because of what runs beside it: the slowdowns with which even ranks find

@@ -179,8 +179,7 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
     if (facts->library_cost[0] != '\0') {
         AR_TRY(ar_inputs_library(inputs, scenario->cluster_name, facts->library_cost,
                                  &scenario->table, err));
-        /* Neither rates nor the choice of a table react to what the cluster says: it must be the
-         * same. */
+        /* Rates and the choice of a table do not react to the cluster: it must be the same. */
         const struct ar_tuning *fitted = &scenario->table->library.tuning;
         const char *key = "library.release", *found = facts->library_release;
         const char *expected = fitted->release->release;

@@ -103,8 +103,7 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
     struct ar_scenario changed = *scenario;
     changed.arena = &arena;
     if (change->value == NULL) {
-        /* Multiplies all rates of the cluster whose key begins with one of the words; AR_USAGE if
-         * it has none. */
+        /* Multiplies rates whose key begins with one of the words; AR_USAGE if there is none. */
         const struct ar_cluster *cluster = changed.cluster;
         size_t count = 0;
         char word[AR_WORD_SIZE];

@@ -28,8 +28,7 @@ static uint32_t next_to_ask(const struct ar_work_units *pass, const struct copy 
     return next;
 }
 
-/* A worker without a unit does one again that another one is at; both are free when one has done
- * it. */
+/* A worker without a unit repeats one that another is at; both are free when one has done it. */
 static void back_up(struct ar_work_units *pass, struct copy *copies, uint32_t asks)
 {
     /* This worker has been at its unit for longest, alone and for some time to come. */

@@ -54,8 +54,7 @@ struct ar_pool_work {
 uint32_t ar_pool_processors(void);
 
 /** Items that wait: those that take long, longest first, so that none of them is left for the end;
- * then the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the
- * same files. */
+ * then the many that do not (AR_POOL_CHEAP_S), in their order: neighbours read the same files. */
 struct ar_pool_queue {
     uint32_t *items;
     size_t next;

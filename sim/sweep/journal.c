@@ -94,8 +94,7 @@ static bool line_take(struct journal *journal, const char *line, size_t length)
     return true;
 }
 
-/* Reads the rows behind the head, which must be that of this sweep, and cuts off a last line that
- * is damaged. */
+/* Reads the rows behind the head, which must be this sweep's, and cuts off a damaged last line. */
 static enum ar_status lines_read(struct journal *journal, const char *head, struct ar_error *err)
 {
     char found[JOURNAL_LINE_MAX] = "", *line = NULL;

@@ -75,8 +75,7 @@ struct refined layouts_refine(const struct space *space, uint32_t variant, unsig
     return (struct refined){begin, begin + count, planned_count(variants, group[round])};
 }
 
-/* Appends all meshes of a number of GPUs: sizes of pp, dp, ep and tp whose product with `cp` is
- * that number. */
+/* Appends all meshes of so many GPUs: sizes of pp, dp, ep and tp whose product with `cp` it is. */
 static void append_meshes(struct ar_arena *arena, uint32_t gpus, uint32_t cp, struct axis *axis)
 {
     const char *part = cp > 1 ? ar_arena_format(arena, "cp=%u,", cp) : "";
@@ -368,8 +367,7 @@ static enum ar_status refuse_unfit(const struct space *space, struct ar_error *e
                         ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
 }
 
-/* Counts the variants of the group that begins with this one; the first of them that fits becomes a
- * point. */
+/* Counts the variants of the group that begins here; the first that fits becomes a point. */
 static uint32_t group_size(const struct space *space, uint32_t variant)
 {
     const struct space_request *request = space->request;

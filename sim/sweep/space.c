@@ -181,8 +181,7 @@ static enum ar_status check_taken(const struct adding *adding, size_t taken, str
     return taken > 0 ? AR_OK : err->status;
 }
 
-/* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
- * count. */
+/* The bare all-reduces beside steps: all algorithms in standard shapes at the largest GPU count. */
 static enum ar_status add_payloads(struct adding *adding, struct ar_error *err)
 {
     struct space *space = adding->space;

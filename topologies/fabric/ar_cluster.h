@@ -81,11 +81,9 @@ struct ar_cluster_facts {
     const char *device_cost;
     double gpu_memory_bytes; /**< 0 if the file does not say */
     /** Rate of each GPU from or to the memory of its CPU while all GPUs do so. Where the file has
-     * no such rate it is the GPU's part of the uplink of its PCIe switch; 0 if the file has
-     * neither. */
+     * no such rate it is the GPU's part of the uplink of its PCIe switch; 0: it has neither. */
     double cpu_link_Bps;
-    /** Rate at which all CPUs of a node read and write memory in an optimizer; 0 if the file does
-     * not say. */
+    /** Rate at which all CPUs of a node read and write memory in an optimizer; 0: not said. */
     double cpu_optimizer_Bps;
     /** Rows that latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`); "": none. */
     const char *links_fitted;

@@ -51,8 +51,7 @@ struct ar_fabric {
      * AR_FABRIC_HOPS_MAX. */
     enum ar_status (*make)(struct ar_cluster *cluster, uint64_t *links_count, struct ar_error *err);
     /** Appends the links from one HCA to another of a different node (ar_path_add()); sets the tier
-     * to AR_TIER_SPINE if there are several switches on the way. Called only if the fabric has
-     * links. */
+     * to AR_TIER_SPINE if there are several switches on the way. Called if the fabric has links. */
     void (*route)(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
                   struct ar_path *path);
     /** Bandwidth of a link as in the file. */
@@ -161,6 +160,5 @@ static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)
     return nodes > 0 ? nodes : 1;
 }
 
-/** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` is 0 if they are the
- * plain zigzags. */
+/** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` 0: plain zigzags. */
 void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders);

@@ -93,8 +93,7 @@ static void write_tree_links(const struct writer *writer)
     fprintf(writer->file, "<zone id=\"links\" routing=\"Full\">\n");
     for (uint32_t node = 0; node < writer->counts[0]; node++) {
         for (uint32_t local = 0; local < cluster->node.count; local++) {
-            /* The latency of a path within a node is whole on its first link, so that it adds up
-             * exactly. */
+            /* The latency of a path within a node is whole on its first link, to add up exactly. */
             const struct ar_node_link *link = &cluster->node.list[local];
             enum ar_tier tier = link->kind == AR_KIND_NVLINK ? AR_TIER_NVLINK : cluster->port_tier;
             bool is_first =

@@ -53,8 +53,7 @@ struct nic_list {
     size_t count;
 };
 
-/* Keeps those that are wanted, if there are some; a note names the others and `why`, unless that is
- * NULL. */
+/* Keeps those that are wanted, if there are some; a note names the others and `why` (or NULL). */
 static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum nic_want want,
                       double rate_bps, const char *why)
 {

@@ -95,8 +95,7 @@ struct gpu_model {
 #define V100    "v100-sxm2", "3.846ps/B"
 #define H100    "h100-sxm", "0.924ps/B"
 
-/* PCI numbers: the PCI ID Repository (pci.ids). Costs: topologies/machines, where each has its
- * source. */
+/* PCI numbers: PCI ID Repository (pci.ids). Costs: topologies/machines, each with its source. */
 static const struct gpu_model models[] = {
     {0x10de1db1, AR_GPU_VOLTA, "NVIDIA Tesla V100 SXM2 16GB", "16GB", V100},
     {0x10de1db5, AR_GPU_VOLTA, "NVIDIA Tesla V100 SXM2 32GB", "32GB", V100},

@@ -61,8 +61,7 @@ double ar_evoformer_part_s(const struct ar_evoformer_block *block, enum ar_evofo
                            const struct ar_device_cost *cost, enum ar_precision precision);
 
 /** Tensors that are sent between parts, in bytes as nccl-tests counts them: gathered are the bias
- * of heads, the outer products' one factor, the triangles' one factor; an all-to-all turns rows
- * into columns. */
+ * of heads, one factor of outer products and triangles; all-to-alls turn rows into columns. */
 enum ar_evoformer_tensor {
     AR_EVOFORMER_ROW_BIASES,
     AR_EVOFORMER_OUTER_FACTORS,

@@ -123,8 +123,7 @@ enum ar_again {
     AR_AGAIN_LAYER = 1 << 5    /**< all but the inputs of layers */
 };
 
-/** Activations that the backward pass computes again, of each place of a pipeline that layers lie
- * on. */
+/** Activations that the backward pass computes again, of each place of a pipeline with layers. */
 struct ar_recompute {
     unsigned modules; /**< enum ar_again; 0: nothing */
     uint32_t layers;  /**< of the place, from its first on; 0: all */

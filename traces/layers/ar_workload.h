@@ -110,7 +110,6 @@ struct ar_workload_request {
     struct ar_slowdown slowdown;
 };
 
-/** Makes the workload of a trace. A trace without gradients has nothing to send and is refused
- * (AR_BAD_DATA). */
+/** Makes the workload of a trace. One without gradients has nothing to send: AR_BAD_DATA. */
 enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
                                 struct ar_workload **workload, struct ar_error *err);

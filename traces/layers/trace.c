@@ -1,5 +1,4 @@
-/* Traces: sums, scaling; the file, layers with tensors and times or work, and the traces made of
- * it. */
+/* Traces: sums, scaling; the file, layers with tensors and times or work, and traces made of it. */
 #include "ar_trace.h"
 
 #include <assert.h>

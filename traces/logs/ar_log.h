@@ -133,12 +133,10 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
                              struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err);
 
-/** Refuses a run, or a line of it: `path:line: ` and the text, which says what was found and
- * expected. */
+/** Refuses a run, or a line of it: `path:line: ` and the text, with what was found and expected. */
 enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** Checks that `run` can be compared with a model: it has rows of bytes, a known number of ranks
- * above one, right results and one datatype. Otherwise AR_BAD_DATA with a line that says what is in
- * the way. */
+ * above one, right results and one datatype. Else AR_BAD_DATA; a line says what is in the way. */
 enum ar_status ar_log_check(const struct ar_log *run, struct ar_error *err);

@@ -254,8 +254,7 @@ static int compare_places(const void *a, const void *b)
     return (first->id > second->id) - (first->id < second->id);
 }
 
-/* Finds a node by its number. A need that is not in the file, such as the whole program, does not
- * count. */
+/* Finds a node by its number. A need outside the file, as the whole program, does not count. */
 static struct node *find_node(const struct chakra_reader *reader, uint64_t id)
 {
     const struct place key = {.id = id};

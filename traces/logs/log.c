@@ -216,8 +216,7 @@ static enum ar_status read_text_log(struct ar_logs *logs, char *text, size_t byt
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* The first line that has a text, comments left out if `is_table`; empty if there is none. Returns
- * its bytes. */
+/* The first line that has a text, comments left out if `is_table`; or empty. Returns its bytes. */
 static size_t find_first_line(const char *text, size_t bytes, bool is_table, const char **line)
 {
     const char *end = text + bytes;

@@ -34,8 +34,7 @@ char *ar_strip_prefix(char *line)
     return line;
 }
 
-/* `Rank 0 Group 0 Pid 1 on host device 0 [0x1a] Tesla V100` in all spellings; `line` of the rank is
- * not set. */
+/* `Rank 0 Group 0 Pid 1 on host device 0 [0x1a] Tesla V100` in all spellings; `line` is not set. */
 static bool parse_rank(char *line, uint64_t *number, struct ar_nccl_rank *rank, const char **gpu)
 {
     const char *rest = ar_unmarked(line);
@@ -241,8 +240,7 @@ static enum ar_status take_nccl_head(struct ar_nccl_text *text, char *line, uint
     return AR_OK;
 }
 
-/* Begins the table of the names of columns. Those behind the last one that is known may be
- * anything. */
+/* Begins the table of the names of columns. Those behind the last known one may be anything. */
 static enum ar_status take_nccl_header(struct ar_nccl_text *text, char *line, uint64_t number,
                                        struct ar_error *err)
 {

@@ -260,8 +260,7 @@ static void destroy_communicators(void *destroyed)
     end_communicators(destroyed, false);
 }
 
-/* Makes those of all ranks: for the ranks of this process at once, or for its one rank of several
- * processes. */
+/* Makes those of all ranks: for the ranks of this process, or its one rank of several processes. */
 static enum ar_status make_all(const struct nccl_communicators *made,
                                const struct nccl_place *place, struct ar_error *err)
 {

@@ -32,8 +32,7 @@ struct backend {
                             struct ar_error *err);
 
     /** Ends the libraries, also after a start() that failed. `code` is 0, or the exit code of a
-     * process that failed alone: then the other processes of the run are ended too. NULL: nothing
-     * ends. */
+     * process that failed alone: then the others of the run are ended too. NULL: nothing ends. */
     void (*stop)(int code);
 
     /** Writes the machine and the libraries as lines "# key: value". */

@@ -372,8 +372,7 @@ enum ar_status execution_create(struct ar_arena *arena, struct execution *execut
                                                &execution->buffer, err);
 }
 
-/* Reports who waits for whom. Without a cursor all steps are done, but a peer has not taken its
- * messages. */
+/* Says who waits for whom. Without a cursor all steps are done, but a peer has messages left. */
 static enum ar_status report_stuck(const struct execution *execution, const struct cursor *cursor,
                                    struct ar_error *err)
 {

@@ -154,8 +154,7 @@ static enum ar_status await_port(const struct prober *prober, uint32_t port, str
     }
 }
 
-/* Sends, or receives, the first `bytes` of the buffer in pieces of a slot; one empty piece if
- * none. */
+/* Sends or receives the first `bytes` of the buffer in pieces of a slot; none: an empty piece. */
 static enum ar_status pass_message(const struct prober *prober, uint32_t port, size_t bytes,
                                    struct ar_error *err)
 {

@@ -169,8 +169,7 @@ void actor_declare_receiver(const struct actor *actor)
     }
 }
 
-/* Waits until a message may be sent: walks count all messages of the rank, trees those of the
- * connection. */
+/* Waits until a message may be sent: walks count messages of the rank, trees of the connection. */
 static void wait_for_slot(struct actor *actor, const struct link_end *out)
 {
     uint32_t window = actor->run->collective->window;

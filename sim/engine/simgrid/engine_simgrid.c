@@ -11,8 +11,7 @@
 
 /* --- routes of a platform --------------------------------------------------------------------- */
 
-/* The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
- * other routes. */
+/* Pairs of ranks that send to each other, and of ranks and switches: a platform needs no others. */
 struct routes {
     struct ar_arena *arena;
     struct ar_flow *pairs;

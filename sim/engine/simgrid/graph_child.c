@@ -1,8 +1,7 @@
 /* Child side of a task graph whose ranks are run one by one.
  *
  * Each rank has an actor for each of its streams and channels. The one of channel 0 leads: it waits
- * for what a task needs, and computes. The others join where a message or collective has more
- * channels. */
+ * for what a task needs, and computes. Others join where what is sent has more channels. */
 #include <math.h>
 
 #include <simgrid/barrier.h>

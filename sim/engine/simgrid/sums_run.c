@@ -70,8 +70,7 @@ static uint32_t rank_at(const struct line_switch *own, uint32_t index)
     return actor_at(own->run, own->lane, member)->rank;
 }
 
-/* Begins the message over one half of the path to the next member, or from the last one; NULL if it
- * is empty. */
+/* Begins the message over half of the path to the next member, or from the last; NULL if empty. */
 static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint32_t destination,
                            const struct ar_slice *slice)
 {
