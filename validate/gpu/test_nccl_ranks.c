@@ -33,7 +33,7 @@ static uint64_t run_row(struct measurement row)
     standin_start((int)row.ranks, true);
     TEST_OK(nccl_library_load(&library, &why));
     TEST_OK(payload_create(&row, &arena, &payload, &why));
-    TEST_OK(nccl_ranks_create(&library, &row, &place, 10, &keep, &made, &arena, &crew, &why));
+    TEST_OK(nccl_ranks_create(&library, &row, &place, 60, &keep, &made, &arena, &crew, &why));
     TEST_OK(crew_repeat(crew, &config, &payload, &arena, &row, &why));
     cr_expect_gt(time_s, 0.0);
     ar_arena_end(&arena);
