@@ -160,7 +160,7 @@ struct ar_told {
     double reach; /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not known */
 };
 
-/** What they tell of calls: factors on the values. */
+/** What measured machines tell of calls of NCCL on such a machine: factors on the values. */
 struct ar_library_told {
     double factors[AR_LIBRARY_PARAMETERS_COUNT];
     struct ar_told kinds[2][2]; /**< [on several nodes][large] */

@@ -1,5 +1,5 @@
 /** \file ar_machine_factors.h
- * What measured machines tell of one without rows of its own: factors on the constants of the
+ * What measured machines tell of a machine that has no rows: factors on the constants of the
  * library's release and on what the machine's specification says, and bands. They are shipped
  * (validate/data, factors.csv and kinds.csv); ar_new_machine.h makes them.
  *

@@ -162,7 +162,7 @@ struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_facto
     return found;
 }
 
-/* What is told of the rows of a kind. */
+/* Whether rows of a kind, such as calls in a node, take the factors, and how wide their band is. */
 static struct ar_told find_kind(const struct ar_csv_list *kinds, const char *name)
 {
     for (size_t i = 0; i < kinds->count; i++) {
