@@ -13,8 +13,7 @@
 #include "lists.h"
 #include "made_by.h"
 
-/* The index of measured sets; the set that the first file is of, if it is one alone, and how many
- * there are. */
+/* The index of measured sets; the set of the first file, if it is one alone, and how many. */
 struct sets {
     struct ar_measured_index index;
     const struct ar_measured_set *one;
@@ -127,6 +126,19 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
 
 /* --- compare ------------------------------------------------------------------------------ */
 
+/* Takes what other machines tell of one that nothing is fitted to. */
+static void take_factors(const struct options *options, const struct sets *sets,
+                         const struct ar_scenario *scenario, struct ar_measured_request *request)
+{
+    request->factors = scenario->machines;
+    if (request->factors != NULL && sets->one != NULL && sets->one->machine[0] != '\0') {
+        ar_note(option_notes(options),
+                "measured set %s: its machine is among those that tell what is expected "
+                "('allreckon accuracy' leaves it out)",
+                sets->one->name);
+    }
+}
+
 /* Rows beside predictions by the cluster and the engine that the command line names. */
 static enum ar_status compare_cluster(const struct options *options, const struct sets *sets,
                                       struct ar_comparison *comparison, const char **subject,
@@ -157,7 +169,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
     }
     make_rows_request(options, sets, scenario, &request);
-    request.factors = scenario->machines;
+    take_factors(options, sets, scenario, &request);
     request.is_messages = !ar_engine_times_calls(scenario->engine);
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
     AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
@@ -378,13 +390,7 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     take_release(measured, option_notes(options), options->arena, scenario);
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
-    request.factors = scenario->machines;
-    if (request.factors != NULL && sets->one != NULL && sets->one->machine[0] != '\0') {
-        ar_note(option_notes(options),
-                "measured set %s: its machine is among those that tell what is expected "
-                "('allreckon accuracy' leaves it out)",
-                sets->one->name);
-    }
+    take_factors(options, sets, scenario, &request);
     ar_note_assumed(option_notes(options), scenario);
     return ar_expect_run(&request, measured, options->arena, expectation, err);
 }

@@ -196,8 +196,8 @@ static const struct command commands[] = {
      .arguments = "LOG...|SET [NAME.topo]", .arguments_min = 1, .arguments_max = ARGUMENTS_MAX,
      .text = "Prints measured calls of NCCL or RCCL (logs of nccl-tests and rccl-tests, text or "
              "JSON, OSU, tables) beside what the machine should give: a fit if the cluster has "
-             "one, else NCCL's constants and the specification. A row outside the 95 % band is "
-             "slow, or fast: then check units.\n\n"
+             "one, else what measured machines tell, else NCCL's constants and the specification. "
+             "A row outside the 95 % band is slow, or fast: then check units.\n\n"
              "Suspects (HCAs unused, GPUDirect off, sockets, NVLS or SHARP off, protocols, slow "
              "cables and others) are predicted like anything else and ranked by how likely they "
              "make all rows; 'nothing' is one of them. The cluster is --cluster or an argument "

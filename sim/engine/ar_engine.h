@@ -103,7 +103,6 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err);
 
-/** Estimated time of a trial of so many collectives and messages in all; `is_even`: ranks start
- * together. */
+/** Estimated time of a trial of so many collectives, messages; `is_even`: ranks start at once. */
 double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
                         double collectives, double messages, bool is_even);

@@ -68,8 +68,7 @@ struct training_file {
     size_t phases_count;
 };
 
-/** Reads the file of a shipped run's name or of a path. Errors name file and line. All of it lies
- * in the arena. */
+/** Reads the file of a shipped run's name or a path, in the arena. Errors name file and line. */
 enum ar_status training_file_load(const char *name, struct ar_arena *arena,
                                   const struct training_file **file, struct ar_error *err);
 

@@ -164,9 +164,8 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
     bool is_measured = engine->has_band && scenario->table != NULL;
     if (scenario->machines != NULL) {
         ar_note(notes,
-                "nothing is fitted to cluster %s: calls are what %" PRIu64
-                " sets of other machines "
-                "and %s tell, in bands of machines that were left out",
+                "nothing is fitted to cluster %s: calls are what %" PRIu64 " sets of other "
+                "machines and %s tell, in bands of machines that were left out",
                 ar_cluster_facts(scenario->cluster)->name, scenario->machines->told.sets_count,
                 scenario->constants->tuning.release->name);
     }
@@ -254,8 +253,7 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
     }
 }
 
-/* Links that were made slow or taken out, though no message takes them, and routes where nothing is
- * to choose. */
+/* Links made slow or taken out, though no message takes them, and routes without a choice. */
 static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     if (ar_engine_times_calls(scenario->engine)) {

@@ -65,8 +65,7 @@ struct space {
     uint64_t fingerprint;
 };
 
-/** Reads the axes, checks every variant and every point. Freed with space_destroy(), also after a
- * failure. */
+/** Reads the axes, checks variants and points. Freed with space_destroy(), also after a failure. */
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err);
 void space_destroy(struct space *space);

@@ -120,8 +120,7 @@ bool key_is_list(enum ar_key key, const char *text);
 /** Appends a value to an axis. */
 void axis_append(struct ar_arena *arena, struct axis *axis, const char *value);
 
-/** The scenario of a variant, loaded, without GPUs and algorithm; stays valid until the next one is
- * asked for. */
+/** The scenario of a variant, loaded, without GPUs and algorithm; valid until the next call. */
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err);
 

@@ -50,8 +50,7 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
     struct ar_fat_tree *tree = &cluster->tree;
     bool has_rails = values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE;
     tree->rails = has_rails && values->count[TOPO_HCAS] > 1 ? values->count[TOPO_HCAS] : 1;
-    /* Nodes that do not fill a group are a group, too. Rails that are joined above are groups even
-     * in one rack. */
+    /* Nodes that do not fill a group are one, too. Rails joined above are groups even in a rack. */
     uint32_t count = values->count[TOPO_NODES];
     for (uint32_t i = 0; i <= values->count[TOPO_TREE_GROUPS]; i++) {
         uint32_t children = i == 0 ? values->count[TOPO_RACK_NODES]
