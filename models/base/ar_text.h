@@ -77,8 +77,7 @@ struct ar_setting {
                                 for a file */
 };
 
-/** Settings in order; none of a KEY wins over another unless the user of them says so. The list is
- * borrowed. */
+/** Settings in order; which one of a KEY wins is for the user of them to say. Borrowed. */
 struct ar_settings {
     const struct ar_setting *list;
     size_t count;

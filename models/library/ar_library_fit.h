@@ -156,9 +156,13 @@ enum { AR_LIBRARY_LARGE_BYTES = 1 << 20 };
 
 /** What measured machines tell of one kind of rows on a machine without any. */
 struct ar_told {
-    bool has_factors; /**< machines that are left out are predicted better with their factors */
-    double reach; /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not known */
+    double weight; /**< of the factors: 1 where they predict machines that are left out better */
+    double reach;  /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not known */
 };
+
+/** What is told of rows of a size: that of large ones from four times AR_LIBRARY_LARGE_BYTES on,
+ * that of the others up to a quarter of it, and in between both, so that no size is a cliff. */
+struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes);
 
 /** What measured machines tell of calls of NCCL on such a machine: factors on the values. */
 struct ar_library_told {

@@ -122,22 +122,33 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
     return variance;
 }
 
+struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes)
+{
+    double large = fmin(1, fmax(0, 0.5 + log2(bytes / AR_LIBRARY_LARGE_BYTES) / 4));
+    if (large == 0 || large == 1) {
+        return kinds[large == 1];
+    }
+    return (struct ar_told){.weight = (1 - large) * kinds[0].weight + large * kinds[1].weight,
+                            .reach = (1 - large) * kinds[0].reach + large * kinds[1].reach};
+}
+
 /* On a machine without rows: by what others tell, in the band of those that were left out. */
 static struct ar_library_prediction predict_told(const struct ar_library *library,
                                                  enum ar_choice choice,
                                                  const struct ar_library_run *run)
 {
-    const struct ar_told *kind =
-        &library->told->kinds[run->nodes > 1][run->bytes >= AR_LIBRARY_LARGE_BYTES];
+    struct ar_told kind = ar_told_at(library->told->kinds[run->nodes > 1], run->bytes);
     double values[AR_LIBRARY_PARAMETERS_COUNT];
     for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        values[i] = library->values[i] * (kind->has_factors ? library->told->factors[i] : 1);
+        values[i] = library->values[i] * library->told->factors[i];
     }
-    double time_s = ar_library_time(&library->tuning, values, choice, run);
+    double unfitted_s = ar_library_time(&library->tuning, library->values, choice, run);
+    double told_s = ar_library_time(&library->tuning, values, choice, run);
+    double time_s = unfitted_s * pow(told_s / unfitted_s, kind.weight);
     return (struct ar_library_prediction){.choice = choice,
                                           .time_s = time_s,
-                                          .low_s = time_s * exp(-kind->reach),
-                                          .high_s = time_s * exp(kind->reach)};
+                                          .low_s = time_s * exp(-kind.reach),
+                                          .high_s = time_s * exp(kind.reach)};
 }
 
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,

@@ -155,7 +155,7 @@ static enum ar_status library_check(const struct ar_engine *engine,
                             "engine library: cluster %s has no library.cost_table; expected a "
                             "cluster from 'allreckon calibrate LOG... --cluster %s --out "
                             "NAME.topo', or library.release, library.node_bus and gpu.generation, "
-                            "by which other machines tell, or --engine nccl",
+                            "by which other machines tell",
                             cluster, cluster);
     }
     if (library == NULL) {

@@ -200,9 +200,13 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
         const struct predicted_set *set = &sets[i];
         struct ar_estimate *told = set->left_out[NEW_MACHINE];
         for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
-            if (accuracies->kinds[kind_of(set, k)].has_factors == 0) {
-                told->predictions[k] = set->unfitted->predictions[k];
-            }
+            const struct ar_learnt_kind *small = &accuracies->kinds[kind_of(set, k) / 2 * 2];
+            struct ar_told kinds[2] = {{.weight = (double)small[0].has_factors},
+                                       {.weight = (double)small[1].has_factors}};
+            double bytes = set->rows->measured->rows[k].call.run.bytes;
+            double unfitted_s = set->unfitted->predictions[k].time_s;
+            double *time_s = &told->predictions[k].time_s;
+            *time_s = unfitted_s * pow(*time_s / unfitted_s, ar_told_at(kinds, bytes).weight);
         }
     }
 }

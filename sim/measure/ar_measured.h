@@ -124,6 +124,5 @@ enum { AR_MEASURED_ALGORITHM = 80 };
 const char *ar_measured_algorithm(const struct ar_measured_row *row,
                                   char text[AR_MEASURED_ALGORITHM]);
 
-/** Notes if the runs are not of the release of NCCL that choices and priors are of; `release` may
- * be NULL. */
+/** Notes if runs are not of the release (may be NULL) of NCCL that choices and priors are of. */
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes);

@@ -213,26 +213,22 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
 /* The flows of the collective of the last rows, which those that follow share. */
 struct kept_flows {
     struct ar_collective collective;
-    bool is_told; /* on links with the numbers of other machines */
     struct ar_flows *flows;
 };
 
 /* Gives a trial the flows of its collective: those that are kept, or new ones, which then are.
  * Engines that follow no flows make none. */
-static enum ar_status keep_flows(const struct ar_engine *engine, bool is_told,
-                                 struct kept_flows *kept, struct ar_trial *trial,
-                                 struct ar_error *err)
+static enum ar_status keep_flows(const struct ar_engine *engine, struct kept_flows *kept,
+                                 struct ar_trial *trial, struct ar_error *err)
 {
     const struct ar_collective *collective = &trial->collective;
     AR_TRY(ar_collective_check(collective, err));
     if (!ar_engine_has_flows(engine) || ar_shape_ranks(&collective->shape) <= 1) {
         return AR_OK;
     }
-    bool is_kept = kept->flows != NULL && kept->is_told == is_told &&
-                   ar_link_is_same(&kept->collective, collective);
-    if (!is_kept) {
+    if (kept->flows == NULL || !ar_link_is_same(&kept->collective, collective)) {
         ar_flows_destroy(kept->flows);
-        *kept = (struct kept_flows){.collective = *collective, .is_told = is_told};
+        *kept = (struct kept_flows){.collective = *collective};
         AR_TRY(ar_flows_create(collective, &kept->flows, err));
     }
     trial->flows = kept->flows;
@@ -240,11 +236,12 @@ static enum ar_status keep_flows(const struct ar_engine *engine, bool is_told,
 }
 
 /* Compares the messages of an algorithm, as it was run; on links with the numbers that other
- * machines tell, where these predict the kind of the row better. */
+ * machines tell (the second of those kept), where these predict the kind of the row better. */
 static enum ar_status compare_algorithm(const struct ar_measured_request *request,
                                         const struct ar_measured *measured,
-                                        const struct ar_measured_row *row, struct kept_flows *kept,
-                                        struct ar_comparison *comparison, struct ar_error *err)
+                                        const struct ar_measured_row *row,
+                                        struct kept_flows kept[2], struct ar_comparison *comparison,
+                                        struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
     struct ar_call call = {.elements = row->messages.elements};
@@ -254,34 +251,31 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
     const struct ar_engine *engine = /* operations that a library has no model of are messages */
         ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
     const struct ar_library_run *run = &row->call.run;
-    const struct ar_told *kind =
-        request->factors == NULL
-            ? NULL
-            : &request->factors
-                   ->message_kinds[run->nodes > 1][run->bytes >= AR_LIBRARY_LARGE_BYTES];
-    struct ar_cluster *told = NULL;
-    double costs[AR_LINK_COSTS_COUNT];
-    for (size_t i = 0; kind != NULL && kind->has_factors && i < measured->machines_count; i++) {
+    struct ar_told kind = {.weight = 0, .reach = NAN};
+    struct ar_cluster *cluster = NULL; /* of the row, to be changed */
+    double costs[AR_LINK_COSTS_COUNT], times_s[2] = {1, 1};
+    for (size_t i = 0; request->factors != NULL && i < measured->machines_count; i++) {
         if (measured->machines[i].cluster == trial.collective.cluster) {
-            told = measured->machines[i].cluster;
+            cluster = measured->machines[i].cluster;
+            kind = ar_told_at(request->factors->message_kinds[run->nodes > 1], run->bytes);
         }
     }
-    if (told != NULL) {
-        ar_cluster_keep_link_costs(told, costs);
-        ar_estimate_tell_links(request, told);
+    for (int is_told = kind.weight == 1; is_told <= (kind.weight > 0); is_told++) {
+        if (is_told) {
+            ar_cluster_keep_link_costs(cluster, costs);
+            ar_estimate_tell_links(request, cluster);
+        }
+        enum ar_status status = keep_flows(engine, &kept[is_told], &trial, err);
+        status = status == AR_OK ? ar_trial_run(&trial, engine, err) : status;
+        if (is_told) {
+            ar_cluster_restore_link_costs(cluster, costs);
+        }
+        AR_TRY(status);
+        times_s[is_told] = time.finish_s - time.start_s;
     }
-    enum ar_status status = keep_flows(engine, told != NULL, kept, &trial, err);
-    status = status == AR_OK ? ar_trial_run(&trial, engine, err) : status;
-    if (told != NULL) {
-        ar_cluster_restore_link_costs(told, costs);
-    }
-    AR_TRY(status);
+    double time_s = times_s[0] * pow(times_s[1] / times_s[0], kind.weight);
     struct ar_library_prediction prediction = {
-        .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
-    if (kind != NULL) { /* of machines that were left out */
-        prediction.low_s = prediction.time_s * exp(-kind->reach);
-        prediction.high_s = prediction.time_s * exp(kind->reach);
-    }
+        .time_s = time_s, .low_s = time_s * exp(-kind.reach), .high_s = time_s * exp(kind.reach)};
     ar_comparison_add(comparison, row, fitted_set(scenario, row), &prediction, NULL);
     return AR_OK;
 }
@@ -325,14 +319,15 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                 scenario->machines != NULL ? "what other machines tell" : "its priors");
     }
     *comparison = ar_comparison_begin(measured->rows_count, arena);
-    struct kept_flows kept = {.flows = NULL};
+    struct kept_flows kept[2] = {{.flows = NULL}};
     enum ar_status status = AR_OK;
     for (size_t i = 0; i < measured->rows_count && status == AR_OK; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         status = row->is_call ? compare_call(request, row, comparison, err)
-                              : compare_algorithm(request, measured, row, &kept, comparison, err);
+                              : compare_algorithm(request, measured, row, kept, comparison, err);
     }
-    ar_flows_destroy(kept.flows);
+    ar_flows_destroy(kept[0].flows);
+    ar_flows_destroy(kept[1].flows);
     AR_TRY(status);
     qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, comparison);

@@ -457,16 +457,19 @@ static double find_median_band(const struct ar_expectation *expectation, struct 
     return ar_quantile(factors, expectation->rows_count, 0.5);
 }
 
-static const char *describe_answer(const struct ar_expectation *expectation, struct ar_arena *arena)
+static const char *describe_answer(const struct ar_expectation *expectation,
+                                   const struct ar_tuning *tuning, struct ar_arena *arena)
 {
     const struct ar_suspicion *first = &expectation->suspicions[0];
     size_t count = expectation->rows_count, with[] = {[AR_FAST] = 0}; /* verdicts */
     bool is_nothing = expectation->suspicions_count == 0 || first->look[0] == '\0';
+    bool is_possible = true;
     for (size_t i = 0; i < count; i++) {
         with[expectation->rows[i].verdict]++;
+        is_possible = is_possible && !exceeds_hcas(tuning, &expectation->rows[i].compared);
     }
     size_t good = with[AR_AS_EXPECTED], fast = with[AR_FAST];
-    if (good == count || (5 * good >= 4 * count && is_nothing)) {
+    if (good == count || (5 * good >= 4 * count && is_nothing && is_possible)) {
         return ar_arena_format(
             arena,
             "%s as fast as this machine should be, within the bands (a factor of %.2g either way "
@@ -480,7 +483,7 @@ static const char *describe_answer(const struct ar_expectation *expectation, str
                 ? "."
                 : ar_arena_format(arena, ". If anything, %s: %s.", first->sentence, first->look));
     }
-    return with[AR_SLOW] >= fast
+    return with[AR_SLOW] >= fast && is_possible
                ? describe_slow(expectation, arena)
                : ar_arena_format(arena,
                                  "%zu of %zu row%s %s faster than this machine should be: check "
@@ -535,7 +538,7 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
         expectation->rows[i] = make_row(request->factors != NULL, tuning, &comparison->rows[i]);
     }
     rank_suspects(request, measured, arena, expectation);
-    expectation->answer = describe_answer(expectation, arena);
+    expectation->answer = describe_answer(expectation, tuning, arena);
     expectation->alike = list_equals(expectation, SIZE_MAX, arena);
     expectation->basis = describe_basis(request, measured->calls_count > 0, expectation, arena);
     return AR_OK;

@@ -46,8 +46,7 @@ static int compare_families(const void *left, const void *right)
                             : (a_first > b_first) - (a_first < b_first);
 }
 
-/* Returns the error that a peer states for the family of a row: `vTrain: mean 8.4 % (its rows on
- * one node)`. */
+/* The error that a peer states for the family of a row: `vTrain: mean 8.4 % (one node)`. */
 static const char *peer_of(const struct published_rows *rows, const struct published *row,
                            struct ar_arena *arena)
 {

@@ -56,12 +56,24 @@ Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
         cr_expect_gt(factors.told.kinds[i / 2][i % 2].reach, 0, "calls, kind %d", i);
         cr_expect_gt(factors.message_kinds[i / 2][i % 2].reach, 0, "messages, kind %d", i);
     }
-    cr_expect(factors.message_kinds[0][1].has_factors, "large all-to-all in a node");
-    cr_expect_not(factors.message_kinds[0][0].has_factors, "small all-to-all in a node");
+    cr_expect_eq(factors.message_kinds[0][1].weight, 1, "large all-to-all in a node");
+    cr_expect_eq(factors.message_kinds[0][0].weight, 0, "small all-to-all in a node");
     facts.hca_kind = AR_HCA_SLINGSHOT;
     TEST_OK(ar_machine_factors_read(&facts, ar_release_default, &factors, &why));
-    cr_expect_not(factors.message_kinds[1][1].has_factors,
-                  "large all-to-all: better on Polaris, which has most rows, and worse on four");
+    cr_expect_eq(factors.message_kinds[1][1].weight, 0,
+                 "large all-to-all: better on Polaris, which has most rows, and worse on four");
+}
+
+Test(new_machine, what_is_told_has_no_cliff_between_small_and_large_rows)
+{
+    enum { LARGE = AR_LIBRARY_LARGE_BYTES };
+    const struct ar_told kinds[] = {{.weight = 0, .reach = 1}, {.weight = 1, .reach = 0.5}};
+    cr_expect_eq(ar_told_at(kinds, LARGE / 4).weight, 0);
+    cr_expect_eq(ar_told_at(kinds, LARGE * 4).weight, 1);
+    cr_expect_float_eq(ar_told_at(kinds, LARGE).weight, 0.5, 1e-9);
+    cr_expect_float_eq(ar_told_at(kinds, LARGE).reach, 0.75, 1e-9);
+    cr_expect_float_eq(ar_told_at(kinds, LARGE / 4 + 1).weight, 0, 1e-5);
+    cr_expect_float_eq(ar_told_at(kinds, LARGE * 4 - 1).weight, 1, 1e-5);
 }
 
 /* --- a few sets ----------------------------------------------------------------------------- */

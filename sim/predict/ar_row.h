@@ -13,8 +13,7 @@
 #include "ar_record.h"
 
 /* clang-format off */
-/** Columns in order: kind (text, word, count, number or flag), name, meaning, and how a table shows
- * it. */
+/** Columns in order: kind (text, word, count, number or flag), name, meaning, look in a table. */
 #define AR_COLUMN_LIST(X) \
     X(text, cluster, "cluster name") \
     X(word, trace, "name of the trace or workload; empty for a bare collective", .heading = "workload") \

@@ -6,8 +6,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-/* Functions for the column `parse`. Not every value needs the key, its origin or an
- * error. */
+/* Functions for the column `parse`. Few need the key, its origin or an error. */
 #define KEY_UNUSED __attribute__((unused))
 #define KEY_PARSE(value)                                                                           \
     static enum ar_status key_parse_##value(struct ar_scenario *scenario,                          \

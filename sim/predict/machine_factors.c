@@ -168,11 +168,11 @@ static struct ar_told find_kind(const struct ar_csv_list *kinds, const char *nam
     for (size_t i = 0; i < kinds->count; i++) {
         const struct ar_learnt_kind *row = (const struct ar_learnt_kind *)kinds->rows + i;
         if (strcmp(row->kind, name) == 0) {
-            return (struct ar_told){.has_factors = row->has_factors == 1,
+            return (struct ar_told){.weight = (double)row->has_factors,
                                     .reach = row->reach > 0 ? row->reach : NAN};
         }
     }
-    return (struct ar_told){.has_factors = false, .reach = NAN};
+    return (struct ar_told){.weight = 0, .reach = NAN};
 }
 
 enum ar_status ar_machine_factors_read(const struct ar_cluster_facts *facts,

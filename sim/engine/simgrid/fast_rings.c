@@ -66,8 +66,7 @@ static uint32_t position_before(const struct collective_run *run, uint32_t posit
     return move.receive != AR_RECEIVE_NONE ? move.receive_from : AR_NEVER;
 }
 
-/* Places after which the hops into all positions of a ring repeat; 0: they do not soon, or chains
- * are no rings. */
+/* Places after which the hops into all positions of a ring repeat; 0: not soon, or it is none. */
 static uint32_t find_ring_period(const struct collective_run *run, uint32_t first_step)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
