@@ -28,8 +28,7 @@ static const char *path_below(const struct page_parts *parts, const char *direct
 
 /* --- the directory ------------------------------------------------------------------------ */
 
-/* Finds the mark of the command (sim/cli/made_by.h) behind the command line, which may have ends of
- * lines in it. */
+/* Finds the mark of the command (sim/cli/made_by.h) behind its line, which may have line ends. */
 static char *find_mark(char *text)
 {
     for (char *at = text; (at = strstr(at, "\nallreckon ")) != NULL; at++) {

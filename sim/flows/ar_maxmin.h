@@ -74,6 +74,5 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
 void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                     uint32_t period);
 
-/** The link of the path of a flow that has the least bandwidth for each flow on it, and how many
- * these are. */
+/** The link of a flow's path that has the least bandwidth for each flow on it; their number. */
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows);

@@ -103,8 +103,7 @@ void maxmin_share(struct ar_maxmin *maxmin);
 uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t *messages,
                     uint32_t own);
 
-/* --- short cuts (fast_*.c): the results are the same without them, as ar_flows_create_plain()
- * shows - */
+/* --- short cuts (fast_*.c): ar_flows_create_plain() gives the same without them -------------- */
 
 /** Makes room for so many paths, and for more links behind those that are used. */
 void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);

@@ -56,8 +56,7 @@ struct ar_boxing {
     double bytes; /**< of all steps */
 };
 
-/** Turns placements on a mesh of `sizes` GPUs into others on the same GPUs. Both have as many axes
- * as the mesh. */
+/** Turns placements on a mesh of `sizes` GPUs into others on the same GPUs; both have its axes. */
 void ar_boxing_make(const struct ar_placements *from, const struct ar_placements *to,
                     const uint32_t *sizes, uint64_t tensor_bytes, struct ar_boxing *boxing);
 

@@ -244,8 +244,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     const struct ar_layout *layout = build->layout;
     const struct ar_statistics *statistics = &layout->statistics;
     const struct ar_action action = {.is_backward = true};
-    /* Statistics that replicas exchange after the gradients go on the compute stream, since nothing
-     * hides them. */
+    /* Nothing hides the statistics that replicas exchange after the gradients: compute stream. */
     if (task != AR_NO_TASK && statistics->interval > 0 && statistics->elements > 0 &&
         layout->sizes[AR_AXIS_DP] > 1) {
         const uint32_t element_bytes = ar_precisions[AR_FP32].bytes;

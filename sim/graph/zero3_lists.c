@@ -12,8 +12,7 @@
 
 #include "build.h"
 
-/* PyTorch's operator benchmark of a split into two views: 2.26 us (pytorch/pytorch pull request
- * 32194, 2020). */
+/* PyTorch's benchmark of a split into two views: 2.26 us (pytorch/pytorch pull 32194, 2020). */
 #define VIEW_S 2.26e-6
 /* An addmm with a copy_ of 100 x 100 after it takes 10.8 us more than without (pytorch/pytorch
  * issue 37048, 2020: "fully exposed overheads and cuda launch latency"). */

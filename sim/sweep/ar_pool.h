@@ -35,8 +35,7 @@ struct ar_pool_work {
     const char *items_name; /**< for messages: "points" */
     uint32_t bytes_max;     /**< of an answer */
 
-    /** Computes an item, in a worker. Writes the answer and returns its length; a failure is an
-     * answer, too. */
+    /** Computes an item in a worker: writes the answer, or the failure, and returns its length. */
     uint32_t (*compute)(void *context, uint32_t item, char *bytes);
 
     /** Takes an answer, in the process that runs the pool. A failure ends the pool. */

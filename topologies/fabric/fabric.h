@@ -88,8 +88,7 @@ struct ar_fat_tree {
     struct ar_tree_level levels[AR_TREE_LEVELS_MAX];
 };
 
-/** Writes the name of a group: `rack-3`, `rack-3.rail-0`, `pod-1`, `pod3-0` of the third level;
- * returns it. */
+/** Writes and returns the name of a group: `rack-3`, `rack-3.rail-0`, `pod-1`, `pod3-0`. */
 const char *ar_tree_group_name(const struct ar_fat_tree *tree, uint32_t level, uint32_t group,
                                char *name, size_t size);
 

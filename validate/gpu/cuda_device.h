@@ -23,8 +23,7 @@ enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char
 enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err);
 enum ar_status cuda_make_event(struct ar_arena *arena, cudaEvent_t *event, struct ar_error *err);
 
-/** Waits for an event without blocking, so that a hang is noticed: cudaErrorNotReady after
- * `timeout_s`. */
+/** Waits for an event and notices a hang: cudaErrorNotReady after `timeout_s`. */
 cudaError_t cuda_await(cudaEvent_t event, double timeout_s);
 
 /** Counts the GPUs; AR_UNAVAILABLE if there is none, or no driver. */

@@ -28,8 +28,7 @@ struct memory {
     enum ar_status (*reduce)(const struct element_type *type, unsigned char *sum,
                              const unsigned char *addend, uint64_t count, struct ar_error *err);
 
-    /** Only where the processor cannot read it, as compare. Makes the GPU whose memory `at` is the
-     * current one. */
+    /** Only where the processor cannot read it, as compare. Makes the GPU of `at` current. */
     enum ar_status (*enter)(const unsigned char *at, struct ar_error *err);
 
     /** Whether elements in this memory are as expected; those of all ones are not looked at. The

@@ -46,8 +46,7 @@ uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t
 enum ar_status payload_create(const struct measurement *measurement, struct ar_arena *arena,
                               struct payload *payload, struct ar_error *err);
 
-/** Asks the operation for the contents of a rank. O(N) for operations without parts, else O(N^2) on
- * each channel. */
+/** Asks the operation for the contents of a rank; O(N), with parts O(N^2) a channel. */
 struct payload_view payload_see(const struct payload *payload, uint32_t rank,
                                 struct ar_arena *arena);
 
