@@ -11,7 +11,7 @@ TestSuite(plot, .init = make_directory, .fini = remove_directory);
 
 /* --- selection ---------------------------------------------------------------------------- */
 
-Test(plot, rows_are_selected_and_said_as_each_picture_needs_them)
+Test(plot, rows_are_selected_and_said_as_each_picture_needs_them, .disabled = AR_TEST_STRIDE > 1)
 {
     static const char *const whole[][2] = {
         {"efficiency.csv", "gpus,algorithm,shape,engine,exact,efficiency_frac,iteration_s\n"
@@ -47,7 +47,7 @@ Test(plot, rows_are_selected_and_said_as_each_picture_needs_them)
 }
 
 /* The file says which rows are exact: marks and the key do. */
-Test(plot, approximate_rows_are_told_apart)
+Test(plot, approximate_rows_are_told_apart, .disabled = AR_TEST_STRIDE > 1)
 {
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     fprintf(file, "exact,%s", header);
@@ -62,7 +62,8 @@ Test(plot, approximate_rows_are_told_apart)
     cr_expect_null(strstr(text, ">approximate<"), "the key has no marks of nothing");
 }
 
-Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
+Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is,
+     .disabled = AR_TEST_STRIDE > 1)
 {
     write_sweep();
     write_payloads();
@@ -79,7 +80,7 @@ Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
     free(before);
 }
 
-Test(plot, a_picture_without_data_is_left_out_with_a_reason)
+Test(plot, a_picture_without_data_is_left_out_with_a_reason, .disabled = AR_TEST_STRIDE > 1)
 {
     FILE *file = open_sweep();
     add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
@@ -116,7 +117,7 @@ Test(plot, more_names_than_colours_differ_in_their_marks_and_dashes)
         0);
 }
 
-Test(plot, long_names_of_series_are_whole)
+Test(plot, long_names_of_series_are_whole, .disabled = AR_TEST_STRIDE > 1)
 {
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     fprintf(file, "settings,%s", header);
@@ -153,7 +154,7 @@ Test(plot, every_picture_is_a_whole_svg_and_a_whole_png_drawn_without_a_warning)
     cr_expect_eq(count_outputs(), 4 * count_drawn(&report), "and no temporary file is left");
 }
 
-Test(plot, drawing_again_gives_the_same_bytes)
+Test(plot, drawing_again_gives_the_same_bytes, .disabled = AR_TEST_STRIDE > 1)
 {
     static const char *const names[] = {"efficiency.csv", "shapes.gp", "shapes.svg",
                                         "breakdown.png"};
@@ -290,7 +291,7 @@ Test(plot, a_reason_is_one_line_whatever_cells_hold)
                      "--where cluster=a 0");
 }
 
-Test(plot, rows_that_are_chosen_are_drawn)
+Test(plot, rows_that_are_chosen_are_drawn, .disabled = AR_TEST_STRIDE > 1)
 {
     write_scaled_sweep();
     struct ar_plot_report report = draw_where("batch_per_gpu=16, gradient_scale=1.0");

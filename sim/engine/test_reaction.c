@@ -17,7 +17,7 @@ static double time_with(const char *setting, const char *name, uint32_t x, uint3
 
 enum { SMALL = 1000, LARGE = 10000000 };
 
-Test(reaction, faster_links_make_a_large_all_reduce_faster)
+Test(reaction, faster_links_make_a_large_all_reduce_faster, .disabled = AR_TEST_STRIDE > 1)
 {
     double before_s = time_with(NULL, "ring", 16, 1, LARGE);
     double ring_s = time_with("hca.bandwidth=12.5GB/s", "ring", 16, 1, LARGE);
@@ -27,7 +27,7 @@ Test(reaction, faster_links_make_a_large_all_reduce_faster)
     cr_expect_lt(faster_s, 0.95 * group_s);
 }
 
-Test(reaction, fewer_uplinks_of_a_rack_make_a_torus_slower)
+Test(reaction, fewer_uplinks_of_a_rack_make_a_torus_slower, .disabled = AR_TEST_STRIDE > 1)
 {
     double wide_s = time_with("rack.nodes=4", "torus2d", 4, 8, LARGE);
     const char *settings[] = {"rack.nodes=4", "rack.uplinks=1", NULL};
@@ -36,7 +36,8 @@ Test(reaction, fewer_uplinks_of_a_rack_make_a_torus_slower)
     cr_expect_gt(trials_simulate(&torus, LARGE), 1.05 * wide_s);
 }
 
-Test(reaction, more_latency_makes_a_small_all_reduce_slower_by_its_hops)
+Test(reaction, more_latency_makes_a_small_all_reduce_slower_by_its_hops,
+     .disabled = AR_TEST_STRIDE > 1)
 {
     double before_s = time_with(NULL, "ring", 16, 1, SMALL);
     double net_s = time_with("net.latency=19.6us", "ring", 16, 1, SMALL);
@@ -46,7 +47,8 @@ Test(reaction, more_latency_makes_a_small_all_reduce_slower_by_its_hops)
     cr_expect(support_near(nvlink_s - before_s, 22 * 1e-6, 0.05), "%.9g s", nvlink_s - before_s);
 }
 
-Test(reaction, a_dearer_reduction_delays_a_part_once_for_every_rank_that_adds_to_it)
+Test(reaction, a_dearer_reduction_delays_a_part_once_for_every_rank_that_adds_to_it,
+     .disabled = AR_TEST_STRIDE > 1)
 {
     double before_s = time_with("gpu.reduce_cost=0s/B", "torus2d", 4, 4, 16 * SMALL);
     double dearer_s = time_with("gpu.reduce_cost=1ns/B", "torus2d", 4, 4, 16 * SMALL);
@@ -78,7 +80,8 @@ Test(reaction, a_second_channel_uses_the_second_hca)
     cr_expect(two_s < 0.55 * one_s && two_s > 0.45 * one_s, "%.9g s and %.9g s", one_s, two_s);
 }
 
-Test(reaction, what_a_collective_does_not_use_does_not_change_its_time)
+Test(reaction, what_a_collective_does_not_use_does_not_change_its_time,
+     .disabled = AR_TEST_STRIDE > 1)
 {
     double before_s = time_with(NULL, "ring", 4, 1, LARGE);
     cr_expect_eq(time_with("hca.bandwidth=1GB/s", "ring", 4, 1, LARGE), before_s);
@@ -118,7 +121,8 @@ Test(reaction, costs_times_k_and_rates_over_k_make_the_time_k_times_as_long)
     }
 }
 
-Test(reaction, a_torus_of_one_row_or_one_column_takes_as_long_as_the_ring)
+Test(reaction, a_torus_of_one_row_or_one_column_takes_as_long_as_the_ring,
+     .disabled = AR_TEST_STRIDE > 1)
 {
     static const uint32_t ranks[] = {2, 4, 9, 16, 22};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);

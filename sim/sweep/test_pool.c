@@ -86,7 +86,7 @@ Test(pool, every_item_is_answered_once_whatever_the_workers)
 {
     struct ar_error none;
     cr_expect_eq(run(2, 0, true, &none), AR_OK, "no items are no work");
-    static const uint32_t jobs[] = {1, 2, 7, 1000};
+    static const uint32_t jobs[] = {1, 2, 7, 1000 / AR_TEST_STRIDE};
     for (size_t i = 0; i < 2 * sizeof jobs / sizeof jobs[0]; i++) {
         begin();
         TEST_OK(run(jobs[i / 2], ITEMS_COUNT, i % 2, &why));
