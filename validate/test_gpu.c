@@ -35,7 +35,7 @@ Test(gpu, two_devices_are_measured_calibrated_and_compared)
     measure_and_compare(2);
 }
 
-Test(gpu, eight_devices_are_measured_calibrated_and_compared)
+Test(gpu, eight_devices_are_measured_calibrated_and_compared, CLI_NO_NEW_CODE)
 {
     measure_and_compare(8);
 }
