@@ -377,6 +377,12 @@ Test(cli_layout, a_row_says_how_busy_the_busiest_link_is)
     double busy_s = cli_number(row, 1, "busiest_frac") * step_s;
     cr_expect(busy_s > 0.5 * tp_s && busy_s < tp_s, "%g of %g s", busy_s, tp_s);
     cr_expect_gt(cli_number(slow, 1, "busiest_frac"), 0.8, "the network decides");
+    /* Stages whose gradients differ in size, each of which lie on links of their own. */
+    row = predict_row("--cluster dgx-a100 --workload megatron-1.7b --mesh pp=4,dp=16 "
+                      "--global-batch 16 --strategy zero1 --overlap no "
+                      "--set hca.bandwidth=1GB/s");
+    busy_s = cli_number(row, 1, "busiest_frac") * cli_number(row, 1, "iteration_s");
+    cr_expect(busy_s > 0.4 && busy_s < 0.6, "%g s", busy_s);
 }
 
 Test(cli_layout, layouts_on_more_gpus_have_an_efficiency)

@@ -13,31 +13,34 @@ double timer_busiest_s(const struct timer *timer)
     bool knows_links = !ar_engine_times_calls(timer->job->engine);
     double busiest_s = NAN;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
-    /* How often a work is done: by the role that does it most, so that stages which differ count as
-     * the busiest of them. [work] */
+    /* How often each role does a work: [work][role]. */
     size_t roles = graph->roles_count;
-    double *most = ar_arena_alloc(&arena, graph->works_count + 1, sizeof *most);
-    double *of_role = ar_arena_alloc(&arena, graph->works_count * roles + 1, sizeof *of_role);
+    double *times = ar_arena_alloc(&arena, graph->works_count * roles + 1, sizeof *times);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
-        size_t work = task->work;
-        of_role[work * roles + task->role] += task->count * ar_task_times(graph, i);
-        most[work] = fmax(most[work], of_role[work * roles + task->role]);
+        times[task->work * roles + task->role] += task->count * ar_task_times(graph, i);
     }
+    /* Flows are those of all stages at once, which differ in what they send over them: the busiest
+     * stage counts. */
     for (size_t i = 0; knows_links && i < timer->known->works_count; i++) {
         const struct work_known *known = &timer->known->works[i];
-        double elements = 0;
+        double most = 0;
+        double *elements = ar_arena_alloc(&arena, roles, sizeof *elements); /* [role] */
         for (uint32_t j = 0; j < graph->works_count && known->flows != NULL; j++) {
             const struct ar_work *work = &graph->works[j];
             if (work->kind != AR_TASK_COMPUTE && work_has_flows_of(&known->work, work)) {
                 struct ar_collective collective =
                     work_collective(timer->job, &timer->timing->layout, work);
-                elements += most[j] * (double)work_elements(work, &collective) /
-                            (work->every > 0 ? work->every : 1);
+                double each =
+                    (double)work_elements(work, &collective) / (work->every > 0 ? work->every : 1);
+                for (size_t role = 0; role < roles; role++) {
+                    elements[role] += times[j * roles + role] * each;
+                    most = fmax(most, elements[role]);
+                }
                 busiest_s = 0;
             }
         }
-        uint64_t all = (uint64_t)elements;
+        uint64_t all = (uint64_t)most;
         if (all > 0) { /* else it is of another job */
             ar_link_load_add_flows(known->flows, &all, 1, loads);
         }
