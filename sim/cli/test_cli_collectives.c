@@ -260,6 +260,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "--root: found \"4\""},
         {"sweep --cluster flat --gpus 4,8 --mesh dp=8 --payload 1MB",
          "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
+        {"sweep --cluster dgx-h100 --workload llama3-8b --gpus 8,4 --mesh dp=8 --global-batch 8",
+         "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
         {"sweep --cluster flat --gpus 4 --payload 1MB --bucket one",
          "--bucket; expected none with"},
         {"gather --cluster abci-v100 --gpus 16 --payload 1MB --engine nccl",

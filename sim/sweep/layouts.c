@@ -113,6 +113,9 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
         if (cp > 0) {
             append_meshes(arena, (uint32_t)gpus[i], cp, first);
         } else {
+            struct ar_scenario scratch = request->base;
+            scratch.gpus = (uint32_t)gpus[i];
+            AR_TRY(ar_scenario_take_mesh(&scratch, err));
             axis_append(arena, first, ar_arena_format(arena, "%" PRIu64, gpus[i]));
         }
     }

@@ -225,14 +225,10 @@ static enum ar_status read_gpus(struct space *space, const struct ar_scenario *v
     text = text == NULL ? ar_arena_format(&space->lists, "%" PRIu32, variant->gpus) : text;
     AR_TRY(list_counts(&space->lists, "--gpus", text, ar_cluster_gpus_count(variant->cluster),
                        &space->gpus, &space->gpus_count, err));
-    for (size_t i = 0; i < space->gpus_count && variant->mesh.axes_count > 0; i++) {
-        if (space->gpus[i] != variant->gpus) {
-            char mesh[AR_MESH_TEXT];
-            return ar_scenario_refuse(
-                variant, AR_KEY_MESH, err,
-                "%s has %" PRIu32 " places; expected %" PRIu64 ", the number of --gpus",
-                ar_mesh_format(&variant->mesh, mesh), variant->gpus, space->gpus[i]);
-        }
+    for (size_t i = 0; i < space->gpus_count; i++) {
+        struct ar_scenario scenario = *variant;
+        scenario.gpus = (uint32_t)space->gpus[i];
+        AR_TRY(ar_scenario_take_mesh(&scenario, err));
     }
     return AR_OK;
 }
