@@ -29,8 +29,7 @@ enum { AR_GPU_ORDERS_MAX = 64, AR_GPU_ORDER_GPUS_MAX = 64 };
 struct ar_gpu_orders {
     uint32_t gpus_count; /**< GPUs of a full node */
     uint32_t count;
-    uint8_t gpu[AR_GPU_ORDERS_MAX][AR_GPU_ORDER_GPUS_MAX];   /**< [order][place] */
-    uint8_t place[AR_GPU_ORDERS_MAX][AR_GPU_ORDER_GPUS_MAX]; /**< [order][GPU]: the inverse */
+    uint8_t gpu[AR_GPU_ORDERS_MAX][AR_GPU_ORDER_GPUS_MAX]; /**< [order][place] */
 };
 
 /** GPU at `place` of a channel's order through a node whose first `present` GPUs take part; others
@@ -38,11 +37,7 @@ struct ar_gpu_orders {
 uint32_t ar_gpu_order_gpu(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
                           uint32_t place);
 
-/** The inverse of ar_gpu_order_gpu(). */
-uint32_t ar_gpu_order_place(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
-                            uint32_t gpu);
-
-/** Place of `index` in the zigzag 0, 1, g-1, 2, g-2, ... and back. */
+/** Place of `index` in the zigzag 0, 1, g-1, 2, g-2, ... */
 static inline uint32_t ar_zigzag(uint32_t gpus, uint32_t index)
 {
     if (index == 0) {
@@ -51,17 +46,11 @@ static inline uint32_t ar_zigzag(uint32_t gpus, uint32_t index)
     return index % 2 == 1 ? (index + 1) / 2 : gpus - index / 2;
 }
 
-static inline uint32_t ar_zigzag_inverse(uint32_t gpus, uint32_t place)
-{
-    if (place == 0) {
-        return 0;
-    }
-    return place <= gpus / 2 ? 2 * place - 1 : 2 * (gpus - place);
-}
-
 struct ar_order {
     uint32_t ranks;        /**< positions of a lane: those of one group */
     uint32_t node_members; /**< of a group on a node; the last node may be filled in part */
+    uint32_t uneven_node;  /**< GPUs of a node where nodes hold unlike numbers of a group, with
+                                `node_members` 1: plain zigzags of those it has there; else 0 */
     uint32_t channels;     /**< of each group */
     uint32_t mirror_group; /**< 0: none. Else the second half of the channels, the smaller one if
                                 their number is odd, see the groups mirrored */

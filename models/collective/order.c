@@ -18,24 +18,29 @@ uint32_t ar_gpu_order_gpu(const struct ar_gpu_orders *orders, uint32_t channel, 
     }
 }
 
-uint32_t ar_gpu_order_place(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
-                            uint32_t gpu)
+static uint32_t channel_of(const struct ar_order *order, uint32_t lane)
 {
-    uint32_t full = orders->place[channel % orders->count][gpu];
-    if (present == orders->gpus_count) {
-        return full;
-    }
-    const uint8_t *order = orders->gpu[channel % orders->count];
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < full; i++) {
-        place += order[i] < present;
-    }
-    return place;
+    return order->mesh != NULL ? lane % order->channels : lane;
+}
+
+/* The node of a place where groups lie unevenly on nodes. */
+static uint32_t node_at(const struct ar_order *order, uint32_t lane, uint32_t place)
+{
+    return ar_mesh_rank(order->mesh, lane / order->channels, place) / order->uneven_node;
 }
 
 /* Members of the node that holds a place, and its first place. */
-static uint32_t node_of(const struct ar_order *order, uint32_t place, uint32_t *first)
+static uint32_t node_of(const struct ar_order *order, uint32_t lane, uint32_t place,
+                        uint32_t *first)
 {
+    if (order->uneven_node > 0) {
+        uint32_t node = node_at(order, lane, place), end = place + 1;
+        for (*first = place; *first > 0 && node_at(order, lane, *first - 1) == node; --*first) {
+        }
+        for (; end < order->ranks && node_at(order, lane, end) == node; end++) {
+        }
+        return end - *first;
+    }
     *first = place - place % order->node_members;
     uint32_t left = order->ranks - *first;
     return left < order->node_members ? left : order->node_members;
@@ -43,10 +48,10 @@ static uint32_t node_of(const struct ar_order *order, uint32_t place, uint32_t *
 
 /* Where there are mirrors: on mirrored channels the same member of another group, the one across,
  * or the next or the one before if their number is odd. */
-static uint32_t reflect(const struct ar_order *order, uint32_t channel, uint32_t position,
+static uint32_t reflect(const struct ar_order *order, uint32_t lane, uint32_t position,
                         bool is_ahead)
 {
-    if (channel < (order->channels + 1) / 2) {
+    if (channel_of(order, lane) < (order->channels + 1) / 2) {
         return position;
     }
     uint32_t groups = order->ranks / order->mirror_group;
@@ -56,26 +61,36 @@ static uint32_t reflect(const struct ar_order *order, uint32_t channel, uint32_t
     return (groups % 2 == 0 ? across : on) * order->mirror_group + position % order->mirror_group;
 }
 
-static uint32_t position_of(const struct ar_order *order, uint32_t channel, uint32_t place)
+/* The place that a lane without root and mirrors has at a position. */
+static uint32_t place_at(const struct ar_order *order, uint32_t lane, uint32_t position)
 {
-    uint32_t first;
-    uint32_t gpus = node_of(order, place, &first);
+    uint32_t channel = channel_of(order, lane), first;
+    uint32_t gpus = node_of(order, lane, position, &first), index = position - first;
     if (order->gpu_orders != NULL) {
-        return first + ar_gpu_order_place(order->gpu_orders, channel, gpus, place - first);
+        return first + ar_gpu_order_gpu(order->gpu_orders, channel, gpus, index);
     }
-    uint32_t shifted = (place - first + gpus - channel / 2 % gpus) % gpus;
-    uint32_t walk = ar_zigzag_inverse(gpus, shifted);
-    return first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
+    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
+    return first + (ar_zigzag(gpus, walk) + channel / 2) % gpus;
+}
+
+/* The inverse, by a search in the node. */
+static uint32_t position_of(const struct ar_order *order, uint32_t lane, uint32_t place)
+{
+    uint32_t position;
+    node_of(order, lane, place, &position);
+    while (place_at(order, lane, position) != place) {
+        position++;
+    }
+    return position;
 }
 
 /* Moves a position on by as much as the root stands behind position 0, or back again. The GPUs of
  * the other nodes keep their order, so that channels enter them by different HCAs. */
-static uint32_t rotate(const struct ar_order *order, uint32_t channel, uint32_t position,
-                       bool is_back)
+static uint32_t rotate(const struct ar_order *order, uint32_t lane, uint32_t position, bool is_back)
 {
     uint32_t ranks = order->ranks;
     uint32_t members = order->node_members;
-    uint32_t by = position_of(order, channel, order->root);
+    uint32_t by = position_of(order, lane, order->root);
     if (ranks % members != 0) {
         return (uint32_t)(((uint64_t)position + (is_back ? ranks - by : by)) % ranks);
     }
@@ -89,30 +104,22 @@ static uint32_t rotate(const struct ar_order *order, uint32_t channel, uint32_t 
 
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position)
 {
-    uint32_t channel = order->mesh != NULL ? lane % order->channels : lane;
-    position = order->mirror_group > 0 ? reflect(order, channel, position, true) : position;
-    position = order->has_root ? rotate(order, channel, position, false) : position;
-    /* The place that a channel without root has at the position. */
-    uint32_t first;
-    uint32_t gpus = node_of(order, position, &first), index = position - first;
-    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
-    uint32_t place = first + (order->gpu_orders != NULL
-                                  ? ar_gpu_order_gpu(order->gpu_orders, channel, gpus, index)
-                                  : (ar_zigzag(gpus, walk) + channel / 2) % gpus);
+    position = order->mirror_group > 0 ? reflect(order, lane, position, true) : position;
+    position = order->has_root ? rotate(order, lane, position, false) : position;
+    uint32_t place = place_at(order, lane, position);
     return order->mesh != NULL ? ar_mesh_rank(order->mesh, lane / order->channels, place) : place;
 }
 
 uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t rank)
 {
-    uint32_t channel = order->mesh != NULL ? lane % order->channels : lane;
     uint32_t place = rank;
     uint32_t group;
     if (order->mesh != NULL) {
         ar_mesh_place(order->mesh, rank, &group, &place);
     }
-    uint32_t position = position_of(order, channel, place);
-    position = order->has_root ? rotate(order, channel, position, true) : position;
-    return order->mirror_group > 0 ? reflect(order, channel, position, false) : position;
+    uint32_t position = position_of(order, lane, place);
+    position = order->has_root ? rotate(order, lane, position, true) : position;
+    return order->mirror_group > 0 ? reflect(order, lane, position, false) : position;
 }
 
 uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank)

@@ -182,12 +182,36 @@ Test(order, lanes_of_groups_hold_the_ranks_of_their_group)
     for (size_t i = 0; i < sizeof alongs / sizeof alongs[0]; i++) {
         struct ar_mesh mesh = mesh_of("a=3,b=2,c=4", alongs[i]);
         for (uint32_t gpus = 1; gpus <= 8; gpus *= 2) {
+            uint32_t members = ar_mesh_node_members(&mesh, gpus);
             struct ar_order order = {.ranks = ar_mesh_group_ranks(&mesh),
-                                     .node_members = ar_mesh_node_members(&mesh, gpus),
+                                     .node_members = members,
+                                     .uneven_node = members == 1 ? gpus : 0,
                                      .channels = 3,
                                      .mesh = &mesh};
             expect_lanes(&order, ar_mesh_groups(&mesh));
+            order.has_root = true;
+            order.root = order.ranks - 1;
+            expect_lanes(&order, ar_mesh_groups(&mesh));
         }
+    }
+}
+
+/* Two groups of 12 on nodes of 8: 8 and 4 of one, 4 and 8 of the other. */
+Test(order, groups_that_lie_unevenly_leave_a_node_by_all_of_its_gpus)
+{
+    struct ar_mesh mesh = mesh_of("pp=2,dp=12", "dp");
+    struct ar_order order = {
+        .ranks = 12, .node_members = 1, .uneven_node = 8, .channels = 8, .mesh = &mesh};
+    uint32_t leaves[24] = {0};
+    expect_lanes(&order, 2);
+    for (uint32_t lane = 0; lane < 16; lane++) {
+        for (uint32_t position = 0; position < 12; position++) {
+            uint32_t rank = ar_order_rank(&order, lane, position);
+            leaves[rank] += rank / 8 != ar_order_rank(&order, lane, (position + 1) % 12) / 8;
+        }
+    }
+    for (uint32_t rank = 0; rank < 24; rank++) {
+        cr_expect_eq(leaves[rank], rank / 8 == 1 ? 2 : 1, "rank %u", rank);
     }
 }
 

@@ -213,7 +213,8 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
                                (double)(job->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
     uint32_t positions = recurrence->positions, channels = recurrence->collective->channels;
-    bool are_alike = recurrence->order.node_members == 1 && recurrence->order.mirror_group == 0;
+    bool are_alike = recurrence->order.node_members == 1 && recurrence->order.uneven_node == 0 &&
+                     recurrence->order.mirror_group == 0;
     uint64_t elements = 0;
     for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);

@@ -113,6 +113,17 @@ Test(exchange_engines, agree_in_the_groups_of_a_mesh_and_from_every_root)
     }
 }
 
+/* Groups of 12 on nodes of 8: their rings go through the HCAs of all GPUs, at least 4. */
+Test(exchange_engines, groups_that_lie_unevenly_on_nodes_use_the_hcas_of_all_gpus)
+{
+    struct ar_cluster *dgx = support_cluster("dgx-a100", NULL);
+    struct ar_collective uneven = in_groups(dgx, &ar_algorithm_ring, "pp=2,dp=12");
+    struct ar_collective even = in_groups(dgx, &ar_algorithm_ring, "pp=2,dp=16");
+    uneven.channels = even.channels = 8;
+    cr_expect_lt(trials_agree(&uneven, 1 << 26, 1e-6),
+                 2.2 * trials_time(&even, &ar_engine_recurrence, 1 << 26));
+}
+
 /* Where groups share HCAs: a step of all of them is one pattern. */
 Test(exchange_engines, groups_of_a_mesh_share_the_links_of_a_node)
 {

@@ -234,9 +234,12 @@ struct ar_order ar_collective_order(const struct ar_collective *collective)
                        : has_mesh ? ar_mesh_node_members(&collective->mesh, gpus_per_node)
                                   : gpus_per_node;
     bool is_plain = collective->has_plain_orders || members != gpus_per_node;
+    bool is_uneven = has_mesh && members == 1 && !collective->operation->is_in_order &&
+                     ar_mesh_rank(&collective->mesh, 0, 1) < gpus_per_node;
     return (struct ar_order){
         .ranks = ar_shape_ranks(&collective->shape),
         .node_members = members,
+        .uneven_node = is_uneven ? gpus_per_node : 0,
         .channels = collective->channels,
         .mirror_group = ar_algorithm_channels(collective->algorithm) > 1 ? collective->shape.x : 0,
         .root = collective->root,

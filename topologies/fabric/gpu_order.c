@@ -298,9 +298,4 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
             }
         }
     }
-    for (uint32_t channel = 0; channel < orders->count; channel++) {
-        for (uint32_t i = 0; i < gpus; i++) {
-            orders->place[channel][orders->gpu[channel][i]] = (uint8_t)i;
-        }
-    }
 }

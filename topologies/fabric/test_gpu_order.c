@@ -51,7 +51,6 @@ static void check_permutations(const struct ar_gpu_orders *orders)
             for (uint32_t place = 0; place < present; place++) {
                 uint32_t gpu = ar_gpu_order_gpu(orders, channel, present, place);
                 cr_assert_lt(gpu, present);
-                cr_assert_eq(ar_gpu_order_place(orders, channel, present, gpu), place);
                 seen |= 1ull << gpu;
             }
             cr_assert_eq(seen, present == 64 ? UINT64_MAX : (1ull << present) - 1);
