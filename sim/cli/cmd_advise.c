@@ -104,15 +104,18 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
     char hours[AR_UNIT_TEXT], cost[AR_UNIT_TEXT], gpus[AR_UNIT_TEXT];
     struct ar_arena *arena = adviser->arena;
     bool has_stages = strstr(row->mesh, "pp=") != NULL;
+    bool gathers_ahead = layout->overlaps_gather && layout->strategy->shards_optimizer &&
+                         !layout->strategy->shards_all;
     char *text = ar_arena_format(
         arena,
         "%s on %s GPUs of %s: %s a step, %s tokens/s, by %s, %s, micro-batch %" PRIu64
-        ", recompute %s%s%s%s%s.",
+        ", recompute %s%s%s%s%s%s.",
         row->trace, ar_format_number((double)row->gpus, gpus), row->cluster,
         ar_format_seconds(row->iteration_s, step), ar_format_number(row->tokens_per_s, rate),
         row->mesh, row->strategy, row->micro_batch, row->recompute, has_stages ? ", " : "",
         has_stages ? row->schedule : "", layout->is_sequence_parallel ? ", sequence parallel" : "",
-        layout->overlaps_tensor ? ", tensor parallelism beside its products" : "");
+        layout->overlaps_tensor ? ", tensor parallelism beside its products" : "",
+        gathers_ahead ? ", parameters gathered beside the forward pass" : "");
     if (!isnan(plan->days)) {
         text = ar_arena_format(arena, "%s %s tokens (--tokens) take %.3g days%s.", text,
                                adviser->options->tokens, plan->days,

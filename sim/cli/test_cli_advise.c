@@ -45,6 +45,20 @@ Test(cli_advise, train_of_a_model_has_the_plans_alone)
               "$AR advise " JOB "--mesh dp=32 --strategy zero3 --gpus 64");
 }
 
+/* A plan in words has every option that its number needs. */
+Test(cli_advise, a_plan_says_that_parameters_are_gathered_beside_the_forward_pass)
+{
+    static const char gathered[] = "gathered beside the forward pass";
+    CLI_HAS(cli_good("$AR advise " JOB "--mesh dp=16 --strategy zero1 --recompute full "
+                     "--overlap-gather yes")
+                .out,
+            gathered);
+    CLI_LACKS(cli_good("$AR advise " JOB "--mesh dp=16 --strategy zero3 --recompute full "
+                       "--overlap-gather yes")
+                  .out,
+              gathered);
+}
+
 /* The second stage has the loss, over many words; the first one has time for a slow GPU. */
 Test(cli_advise, a_straggler_is_of_the_stage_that_computes_longest)
 {
