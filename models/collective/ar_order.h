@@ -33,7 +33,7 @@ struct ar_gpu_orders {
 };
 
 /** GPU at `place` of a channel's order through a node whose first `present` GPUs take part; others
- * are skipped. Fast for a full node, one pass over the order for others. */
+ * are skipped. */
 uint32_t ar_gpu_order_gpu(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
                           uint32_t place);
 

@@ -7,10 +7,7 @@ uint32_t ar_gpu_order_gpu(const struct ar_gpu_orders *orders, uint32_t channel, 
                           uint32_t place)
 {
     const uint8_t *order = orders->gpu[channel % orders->count];
-    if (present == orders->gpus_count) {
-        return order[place];
-    }
-    assert(place < present && present < orders->gpus_count);
+    assert(place < present && present <= orders->gpus_count);
     for (uint32_t i = 0;; i++) {
         if (order[i] < present && place-- == 0) {
             return order[i];
@@ -112,8 +109,7 @@ uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t pos
 
 uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t rank)
 {
-    uint32_t place = rank;
-    uint32_t group;
+    uint32_t place = rank, group;
     if (order->mesh != NULL) {
         ar_mesh_place(order->mesh, rank, &group, &place);
     }
@@ -124,8 +120,7 @@ uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t
 
 uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank)
 {
-    uint32_t group = 0;
-    uint32_t place;
+    uint32_t group = 0, place;
     if (order->mesh != NULL) {
         ar_mesh_place(order->mesh, rank, &group, &place);
     }

@@ -282,14 +282,13 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
         orders->count =
             orders->count <= AR_GPU_ORDERS_MAX ? orders->count : AR_GPU_ORDERS_MAX / hcas * hcas;
         for (uint32_t channel = 0; channel < orders->count; channel++) {
-            bool is_backwards;
             /* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its
              * start. So with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their
              * ways back begin and end at each HCA once; with an odd one, C shifts do. Then all of
              * them are shifted by one GPU more. */
             uint32_t round = channel / hcas;
             uint32_t within = channel % hcas;
-            is_backwards = (hcas % 2 == 0 ? within : round) % 2 == 1;
+            bool is_backwards = (hcas % 2 == 0 ? within : round) % 2 == 1;
             uint32_t turn = hcas % 2 == 0 ? within / 2 : within;
             uint32_t shift = (turn * (gpus / hcas) + (hcas % 2 == 0 ? round : round / 2)) % gpus;
             for (uint32_t i = 0; i < gpus; i++) {
