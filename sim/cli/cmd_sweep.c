@@ -196,6 +196,8 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     char fit[160] = "and are placed where there is room";
     size_t points = sweep->points.is_planned ? sweep->request.planned_count : space->points_count;
     size_t count = points + unfit->count;
+    const char *gpus = sweep->points.gpus;
+    bool has_counts = gpus != NULL && key_is_list(AR_KEY_GPUS, gpus);
     if (unfit->room_bytes > 0) {
         snprintf(fit, sizeof fit, "%zu of them do not fit into the memory of a GPU", unfit->count);
     } else if (unfit->is_asked) {
@@ -209,9 +211,9 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
         sweep->points.is_planned ? count == 1 ? "mesh with a strategy" : "meshes with strategies"
         : count == 1             ? "layout"
                                  : "layouts",
-        count == 1 ? " divides" : " divide", fit,
-        space->gpus_count > 1 ? "by number of GPUs, " : "", ar_note_left_out(scenario));
-    if (space->gpus_count > 1 && unfit->is_asked) {
+        count == 1 ? " divides" : " divide", fit, has_counts ? "by number of GPUs, " : "",
+        ar_note_left_out(scenario));
+    if (has_counts && unfit->is_asked) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }
     if (sweep->points.is_planned) {

@@ -122,15 +122,14 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
     return AR_OK;
 }
 
-/* Rejects values that are wrong in every layout. */
+/* Rejects values that are wrong in every layout; the workload decides which values are right. */
 static enum ar_status check_values(const struct variants *variants, struct ar_error *err)
 {
     for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         for (size_t j = 0; j < axis->count && axis->key != AR_KEY_SET; j++) {
             struct ar_scenario scratch = variants->request->base;
-            for (size_t k = 0; k < variants->axes_count;
-                 k++) { /* the workload decides which values are right */
+            for (size_t k = 0; k < variants->axes_count; k++) {
                 if (variants->axes[k].key == AR_KEY_WORKLOAD && k != i) {
                     AR_TRY(ar_scenario_set(&scratch, AR_KEY_WORKLOAD, NULL,
                                            variants->axes[k].values[0], err));
@@ -391,10 +390,6 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
     for (uint32_t i = 0; i < space->variants.count / meshes; i++) { /* is each cluster right? */
         const struct ar_scenario *scenario;
         AR_TRY(variants_cluster(&space->variants, i, &scenario, err));
-    }
-    if (space->request->gpus != NULL) {
-        AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
-                           &space->gpus_count, err));
     }
     /* The plainest layout of a mesh is the last one of its first schedule: what refuses it refuses
      * the mesh. */

@@ -16,10 +16,16 @@ bool keys_have(const enum ar_key *keys, enum ar_key key)
     return *keys != AR_KEYS_COUNT;
 }
 
+/* Ranges begin with a number; groups:4 of --bucket is none. */
+static bool key_is_range(enum ar_key key, const char *item)
+{
+    return ar_keys[key].list != AR_LIST_OF_TEXTS && strchr("0123456789", item[0]) != NULL &&
+           strchr(item, ':') != NULL;
+}
+
 bool key_is_list(enum ar_key key, const char *text)
 {
-    return strchr(text, ',') != NULL ||
-           (ar_keys[key].list != AR_LIST_OF_TEXTS && strchr(text, ':') != NULL);
+    return strchr(text, ',') != NULL || key_is_range(key, text);
 }
 
 void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
@@ -73,13 +79,12 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
 {
     struct ar_arena *arena = &variants->arena;
     struct axis *axis = &variants->axes[variants->axes_count++];
-    bool has_ranges = ar_keys[shape.key].list != AR_LIST_OF_TEXTS;
     *axis = shape;
     for (const char *at = text + prefix_length; at != NULL;) {
         int length = (int)strcspn(at, ",");
         char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, length, at);
-        AR_TRY(has_ranges && strchr(item, ':') != NULL ? add_range(arena, axis, item, err)
-                                                       : add_value(arena, axis, item, err));
+        AR_TRY(key_is_range(shape.key, item) ? add_range(arena, axis, item, err)
+                                             : add_value(arena, axis, item, err));
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     return AR_OK;
