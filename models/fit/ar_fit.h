@@ -41,9 +41,10 @@ struct ar_fit_problem {
     const double *times_s; /**< measured, above zero, of the first row */
     const double *bytes;   /**< its size, for the check that there are several */
     size_t stride;         /**< of both, from row to row, in doubles */
-    /** Writes the times of all rows with these values of the parameters; false: they cannot be had,
-     * and the attempt fails. */
-    bool (*predict)(const double *values, double *times_s, void *data);
+    /** Writes the times of marked rows (NULL: all) with these values; false: they cannot be had,
+     * and the attempt fails. A row uses a parameter if one 1e9 times larger or smaller changes it.
+     */
+    bool (*predict)(const double *values, const bool *is_asked, double *times_s, void *data);
     void *data;
     const char *expected; /**< ends the error line of a fit that does not converge */
 };

@@ -25,6 +25,12 @@ enum {
 #define HUBER          1.345
 #define MAD_TO_SIGMA   1.4826
 #define SETTLED        1e-3 /* relative change of the residual's spread */
+#define PROBE          1e9  /* a factor by which a term becomes all of a time, or nothing of it */
+
+/* A point and the values of the parameters there. */
+struct place {
+    double point[AR_FIT_PARAMETERS_MAX], values[AR_FIT_PARAMETERS_MAX];
+};
 
 /* One attempt: the problem and where it is. */
 struct attempt {
@@ -32,10 +38,14 @@ struct attempt {
     double residual; /* standard deviation of a row */
     gsl_rng *generator;
     gsl_multifit_nlinear_workspace *work;
-    double *predicted_s;     /* of rows */
-    double *errors;          /* of rows; room for sorting */
     gsl_vector_view point;   /* logarithms of the values */
     gsl_vector_view weights; /* of rows, then 1 for each prior */
+    /* A point is shifted, since GSL takes derivatives by steps that are relative to it: what is
+     * near 0 is moved away. Priors lie at `origins`. */
+    double shifts[AR_FIT_PARAMETERS_MAX], origins[AR_FIT_PARAMETERS_MAX];
+    struct place base;                          /* where all rows were predicted last */
+    double *base_errors, *errors, *predicted_s; /* of rows: there; and room */
+    bool *uses; /* [parameter][row]: whether the row's time hangs on it */
 };
 
 static void free_work(void *work)
@@ -51,55 +61,69 @@ static double share_of(const struct ar_fit_problem *problem, size_t parameter)
                : problem->prior_spreads[parameter] / problem->prior_spread;
 }
 
-/* A point is the logarithms of the values, but GSL takes derivatives by steps that are relative to
- * it: what is near 0 is moved away. */
-static double shift_of(const struct ar_fit_problem *problem, size_t parameter)
+/* Finds which parameters the rows use: those whose time another value of one changes. */
+static void find_uses(struct attempt *attempt)
 {
-    return fabs(log(problem->priors[parameter])) < 1 ? 16 : 0;
-}
-
-/* Where a prior lies. */
-static double origin_of(const struct ar_fit_problem *problem, size_t parameter)
-{
-    return log(problem->priors[parameter]) + shift_of(problem, parameter);
-}
-
-static void take_values(const struct ar_fit_problem *problem, const gsl_vector *point,
-                        double *values)
-{
-    for (size_t i = 0; i < point->size; i++) {
-        values[i] = exp(gsl_vector_get(point, i) - shift_of(problem, i));
+    const struct ar_fit_problem *problem = attempt->problem;
+    size_t rows = problem->rows_count, count = problem->parameters_count;
+    double *values = attempt->base.values, *prior_s = attempt->base_errors;
+    memcpy(values, problem->priors, count * sizeof *values);
+    bool has_all = problem->predict(values, NULL, prior_s, problem->data);
+    for (size_t k = 0; k < 2 * count; k++) {
+        bool *uses = attempt->uses + k / 2 * rows;
+        values[k / 2] = problem->priors[k / 2] * (k % 2 == 0 ? PROBE : 1 / PROBE);
+        has_all = has_all && problem->predict(values, NULL, attempt->predicted_s, problem->data);
+        for (size_t i = 0; i < rows; i++) {
+            uses[i] = uses[i] || !has_all || !(attempt->predicted_s[i] == prior_s[i]);
+        }
+        values[k / 2] = problem->priors[k / 2];
     }
 }
 
-static bool predict_rows(const struct attempt *attempt, const gsl_vector *point)
-{
-    double values[AR_FIT_PARAMETERS_MAX];
-    take_values(attempt->problem, point, values);
-    return attempt->problem->predict(values, attempt->predicted_s, attempt->problem->data);
-}
-
-/* Relative error of a row, by the last prediction. */
-static double error_of(const struct attempt *attempt, size_t row)
+/* Relative errors of the rows at a point; NULL: they cannot be had. GSL's derivatives move one
+ * parameter at a time: then only rows that use it are predicted anew. */
+static const double *find_errors(struct attempt *attempt, const gsl_vector *point)
 {
     const struct ar_fit_problem *problem = attempt->problem;
-    return log(attempt->predicted_s[row] / problem->times_s[row * problem->stride]);
+    struct place at = attempt->base;
+    size_t changes = 0, changed = 0, rows = problem->rows_count;
+    for (size_t i = 0; i < point->size; i++) {
+        if (gsl_vector_get(point, i) != at.point[i]) {
+            at.point[i] = gsl_vector_get(point, i);
+            at.values[i] = exp(at.point[i] - attempt->shifts[i]);
+            changed = i;
+            changes++;
+        }
+    }
+    const bool *uses = changes == 1 && point->size > 1 ? attempt->uses + changed * rows : NULL;
+    double *errors = uses == NULL ? attempt->base_errors : attempt->errors;
+    if (changes > 0 && !problem->predict(at.values, uses, attempt->predicted_s, problem->data)) {
+        return NULL;
+    }
+    for (size_t i = 0; changes > 0 && i < rows; i++) {
+        errors[i] = uses == NULL || uses[i]
+                        ? log(attempt->predicted_s[i] / problem->times_s[i * problem->stride])
+                        : attempt->base_errors[i];
+    }
+    attempt->base = uses == NULL ? at : attempt->base;
+    return errors;
 }
 
 /* Residuals in standard deviations: rows, then priors. */
 static int write_residuals(const gsl_vector *point, void *data, gsl_vector *result)
 {
-    const struct attempt *attempt = data;
+    struct attempt *attempt = data;
     const struct ar_fit_problem *problem = attempt->problem;
-    if (!predict_rows(attempt, point)) {
+    const double *errors = find_errors(attempt, point);
+    if (errors == NULL) {
         return GSL_EFAILED;
     }
     for (size_t i = 0; i < problem->rows_count; i++) {
-        gsl_vector_set(result, i, error_of(attempt, i) / attempt->residual);
+        gsl_vector_set(result, i, errors[i] / attempt->residual);
     }
     for (size_t i = 0; i < problem->parameters_count; i++) {
         gsl_vector_set(result, problem->rows_count + i,
-                       (gsl_vector_get(point, i) - origin_of(problem, i)) /
+                       (gsl_vector_get(point, i) - attempt->origins[i]) /
                            (problem->prior_spread * share_of(problem, i)));
     }
     return GSL_SUCCESS;
@@ -132,13 +156,13 @@ static bool solve_weighted(struct attempt *attempt)
 /* New weights from the errors, new spread from their median. Writes the relative change. */
 static bool reweigh_rows(struct attempt *attempt, double *change)
 {
-    size_t rows = attempt->problem->rows_count;
-    size_t count = attempt->problem->parameters_count;
-    if (!predict_rows(attempt, &attempt->point.vector)) {
+    size_t rows = attempt->problem->rows_count, count = attempt->problem->parameters_count;
+    const double *errors = find_errors(attempt, &attempt->point.vector);
+    if (errors == NULL) {
         return false;
     }
     for (size_t i = 0; i < rows; i++) {
-        attempt->errors[i] = fabs(error_of(attempt, i));
+        attempt->errors[i] = fabs(errors[i]);
         double size = attempt->errors[i] / attempt->residual;
         gsl_vector_set(&attempt->weights.vector, i, size > HUBER ? HUBER / size : 1);
     }
@@ -153,21 +177,19 @@ static bool reweigh_rows(struct attempt *attempt, double *change)
     return true;
 }
 
-/* Fits from the present point with weights of its own. */
-static bool run_attempt(struct attempt *attempt)
+/* Fits from the present point with weights of its own. Returns the errors of the rows; NULL: none.
+ */
+static const double *run_attempt(struct attempt *attempt)
 {
-    double change;
+    double change = HUGE_VAL;
     attempt->residual = RESIDUAL_FIRST;
     gsl_vector_set_all(&attempt->weights.vector, 1);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS && !(change < SETTLED); round++) {
         if (!solve_weighted(attempt) || !reweigh_rows(attempt, &change)) {
-            return false;
-        }
-        if (change < SETTLED) {
-            break;
+            return NULL;
         }
     }
-    return solve_weighted(attempt);
+    return solve_weighted(attempt) ? find_errors(attempt, &attempt->point.vector) : NULL;
 }
 
 /* Keeps the present point, if its covariance can be had. */
@@ -180,10 +202,10 @@ static bool keep_point(const struct attempt *attempt, struct ar_fit *fit)
         GSL_SUCCESS) {
         return false;
     }
-    take_values(attempt->problem, &attempt->point.vector, fit->values);
     memcpy(fit->covariance, covariance, count * count * sizeof *covariance);
     fit->residual_frac = attempt->residual;
     for (size_t i = 0; i < count; i++) {
+        fit->values[i] = exp(gsl_vector_get(&attempt->point.vector, i) - attempt->shifts[i]);
         fit->is_identified[i] = sqrt(covariance[i * (count + 1)]) <
                                 attempt->problem->identified_max * share_of(attempt->problem, i);
     }
@@ -201,12 +223,13 @@ static bool run_starts(struct attempt *attempt, uint32_t starts, struct ar_fit *
                               ? 0
                               : gsl_ran_gaussian(attempt->generator,
                                                  problem->start_spread * share_of(problem, i));
-            gsl_vector_set(&attempt->point.vector, i, origin_of(problem, i) + away);
+            gsl_vector_set(&attempt->point.vector, i, attempt->origins[i] + away);
         }
-        if (run_attempt(attempt) && predict_rows(attempt, &attempt->point.vector)) {
+        const double *errors = run_attempt(attempt);
+        if (errors != NULL) {
             double cost = 0; /* the sum of the errors */
             for (size_t i = 0; i < problem->rows_count; i++) {
-                cost += fabs(error_of(attempt, i));
+                cost += fabs(errors[i]);
             }
             if (cost < best && keep_point(attempt, fit)) {
                 best = cost;
@@ -246,11 +269,19 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
         .work =
             gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count),
         .predicted_s = ar_arena_alloc(&arena, rows, sizeof *attempt.predicted_s),
+        .base_errors = ar_arena_alloc(&arena, rows, sizeof *attempt.base_errors),
         .errors = ar_arena_alloc(&arena, rows, sizeof *attempt.errors),
+        .uses = ar_arena_alloc(&arena, rows * count, sizeof *attempt.uses),
         .point = gsl_vector_view_array(ar_arena_alloc(&arena, count, sizeof(double)), count),
         .weights = gsl_vector_view_array(ar_arena_alloc(&arena, rows + count, sizeof(double)),
                                          rows + count)};
     ar_arena_own(&arena, attempt.work, free_work);
+    for (size_t i = 0; i < count; i++) {
+        attempt.shifts[i] = fabs(log(problem->priors[i])) < 1 ? 16 : 0;
+        attempt.origins[i] = log(problem->priors[i]) + attempt.shifts[i];
+        attempt.base.point[i] = NAN;
+    }
+    find_uses(&attempt);
     return run_starts(&attempt, starts, fit)
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,

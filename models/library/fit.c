@@ -27,11 +27,15 @@ struct data {
     enum ar_choice *choices;
 };
 
-static bool predict_calls(const double *values, double *times_s, void *context)
+static bool predict_calls(const double *values, const bool *is_asked, double *times_s,
+                          void *context)
 {
     const struct data *data = context;
     for (size_t i = 0; i < data->count; i++) {
-        times_s[i] = ar_library_time(data->tuning, values, data->choices[i], &data->rows[i].run);
+        if (is_asked == NULL || is_asked[i]) {
+            times_s[i] =
+                ar_library_time(data->tuning, values, data->choices[i], &data->rows[i].run);
+        }
     }
     return true;
 }

@@ -284,25 +284,19 @@ struct pairs {
     uint64_t count, right;
 };
 
-static bool is_pair(const struct ar_measured_row *a, const struct ar_measured_row *b)
-{
-    const struct ar_library_run *x = &a->call.run;
-    const struct ar_library_run *y = &b->call.run;
-    return a->operation == b->operation && x->bytes == y->bytes && x->ranks == y->ranks &&
-           x->nodes == y->nodes &&
-           a->messages.collective.algorithm != b->messages.collective.algorithm &&
-           fabs(log(a->call.time_s / b->call.time_s)) > log(AR_ACCURACY_PAIR_RATIO);
-}
-
 /* Counts the pairs of a held-out row of messages and one before it. */
 static void count_pairs(const struct predicted_set *set, size_t row, struct pairs *pairs)
 {
-    const struct ar_measured_row *rows = set->rows->measured->rows;
+    const struct ar_measured_row *rows = set->rows->measured->rows, *a = &rows[row], *b = rows;
     const struct ar_library_prediction *predictions = set->left_out[MORE_NODES]->predictions;
-    for (size_t i = 0; i < row && !rows[row].is_call; i++) {
-        if (is_pair(&rows[row], &rows[i])) {
-            double predicted = predictions[row].time_s / predictions[i].time_s;
-            bool is_slower = rows[row].call.time_s > rows[i].call.time_s;
+    for (; b < a && !a->is_call; b++) {
+        const struct ar_library_run *x = &a->call.run, *y = &b->call.run;
+        if (a->operation == b->operation && x->bytes == y->bytes && x->ranks == y->ranks &&
+            x->nodes == y->nodes &&
+            a->messages.collective.algorithm != b->messages.collective.algorithm &&
+            fabs(log(a->call.time_s / b->call.time_s)) > log(AR_ACCURACY_PAIR_RATIO)) {
+            double predicted = predictions[row].time_s / predictions[b - rows].time_s;
+            bool is_slower = a->call.time_s > b->call.time_s;
             pairs->count++;
             pairs->right += (predicted > 1) == is_slower && predicted != 1;
         }

@@ -36,11 +36,15 @@ static size_t group_end(const struct ar_link_row *rows, size_t count, size_t fir
     return end;
 }
 
+/* Writes the times of marked rows (NULL: all); rows of one size are marked alike. */
 static void evaluate_rows(const struct ar_flows *closed, const struct ar_link_row *rows,
-                          size_t count, double *times_s)
+                          size_t count, const bool *is_asked, double *times_s)
 {
     for (size_t i = 0; i < count; i++) {
         size_t like = 0; /* a size is often measured several times */
+        if (is_asked != NULL && !is_asked[i]) {
+            continue;
+        }
         while (rows[like].elements != rows[i].elements) {
             like++;
         }
@@ -60,7 +64,7 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
         size_t end = group_end(rows, count, i);
         struct ar_flows *closed;
         AR_TRY(ar_flows_create(&rows[i].collective, &closed, err));
-        evaluate_rows(closed, &rows[i], end - i, &times_s[i]);
+        evaluate_rows(closed, &rows[i], end - i, NULL, &times_s[i]);
         ar_flows_destroy(closed);
         i = end;
     }
@@ -118,9 +122,8 @@ enum {
 /* The closed forms of all groups of rows, for some rates of links. */
 struct forms {
     struct ar_arena memory;
-    bool is_made;
-    double costs[AR_LINK_COSTS_COUNT];
-    struct ar_flows **closed; /* [group] */
+    double rates_Bps[AR_LINK_COSTS_COUNT]; /* other numbers are 0 */
+    struct ar_flows **closed;              /* [first row of a group]; NULL: not made yet */
 };
 
 /* The rows and the numbers that are fitted to them. */
@@ -130,10 +133,8 @@ struct link_data {
     const struct ar_link_row *rows;
     size_t count;
     double *scratch_s; /* times of rows, two of each */
-    size_t *ends;      /* [group]: of its rows */
-    size_t groups;
     struct forms slots[SLOTS];
-    int next; /* slot to be made anew */
+    ptrdiff_t next; /* slot to be made anew */
     enum ar_link_cost costs[AR_LINK_COSTS_COUNT];
     double priors[AR_LINK_COSTS_COUNT];
     size_t costs_count;
@@ -159,19 +160,6 @@ static enum ar_status set_costs(const struct link_data *data, const double *valu
     return AR_OK;
 }
 
-/* Whether closed forms are those of the clusters as they are. */
-static bool forms_fit(const struct link_data *data, const struct forms *forms)
-{
-    const struct ar_cluster *cluster = data->clusters[0];
-    bool has = forms->is_made;
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
-        has = has && (ar_link_cost_unit(cost) != AR_LINK_RATE ||
-                      forms->costs[i] == ar_cluster_link_cost(cluster, cost));
-    }
-    return has;
-}
-
 /* Closed forms know the bandwidths and look the other numbers up when they are evaluated, but for
  * shares of trees and lines of sums, which hang on all. */
 static bool hangs_on_all(const struct ar_flows *closed)
@@ -183,72 +171,75 @@ static bool hangs_on_all(const struct ar_flows *closed)
     return does;
 }
 
-/* Finds or makes the closed forms of the clusters as they are. */
-static enum ar_status find_forms(struct link_data *data, struct forms **found, struct ar_error *err)
+/* Finds or makes room for the closed forms of the clusters as they are. */
+static struct forms *find_forms(struct link_data *data)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        if (forms_fit(data, &data->slots[i])) {
-            *found = &data->slots[i];
-            data->next = i == data->next ? (i + 1) % SLOTS : data->next;
-            return AR_OK;
-        }
-    }
-    struct forms *forms = &data->slots[data->next];
-    data->next = (data->next + 1) % SLOTS;
-    ar_arena_end(&forms->memory);
-    forms->is_made = false;
-    forms->closed = ar_arena_alloc(&forms->memory, data->groups + 1, sizeof(struct ar_flows *));
-    for (size_t i = 0; i < data->groups; i++) {
-        AR_TRY(ar_flows_create(&data->rows[i > 0 ? data->ends[i - 1] : 0].collective,
-                               &forms->closed[i], err));
-        ar_arena_own(&forms->memory, forms->closed[i], ar_flows_destroy);
-    }
+    double rates_Bps[AR_LINK_COSTS_COUNT] = {0};
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        forms->costs[i] = ar_cluster_link_cost(data->clusters[0], (enum ar_link_cost)i);
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        bool is_rate = ar_link_cost_unit(cost) == AR_LINK_RATE;
+        rates_Bps[i] = is_rate ? ar_cluster_link_cost(data->clusters[0], cost) : 0;
     }
-    forms->is_made = true;
-    *found = forms;
-    return AR_OK;
+    struct forms *forms = data->slots, *end = data->slots + SLOTS;
+    while (forms < end &&
+           (forms->closed == NULL || memcmp(forms->rates_Bps, rates_Bps, sizeof rates_Bps) != 0)) {
+        forms++;
+    }
+    if (forms == end) {
+        forms = &data->slots[data->next];
+        ar_arena_end(&forms->memory);
+        forms->closed = ar_arena_alloc(&forms->memory, data->count + 1, sizeof(struct ar_flows *));
+        memcpy(forms->rates_Bps, rates_Bps, sizeof rates_Bps);
+    }
+    data->next = (forms - data->slots + 1) % SLOTS;
+    return forms;
 }
 
-/* The times of all rows on the clusters as they are. */
-static enum ar_status predict_groups(struct link_data *data, double *times_s, struct ar_error *err)
+/* The times of marked rows (NULL: all) on the clusters as they are. */
+static enum ar_status predict_groups(struct link_data *data, const bool *is_asked, double *times_s,
+                                     struct ar_error *err)
 {
-    struct forms *forms = NULL;
-    AR_TRY(find_forms(data, &forms, err));
-    for (size_t i = 0, first = 0; i < data->groups; first = data->ends[i++]) {
-        if (hangs_on_all(forms->closed[i])) {
-            AR_TRY(
-                ar_link_predict(&data->rows[first], data->ends[i] - first, &times_s[first], err));
+    struct forms *forms = find_forms(data);
+    for (size_t first = 0, count; first < data->count; first += count) {
+        struct ar_flows **closed = &forms->closed[first];
+        count = group_end(data->rows, data->count, first) - first;
+        const bool *asked = is_asked != NULL ? is_asked + first : NULL;
+        if (asked != NULL && memchr(asked, true, count) == NULL) {
+            continue;
+        }
+        if (*closed == NULL) {
+            AR_TRY(ar_flows_create(&data->rows[first].collective, closed, err));
+            ar_arena_own(&forms->memory, *closed, ar_flows_destroy);
+        }
+        if (hangs_on_all(*closed)) {
+            AR_TRY(ar_link_predict(&data->rows[first], count, &times_s[first], err));
         } else {
-            evaluate_rows(forms->closed[i], &data->rows[first], data->ends[i] - first,
-                          &times_s[first]);
+            evaluate_rows(*closed, &data->rows[first], count, asked, &times_s[first]);
         }
     }
     return AR_OK;
 }
 
-static bool predict_collectives(const double *values, double *times_s, void *context)
+static bool predict_collectives(const double *values, const bool *is_asked, double *times_s,
+                                void *context)
 {
     struct link_data *data = context;
     struct ar_error ignored; /* rows were predicted before: only a number can be wrong */
     return set_costs(data, values, &ignored) == AR_OK &&
-           predict_groups(data, times_s, &ignored) == AR_OK;
+           predict_groups(data, is_asked, times_s, &ignored) == AR_OK;
 }
 
-/* Finds whether the time of a row depends on a number, within the reach of its prior. */
+/* Says so if the time of a row depends on a number, within the reach of its prior. */
 static enum ar_status find_use(struct link_data *data, enum ar_link_cost cost, bool *is_used,
                                struct ar_error *err)
 {
     double prior = ar_cluster_link_cost(data->clusters[0], cost);
-    double *low_s = data->scratch_s;
-    double *high_s = data->scratch_s + data->count;
+    double *low_s = data->scratch_s, *high_s = data->scratch_s + data->count;
     AR_TRY(set_cost(data, cost, prior / USED_FACTOR, err));
-    AR_TRY(predict_groups(data, low_s, err));
+    AR_TRY(predict_groups(data, NULL, low_s, err));
     AR_TRY(set_cost(data, cost, prior * USED_FACTOR, err));
-    AR_TRY(predict_groups(data, high_s, err));
+    AR_TRY(predict_groups(data, NULL, high_s, err));
     AR_TRY(set_cost(data, cost, prior, err));
-    *is_used = false;
     for (size_t i = 0; i < data->count; i++) {
         *is_used = *is_used || fabs(low_s[i] / high_s[i] - 1) > 1e-9;
     }
@@ -262,8 +253,9 @@ static enum ar_status solve_links(struct link_data *data, struct ar_fit *found,
     bool has_many = data->count >= ROWS_MANY;
     bool has_few = data->count < 2 * data->costs_count;
     bool are_trees = false;
-    for (size_t i = 0; i < data->groups; i++) {
-        are_trees = are_trees || hangs_on_all(data->slots[0].closed[i]);
+    for (size_t i = 0; i < data->count; i++) {
+        const struct ar_flows *closed = data->slots[0].closed[i];
+        are_trees = are_trees || (closed != NULL && hangs_on_all(closed));
     }
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,
@@ -313,9 +305,7 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
             .prior = value,
             .value = value,
             .error_frac = NAN};
-        if (value > 0) {
-            AR_TRY(find_use(data, cost, &is_used, err));
-        }
+        AR_TRY(value > 0 ? find_use(data, cost, &is_used, err) : AR_OK);
         if (is_used) {
             data->costs[data->costs_count] = cost;
             data->priors[data->costs_count++] = value;
@@ -355,10 +345,6 @@ enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_c
     struct link_data data = {
         .clusters = clusters, .clusters_count = clusters_count, .rows = rows, .count = count};
     data.scratch_s = ar_arena_alloc(&arena, 2 * count + 1, sizeof *data.scratch_s);
-    data.ends = ar_arena_alloc(&arena, count + 1, sizeof *data.ends);
-    for (size_t first = 0; first < count; first = data.ends[data.groups++]) {
-        data.ends[data.groups] = group_end(rows, count, first);
-    }
     enum ar_status status = fit_rows(&data, fit, err);
     for (int i = 0; i < SLOTS; i++) {
         ar_arena_end(&data.slots[i].memory);
