@@ -134,16 +134,13 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
     AR_TRY(ar_run(&scenario, &row, err));
     const struct ar_job job = ar_scenario_job(&scenario);
     if (job.kind->is_collective) {
-        AR_TRY(ar_link_load_add(&collective, &bare, 1, loads, err));
+        AR_TRY(ar_link_load_add(&collective, bare, loads, err));
     } else { /* all buckets of the step */
         struct ar_workload *workload;
         AR_TRY(ar_job_workload(&job, NULL, scenario.arena, &workload, err));
-        uint32_t count = workload->buckets_count;
-        uint64_t *elements = ar_arena_alloc(scenario.arena, count, sizeof *elements);
-        for (uint32_t i = 0; i < count; i++) {
-            elements[i] = workload->buckets[i].elements;
+        for (uint32_t i = 0; i < workload->buckets_count; i++) {
+            AR_TRY(ar_link_load_add(&collective, workload->buckets[i].elements, loads, err));
         }
-        AR_TRY(ar_link_load_add(&collective, elements, count, loads, err));
     }
     ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
     ar_note_flush(notes);

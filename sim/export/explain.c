@@ -291,8 +291,7 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
         uint32_t links = ar_cluster_links_count(scenario->cluster);
         struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
         if (!ar_engine_times_calls(scenario->engine)) {
-            AR_TRY(
-                ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
+            AR_TRY(ar_link_load_add(&timing->trial.collective, timing->job->elements, loads, err));
         }
         write_collective_head(scenario, row);
         write_stream(scenario, timing);

@@ -17,12 +17,12 @@ struct ar_link_load {
     uint32_t groups_max;     /**< groups of the mesh whose connections share it so */
 };
 
-/** Adds what collectives of `elements[0 .. count-1]` elements send to the loads of all links, which
- * are numbered as in ar_cluster.h. Where all ranks of a phase send in every step around rings, and
- * in trees, the time is O(ranks * lanes) for each collective, else that of visiting every move. */
-enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
-                                size_t count, struct ar_link_load *loads, struct ar_error *err);
+/** Adds what a collective of `elements` elements sends to the loads of all links, which are
+ * numbered as in ar_cluster.h. Where all ranks of a phase send in every step around rings, and in
+ * trees, the time is O(ranks * lanes), else that of visiting every move. */
+enum ar_status ar_link_load_add(const struct ar_collective *collective, uint64_t elements,
+                                struct ar_link_load *loads, struct ar_error *err);
 
 /** As ar_link_load_add(), of a collective whose flows are known. */
-void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
+void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
                             struct ar_link_load *loads);

@@ -16,19 +16,8 @@ static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t
     return first + (position >= back ? position - back : position + scratch->positions - back);
 }
 
-/* Notes who uses a link; says whether it is still used by one sender or by one receiver only. */
-static bool link_use(const struct exchange_scratch *scratch, uint32_t link, uint32_t sender,
-                     uint32_t receiver)
-{
-    struct link_users *users = &scratch->users[link];
-    bool has_sender = users->sender != 0 && users->sender != 1 + sender;
-    bool has_receiver = users->receiver != 0 && users->receiver != 1 + receiver;
-    users->sender = has_sender ? SEVERAL_USERS : 1 + sender;
-    users->receiver = has_receiver ? SEVERAL_USERS : 1 + receiver;
-    return !has_sender || !has_receiver;
-}
-
-/* Whether all links of the present step, and of those like it, have one sender or receiver. */
+/* Whether all links of the present step, and of those like it, have one sender or receiver so far:
+ * notes who uses them. */
 static bool are_links_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
@@ -40,15 +29,18 @@ static bool are_links_private(struct exchange_scratch *scratch)
             uint32_t turns = scratch->period_folded > 0 ? paths->turns[i] : 0;
             uint32_t sender = place_seen_from(scratch, first, position, turns);
             uint32_t receiver = place_seen_from(scratch, first, to, turns);
-            if (!link_use(scratch, paths->links[i], sender, receiver)) {
+            struct link_users *users = &scratch->users[paths->links[i]];
+            bool has_sender = users->sender != 0 && users->sender != 1 + sender;
+            bool has_receiver = users->receiver != 0 && users->receiver != 1 + receiver;
+            users->sender = has_sender ? SEVERAL_USERS : 1 + sender;
+            users->receiver = has_receiver ? SEVERAL_USERS : 1 + receiver;
+            if (has_sender && has_receiver) {
                 return false;
             }
         }
     }
     return true;
 }
-
-/* --- what links carry ------------------------------------------------------------------------ */
 
 /* The size of a message, in buffers of a channel. */
 static double flow_buffers(const struct exchange_scratch *scratch, const struct ar_phase *phase,

@@ -1,9 +1,8 @@
 #include "ar_link_load.h"
 
-/* Elements and messages that go over a path in a phase, in all collectives together. */
+/* Elements and messages that go over a path in a phase. */
 struct path_load {
     uint64_t elements, messages_count;
-    uint32_t peer; /* position to which they go */
 };
 
 /* Flows on a link at the time of one of them; the others are of earlier times. */
@@ -13,15 +12,15 @@ struct together {
     uint32_t groups; /* of the flows */
 };
 
-/* A phase of some collectives that differ in their elements alone. */
+/* A phase of a collective. */
 struct phase_load {
     const struct ar_collective *collective;
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
-    const uint64_t *elements; /* [collective] */
-    size_t count;
+    uint64_t elements;
     struct ar_order order;
     uint32_t first_step;
+    struct ar_sends sends;     /* of the present step of an exchange */
     uint64_t *sums;            /* of the walks of a lane, each with one more than its hops */
     struct together *together; /* [link] */
     uint32_t time;             /* of messages that are under way together */
@@ -30,22 +29,19 @@ struct phase_load {
 };
 
 /* Adds up what a position sends, or receives, in every `stride`-th step from `first` to before
- * `end`; it sends to `peer`. */
+ * `end`. */
 static struct path_load moves_load(const struct phase_load *load, uint32_t lane, uint32_t position,
                                    uint32_t first, uint32_t end, uint32_t stride, bool is_sent)
 {
     struct path_load sum = {.elements = 0};
-    for (size_t i = 0; i < load->count; i++) {
-        uint64_t elements = ar_collective_part(load->collective, load->elements[i], lane).count;
-        for (uint32_t step = first; step < end; step += stride) {
-            struct ar_move move =
-                ar_algorithm_move(load->collective->algorithm, &load->collective->shape, elements,
-                                  position, load->first_step + step);
-            if (is_sent ? move.sends : move.receive != AR_RECEIVE_NONE) {
-                sum.messages_count++;
-                sum.elements += (is_sent ? &move.send_span : &move.receive_span)->count;
-                sum.peer = move.send_to;
-            }
+    uint64_t elements = ar_collective_part(load->collective, load->elements, lane).count;
+    for (uint32_t step = first; step < end; step += stride) {
+        struct ar_move move =
+            ar_algorithm_move(load->collective->algorithm, &load->collective->shape, elements,
+                              position, load->first_step + step);
+        if (is_sent ? move.sends : move.receive != AR_RECEIVE_NONE) {
+            sum.messages_count++;
+            sum.elements += (is_sent ? &move.send_span : &move.receive_span)->count;
         }
     }
     return sum;
@@ -77,93 +73,92 @@ static void path_add_load(struct phase_load *load, uint32_t lane, struct ar_flow
 
 /* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
- * S % n hops up to itself once more. */
-static void ring_add_load(struct phase_load *load, uint32_t lane, const struct ar_walk *walk,
-                          bool has_sums, uint64_t *sums)
-{
-    const struct ar_hop *hops = load->pattern->hops + walk->first;
-    uint32_t count = walk->count, steps = load->phase->steps, rest = steps % count;
-    for (uint32_t i = 0; i < count && !has_sums; i++) { /* of the hops before */
-        sums[0] = 0;
-        sums[i + 1] = sums[i] + moves_load(load, lane, hops[i].from, 0, 1, 1, true).elements;
-    }
-    struct ar_flow flow = {.destination = ar_order_rank(&load->order, lane, hops[0].from)};
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t up_to =
-            rest <= i + 1 ? sums[i + 1 - rest] : sums[count + i + 1 - rest] - sums[count];
-        flow.source = flow.destination;
-        flow.destination = ar_order_rank(&load->order, lane, hops[i].to);
-        path_add_load(
-            load, lane, flow,
-            (struct path_load){.elements = steps / count * sums[count] + sums[i + 1] - up_to,
-                               .messages_count = steps * load->count});
-    }
-}
-
-/* Lanes have the same walks; those that carry as many elements have the same sums. */
+ * S % n hops up to itself once more. Lanes have the same walks; those that carry as many elements
+ * have the same sums. */
 static void rings_add_load(struct phase_load *load, uint32_t lanes_each)
 {
+    uint32_t steps = load->phase->steps;
+    uint64_t elements = UINT64_MAX; /* of the lane before */
     for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-        bool has_sums = lane > 0;
-        for (size_t i = 0; has_sums && i < load->count; i++) {
-            uint64_t elements = load->elements[i];
-            has_sums = ar_collective_part(load->collective, elements, lane - 1).count ==
-                       ar_collective_part(load->collective, elements, lane).count;
-        }
-        uint64_t *sums = load->sums;
+        uint64_t own = ar_collective_part(load->collective, load->elements, lane).count;
+        uint64_t *sums = load->sums; /* of the hops before, on each ring */
         const uint32_t *walks = &load->pattern->lane_walks[lane / lanes_each];
-        for (uint32_t k = walks[0]; k < walks[1]; k++) {
-            ring_add_load(load, lane, &load->pattern->walks[k], has_sums, sums);
-            sums += load->pattern->walks[k].count + 1;
+        for (uint32_t k = walks[0]; k < walks[1]; k++, sums++) {
+            const struct ar_walk *walk = &load->pattern->walks[k];
+            const struct ar_hop *hops = load->pattern->hops + walk->first;
+            uint32_t count = walk->count, rest = steps % count;
+            for (uint32_t i = 0; i < count && own != elements; i++) {
+                sums[0] = 0;
+                sums[i + 1] =
+                    sums[i] + moves_load(load, lane, hops[i].from, 0, 1, 1, true).elements;
+            }
+            struct ar_flow flow = {.destination = ar_order_rank(&load->order, lane, hops[0].from)};
+            for (uint32_t i = 0; i < count; i++) {
+                uint64_t up_to =
+                    rest <= i + 1 ? sums[i + 1 - rest] : sums[count + i + 1 - rest] - sums[count];
+                uint64_t sent = steps / count * sums[count] + sums[i + 1] - up_to;
+                flow.source = flow.destination;
+                flow.destination = ar_order_rank(&load->order, lane, hops[i].to);
+                path_add_load(load, lane, flow, (struct path_load){sent, steps});
+            }
+            sums += count;
         }
+        elements = own;
     }
 }
 
-/* The steps of a phase whose peers stay, or repeat, are under way together, and those of an
- * exchange whose messages go at once; else each is for itself. */
-static void moves_add_load(struct phase_load *load)
+/* The steps of an exchange are under way together if its messages go at once; else each is for
+ * itself. */
+static void exchange_add_load(struct phase_load *load)
 {
-    const struct ar_phase *phase = load->phase;
-    bool is_exchange = phase->kind == AR_PHASE_EXCHANGE;
-    uint32_t ranks = load->order.ranks;
-    uint32_t together = is_exchange && !phase->is_at_once ? 1 : phase->steps;
-    uint32_t period = is_exchange ? together : ar_phase_period(phase);
-    for (uint32_t first = 0; first < phase->steps; first += together) {
-        load->time += first > 0;
+    const struct ar_sends *sends = &load->sends;
+    uint32_t *ranks = load->flows.ranks;
+    uint32_t together = load->phase->is_at_once ? load->phase->steps : 1;
+    for (uint32_t first = 0; first < load->phase->steps; first += together, load->time++) {
         for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-            for (uint32_t i = 0; i < period * ranks; i++) {
-                struct path_load sent = moves_load(load, lane, i % ranks, first + i / ranks,
-                                                   first + together, period, true);
-                if (sent.messages_count > 0) {
-                    struct ar_flow flow = {ar_order_rank(&load->order, lane, i % ranks),
-                                           ar_order_rank(&load->order, lane, sent.peer)};
-                    path_add_load(load, lane, flow, sent);
+            uint64_t elements = ar_collective_part(load->collective, load->elements, lane).count;
+            for (uint32_t position = 0; position < sends->end; position++) {
+                ranks[position] = ar_order_rank(&load->order, lane, position);
+            }
+            for (uint32_t step = first; step < first + together; step++) {
+                ar_algorithm_sends(load->collective->algorithm, &load->collective->shape, elements,
+                                   load->first_step + step, &load->sends);
+                for (uint32_t position = 0; position < sends->end; position++) {
+                    uint32_t peer = sends->peers[position];
+                    if (peer != AR_NEVER) {
+                        path_add_load(load, lane, (struct ar_flow){ranks[position], ranks[peer]},
+                                      (struct path_load){sends->counts[position], 1});
+                    }
                 }
             }
         }
     }
 }
 
-/* All stages are under way together. Flows come in pairs, to the switch and from it. */
-static void sums_add_load(struct phase_load *load)
+/* The steps of a phase whose peers stay, or repeat, are under way together; so are all stages of
+ * sums, whose places have two flows, to the switch and from it. */
+static void moves_add_load(struct phase_load *load)
 {
-    uint32_t positions = load->order.ranks, period = load->phase->period;
+    const struct ar_phase_flows *flows = &load->flows;
+    uint32_t ranks = load->order.ranks, period = ar_phase_period(load->phase);
+    uint32_t each = load->phase->kind == AR_PHASE_SUMS ? 2 : 1;
+    size_t places = (size_t)ranks * period * ar_collective_lanes(load->collective);
     ar_phase_flows_find(load->collective, load->phase, load->first_step, &load->flows);
-    for (size_t i = 0; i < load->flows.flows_count; i++) {
-        size_t place = i / 2 % ((size_t)positions * period);
-        uint32_t lane = (uint32_t)(i / 2 / ((size_t)positions * period));
-        struct path_load half =
-            moves_load(load, lane, (uint32_t)(place % positions), (uint32_t)(place / positions),
-                       load->phase->steps, period, i % 2 == 0);
-        if (half.messages_count > 0) {
-            path_add_load(load, lane, load->flows.flows[i], half);
+    for (size_t i = 0; i < places * each; i++) {
+        size_t place = i / each;
+        uint32_t lane = (uint32_t)(place / ranks / period);
+        uint32_t position = (uint32_t)(place % ranks), first = (uint32_t)(place / ranks % period);
+        struct path_load moved =
+            moves_load(load, lane, position, first, load->phase->steps, period, i % each == 0);
+        if (moved.messages_count > 0) {
+            path_add_load(load, lane, flows->flows[each == 2 ? i : flows->flow_of[place]], moved);
         }
     }
 }
 
 /* --- a collective ---------------------------------------------------------------------------- */
 
-void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
+void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
                             struct ar_link_load *loads)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -172,8 +167,10 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
     struct phase_load load = {
         .collective = collective,
         .elements = elements,
-        .count = count,
         .order = ar_collective_order(collective),
+        .sends = {.end = (uint32_t)positions,
+                  .peers = ar_arena_alloc(&arena, positions, sizeof *load.sends.peers),
+                  .counts = ar_arena_alloc(&arena, positions, sizeof *load.sends.counts)},
         .sums = ar_arena_alloc(&arena, 2 * positions, sizeof *load.sums),
         .together = ar_arena_alloc(&arena, ar_cluster_links_count(collective->cluster),
                                    sizeof *load.together),
@@ -184,18 +181,17 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
         load.phase = &flows->phases[i];
         load.pattern = &flows->patterns[i];
         if (load.phase->steps > 0) {
-            const struct ar_pattern *pattern = load.pattern;
             uint32_t lanes = ar_collective_lanes(&flows->resolved);
             /* Whether all hops lie on rings and send in every step. */
-            bool has_rings =
-                pattern->walks_count > 0 &&
-                load.phase->messages * lanes == (uint64_t)load.phase->steps * pattern->hops_count;
-            for (uint32_t k = 0; k < pattern->walks_count; k++) {
-                has_rings = has_rings && pattern->walks[k].is_ring;
+            bool has_rings = load.pattern->walks_count > 0 &&
+                             load.phase->messages * lanes ==
+                                 (uint64_t)load.phase->steps * load.pattern->hops_count;
+            for (uint32_t k = 0; k < load.pattern->walks_count; k++) {
+                has_rings = has_rings && load.pattern->walks[k].is_ring;
             }
             load.time++;
-            if (load.phase->kind == AR_PHASE_SUMS) {
-                sums_add_load(&load);
+            if (load.phase->kind == AR_PHASE_EXCHANGE) {
+                exchange_add_load(&load);
             } else if (has_rings) {
                 rings_add_load(&load, flows->lanes_each);
             } else {
@@ -206,12 +202,12 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
     }
 }
 
-enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
-                                size_t count, struct ar_link_load *loads, struct ar_error *err)
+enum ar_status ar_link_load_add(const struct ar_collective *collective, uint64_t elements,
+                                struct ar_link_load *loads, struct ar_error *err)
 {
     struct ar_flows *flows;
     AR_TRY(ar_flows_create(collective, &flows, err));
-    ar_link_load_add_flows(flows, elements, count, loads);
+    ar_link_load_add_flows(flows, elements, loads);
     ar_flows_destroy(flows);
     return AR_OK;
 }

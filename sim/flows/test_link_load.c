@@ -173,6 +173,6 @@ Test(link_load, of_one_rank_is_none_and_a_collective_that_cannot_be_is_refused)
     }
     struct ar_error err;
     ring.shape.x = 5000;
-    cr_expect_eq(ar_link_load_add(&ring, &elements, 1, loads, &err), AR_USAGE);
+    cr_expect_eq(ar_link_load_add(&ring, elements, loads, &err), AR_USAGE);
     free(loads);
 }

@@ -114,7 +114,9 @@ struct ar_link_load *support_loads(const struct ar_collective *collective, const
 {
     struct ar_link_load *loads = calloc(ar_cluster_links_count(collective->cluster), sizeof *loads);
     cr_assert_not_null(loads);
-    TEST_OK(ar_link_load_add(collective, elements, count, loads, &why));
+    for (size_t i = 0; i < count; i++) {
+        TEST_OK(ar_link_load_add(collective, elements[i], loads, &why));
+    }
     return loads;
 }
 

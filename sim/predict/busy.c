@@ -42,7 +42,7 @@ double timer_busiest_s(const struct timer *timer)
         }
         uint64_t all = (uint64_t)most;
         if (all > 0) { /* else it is of another job */
-            ar_link_load_add_flows(known->flows, &all, 1, loads);
+            ar_link_load_add_flows(known->flows, all, loads);
         }
     }
     for (uint32_t i = 0; i < links; i++) {

@@ -47,9 +47,9 @@ static enum ar_status find_link_loads(struct timer *timer, uint32_t number, stru
                        sizeof *sharing->loads[number]);
     AR_TRY(timer_find_flows(timer, number, &flows, err));
     if (flows == NULL) {
-        return ar_link_load_add(&collective, &elements, 1, sharing->loads[number], err);
+        return ar_link_load_add(&collective, elements, sharing->loads[number], err);
     }
-    ar_link_load_add_flows(flows, &elements, 1, sharing->loads[number]);
+    ar_link_load_add_flows(flows, elements, sharing->loads[number]);
     return AR_OK;
 }
 
@@ -143,7 +143,7 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
             }
         }
     }
-    sort_sendings(sharing->list, count, ar_arena_alloc(&arena, count, sizeof *sharing->list));
+    sort_sendings(sharing->list, count, ar_arena_room(&arena, count, sizeof *sharing->list));
     for (uint32_t role = 0, i = 0; role < graph->roles_count; role++) {
         struct ar_sendings *sendings = &sharing->sendings[role];
         double last_s = 0;
@@ -257,14 +257,14 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
         sharing.speeds = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.speeds);
         sharing.loads = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.loads);
         sharing.sendings = ar_arena_alloc(arena, graph->roles_count, sizeof *sharing.sendings);
-        sharing.list = ar_arena_alloc(arena, 2 * (size_t)graph->tasks_count,
-                                      sizeof *sharing.list); /* a message is of two roles */
+        sharing.list = ar_arena_room(arena, 2 * (size_t)graph->tasks_count,
+                                     sizeof *sharing.list); /* a message is of two roles */
     }
     /* Buckets may be others in each round; as many as there are tensors at most. */
     uint32_t roles = timing->graph->roles_count, count = 0;
     const struct ar_trace *trace = timer->job->trace;
     uint32_t tasks = timing->graph->tasks_count + (trace != NULL ? trace->tensors_count : 0);
-    struct ar_interval *intervals = ar_arena_alloc(timing->arena, tasks, sizeof *intervals);
+    struct ar_interval *intervals = ar_arena_room(timing->arena, tasks, sizeof *intervals);
     double *marks_s = ar_arena_alloc(timing->arena, tasks, sizeof *marks_s);
     struct ar_slowdown *slowdowns = ar_arena_alloc(timing->arena, roles, sizeof *slowdowns);
     int rounds_max = can_share ? SHARING_ROUNDS_MAX : ROUNDS_MAX;
