@@ -366,7 +366,7 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
         walk->ready_s[count] = ready_s;
         walk->series[count++] = last = task;
     }
-    double *finish_s = ar_arena_alloc(walk->moments.memory, request->ranks_count, sizeof *finish_s);
+    double *finish_s = ar_arena_room(walk->moments.memory, request->ranks_count, sizeof *finish_s);
     const struct ar_graph_series series = {
         .tasks = walk->series,
         .count = count,
