@@ -114,9 +114,12 @@ struct ar_link_load *support_loads(const struct ar_collective *collective, const
 {
     struct ar_link_load *loads = calloc(ar_cluster_links_count(collective->cluster), sizeof *loads);
     cr_assert_not_null(loads);
+    struct ar_flows *flows;
+    TEST_OK(ar_flows_create(collective, &flows, &why));
     for (size_t i = 0; i < count; i++) {
-        TEST_OK(ar_link_load_add(collective, elements[i], loads, &why));
+        ar_link_load_add_flows(flows, elements[i], loads);
     }
+    ar_flows_destroy(flows);
     return loads;
 }
 
