@@ -200,7 +200,7 @@ uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct 
             .name = at->name,
             .kind = block->kind,
             .is_at_once = block->is_at_once,
-            .is_shift = size == ar_shape_ranks(shape) && is_ahead,
+            .is_shift = is_ahead && (lines == 1 || at->lines == LINES_STRIPES),
             .steps = steps,
             .parts = has_pieces ? 1 : parts,
             .pieces = has_pieces ? parts : 0,

@@ -72,17 +72,20 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     struct stage_step at = stage_step_find(algorithm, shape, step);
     const struct ar_stage *stage = at.stage;
     uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape);
-    bool is_one_line = at.size == ranks, are_stripes = stage->lines == LINES_STRIPES;
-    uint32_t end = is_one_line ? sends->end : at.size;
+    bool are_stripes = stage->lines == LINES_STRIPES;
+    bool is_last = at.size * at.stride == ranks; /* dimension: members go on where others end */
+    uint32_t end = is_last ? (sends->end + at.stride - 1) / at.stride : at.size;
     struct block_sends some; /* members of a line */
     uint64_t counts[BLOCK_SENDS_MAX];
-    for (uint32_t first = is_one_line ? sends->first : 0; first < end; first += BLOCK_SENDS_MAX) {
-        uint32_t count = end - first < BLOCK_SENDS_MAX ? end - first : BLOCK_SENDS_MAX;
+    for (uint32_t first = is_last ? sends->first / at.stride : 0, count; first < end;
+         first += count) {
+        count = end - first < BLOCK_SENDS_MAX ? end - first : BLOCK_SENDS_MAX;
         stage->block->sends(at.size, at.block_step, stage->is_backwards, first, count, &some);
         for (uint32_t i = 0; i < count; i++) {
             some.period[i] = are_stripes ? at.size : some.period[i] == 0 ? parts : some.period[i];
         }
-        for (uint32_t inner = 0; inner < at.stride; inner++) { /* lines that begin side by side */
+        /* lines that begin side by side */
+        for (uint32_t inner = 0; inner < at.stride && inner < sends->end; inner++) {
             struct ar_span all = {.first = 0, .count = elements};
             count_slices(stage_span(stage, shape, all, inner), parts, count, &some, counts);
             for (uint32_t line = inner; line < ranks; line += at.size * at.stride) {

@@ -240,10 +240,15 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
         scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->pieces[position] = scratch->pieces[0];
     }
+    uint32_t begin = 0, end = scratch->folded; /* others send nothing: all but one of a gather */
+    for (; begin < end && scratch->peers[begin] == AR_NEVER; begin++) {
+    }
+    for (; end > begin && scratch->peers[end - 1] == AR_NEVER; end--) {
+    }
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
         uint32_t repeats = 1, node = scratch->has_repeats ? scratch->node : 1;
-        for (uint32_t position = 0; position < scratch->folded; position++) {
+        for (uint32_t position = begin; position < end; position++) {
             if (scratch->has_repeats && position % node == 0) {
                 repeats = fast_steps_repeats(scratch, position);
             }
