@@ -23,12 +23,15 @@ struct ar_runner {
 enum ar_status ar_runner_parse(const char *where, const char *text, struct ar_runner *runner,
                                struct ar_error *err);
 
-/** Whether it runs the algorithm (NULL: its choice) where nodes have several ranks, or one each. */
+/** Where the ranks are: an algorithm that runs at one of these runs at those after it. */
+enum ar_spread { AR_ONE_NODE, AR_NODES, AR_NODES_OF_ONE_RANK };
+
+/** Whether it runs the algorithm (NULL: its choice) there. */
 bool ar_runner_runs(const struct ar_runner *runner, const struct ar_algorithm *algorithm,
-                    bool is_one_per_node);
+                    enum ar_spread spread);
 
 /** Writes the libraries that run it, each with its first release: `nccl-2.4 openmpi-4.1`; nothing
  * if there are none. Returns `text`. */
 enum { AR_RUNNERS_TEXT = 64 }; /* a word of ar_record.h */
-const char *ar_runners_format(const struct ar_algorithm *algorithm, bool is_one_per_node,
+const char *ar_runners_format(const struct ar_algorithm *algorithm, enum ar_spread spread,
                               char text[AR_RUNNERS_TEXT]);

@@ -187,7 +187,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
         has_auto = has_auto || is_auto;
         for (size_t i = 0; i < ar_algorithms_count && !is_auto; i++) {
             bool is_meant = is_all || strcmp(ar_algorithms[i]->name, item) == 0 ||
-                            (is_library && ar_runner_runs(&runner, ar_algorithms[i], false));
+                            (is_library && ar_runner_runs(&runner, ar_algorithms[i], AR_NODES));
             if (!is_listed[i] && is_meant &&
                 (operation == NULL || ar_algorithms[i]->operation == operation)) {
                 is_listed[i] = true;

@@ -9,7 +9,8 @@
 
 /* Algorithms of libraries, each from a release on; those before its first one are not known. A row
  * stands for the pairs of an operation and an algorithm that there are. Sources. NCCL:
- * src/graph/tuning.cc and the release notes (trees 2.4; CollNet direct and chain 2.14; NVLS 2.17,
+ * src/graph/tuning.cc and the release notes (trees 2.4; CollNet direct and chain 2.14, from two
+ * nodes on, the default of NCCL_COLLNET_NODE_THRESHOLD in the user guide; NVLS 2.17,
  * between nodes, which is not told apart, and of other operations 2.18; PAT 2.23, whose steps are
  * those of Bruck's with one rank on each node). RCCL follows NCCL's code of its number and has
  * rings and trees. Open MPI: ompi/mca/coll/tuned/coll_tuned_OPERATION_decision.c; its linear
@@ -20,24 +21,25 @@ static const struct run {
     const char *libraries;
     uint32_t since;
     const char *operations, *algorithms;
-    bool wants_one_per_node;
+    enum ar_spread spread_min;
 } runs[] = {
     {"nccl rccl", RELEASE(2, 3), "allreduce reducescatter allgather broadcast reduce", "ring chain",
-     false},
-    {"nccl rccl", RELEASE(2, 4), "allreduce", "tree", false},
-    {"nccl", RELEASE(2, 14), "allreduce", "collnet-direct", false},
-    {"nccl", RELEASE(2, 17), "allreduce", "in-network", false},
-    {"nccl", RELEASE(2, 18), "reducescatter allgather", "in-network", false},
-    {"nccl", RELEASE(2, 23), "reducescatter allgather", "bruck", true},
-    {"openmpi mpich", RELEASE(4, 1), "allreduce", "recursive-doubling halving-doubling", false},
-    {"openmpi mpich", RELEASE(4, 1), "reducescatter", "ring recursive-halving", false},
-    {"openmpi mpich", RELEASE(4, 1), "allgather", "ring recursive-doubling bruck", false},
+     AR_ONE_NODE},
+    {"nccl rccl", RELEASE(2, 4), "allreduce", "tree", AR_ONE_NODE},
+    {"nccl", RELEASE(2, 14), "allreduce", "collnet-direct", AR_NODES},
+    {"nccl", RELEASE(2, 17), "allreduce", "in-network", AR_ONE_NODE},
+    {"nccl", RELEASE(2, 18), "reducescatter allgather", "in-network", AR_ONE_NODE},
+    {"nccl", RELEASE(2, 23), "reducescatter allgather", "bruck", AR_NODES_OF_ONE_RANK},
+    {"openmpi mpich", RELEASE(4, 1), "allreduce", "recursive-doubling halving-doubling",
+     AR_ONE_NODE},
+    {"openmpi mpich", RELEASE(4, 1), "reducescatter", "ring recursive-halving", AR_ONE_NODE},
+    {"openmpi mpich", RELEASE(4, 1), "allgather", "ring recursive-doubling bruck", AR_ONE_NODE},
     {"openmpi mpich", RELEASE(4, 1), "broadcast reduce gather scatter",
-     "binomial scatter-allgather reducescatter-gather", false},
-    {"openmpi mpich", RELEASE(4, 1), "alltoall", "linear pairwise bruck", false},
-    {"openmpi", RELEASE(4, 1), "allreduce", "ring", false},
+     "binomial scatter-allgather reducescatter-gather", AR_ONE_NODE},
+    {"openmpi mpich", RELEASE(4, 1), "alltoall", "linear pairwise bruck", AR_ONE_NODE},
+    {"openmpi", RELEASE(4, 1), "allreduce", "ring", AR_ONE_NODE},
     {"openmpi", RELEASE(4, 1), "allgather broadcast reduce gather scatter",
-     "neighbour chain linear", false},
+     "neighbour chain linear", AR_ONE_NODE},
 };
 
 enum { RUNS = sizeof runs / sizeof runs[0] };
@@ -70,35 +72,33 @@ enum ar_status ar_runner_parse(const char *where, const char *text, struct ar_ru
 }
 
 static bool is_run(const struct run *run, const struct ar_algorithm *algorithm,
-                   bool is_one_per_node)
+                   enum ar_spread spread)
 {
     return ar_text_has_word(run->operations, algorithm->operation->command) &&
-           ar_text_has_word(run->algorithms, algorithm->name) &&
-           (is_one_per_node || !run->wants_one_per_node);
+           ar_text_has_word(run->algorithms, algorithm->name) && spread >= run->spread_min;
 }
 
 bool ar_runner_runs(const struct ar_runner *runner, const struct ar_algorithm *algorithm,
-                    bool is_one_per_node)
+                    enum ar_spread spread)
 {
     bool runs_it = runner->text == NULL || algorithm == NULL;
     for (size_t i = 0; i < RUNS && !runs_it; i++) {
         char name[AR_WORD_SIZE];
         snprintf(name, sizeof name, "%.*s", (int)runner->name_size, runner->text);
         runs_it = ar_text_has_word(runs[i].libraries, name) && runs[i].since <= runner->release &&
-                  is_run(&runs[i], algorithm, is_one_per_node);
+                  is_run(&runs[i], algorithm, spread);
     }
     return runs_it;
 }
 
-const char *ar_runners_format(const struct ar_algorithm *algorithm, bool is_one_per_node,
+const char *ar_runners_format(const struct ar_algorithm *algorithm, enum ar_spread spread,
                               char text[AR_RUNNERS_TEXT])
 {
     char name[AR_WORD_SIZE];
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < RUNS && algorithm != NULL; i++) {
-        const char *libraries =
-            is_run(&runs[i], algorithm, is_one_per_node) ? runs[i].libraries : "";
+        const char *libraries = is_run(&runs[i], algorithm, spread) ? runs[i].libraries : "";
         while (ar_next_word(&libraries, name) && used < AR_RUNNERS_TEXT) {
             used += (size_t)snprintf(text + used, AR_RUNNERS_TEXT - used, "%s%s-%u.%u",
                                      used > 0 ? " " : "", name, runs[i].since / 1000,

@@ -173,10 +173,25 @@ Test(lists, pat_wants_one_rank_on_each_node)
     cr_assert_eq(ar_algorithm_find("", &ar_operation_all_gather, "bruck", &bruck, &err), AR_OK);
     cr_assert_eq(ar_runner_parse("", "nccl-2.22", &before, &err), AR_OK);
     cr_assert_eq(ar_runner_parse("", "nccl-2.23", &since, &err), AR_OK);
-    cr_expect(ar_runner_runs(&since, bruck, true) && !ar_runner_runs(&since, bruck, false));
-    cr_expect(!ar_runner_runs(&before, bruck, true));
-    cr_expect_str_eq(ar_runners_format(bruck, false, text), "openmpi-4.1 mpich-4.1");
-    cr_expect_str_eq(ar_runners_format(bruck, true, text), "nccl-2.23 openmpi-4.1 mpich-4.1");
+    cr_expect(ar_runner_runs(&since, bruck, AR_NODES_OF_ONE_RANK) &&
+              !ar_runner_runs(&since, bruck, AR_NODES));
+    cr_expect(!ar_runner_runs(&before, bruck, AR_NODES_OF_ONE_RANK));
+    cr_expect_str_eq(ar_runners_format(bruck, AR_NODES, text), "openmpi-4.1 mpich-4.1");
+    cr_expect_str_eq(ar_runners_format(bruck, AR_NODES_OF_ONE_RANK, text),
+                     "nccl-2.23 openmpi-4.1 mpich-4.1");
+}
+
+Test(lists, collnet_wants_two_nodes)
+{
+    const struct ar_algorithm *collnet;
+    struct ar_runner nccl;
+    struct ar_error err;
+    cr_assert_eq(ar_algorithm_find("", &ar_operation_all_reduce, "collnet-direct", &collnet, &err),
+                 AR_OK);
+    cr_assert_eq(ar_runner_parse("", "nccl", &nccl, &err), AR_OK);
+    cr_expect(!ar_runner_runs(&nccl, collnet, AR_ONE_NODE));
+    cr_expect(ar_runner_runs(&nccl, collnet, AR_NODES));
+    cr_expect(ar_runner_runs(&nccl, collnet, AR_NODES_OF_ONE_RANK));
 }
 
 Test(lists, a_list_that_has_no_algorithm_of_the_operation_is_refused)

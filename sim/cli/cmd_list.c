@@ -64,7 +64,8 @@ static void list_algorithms_of_all(struct lister *list)
             const struct ar_algorithm *algorithm = ar_algorithms[j];
             if (algorithm->operation == ar_operations[i]) {
                 char runners[AR_RUNNERS_TEXT];
-                bool has_runners = ar_runners_format(algorithm, true, runners)[0] != '\0';
+                bool has_runners =
+                    ar_runners_format(algorithm, AR_NODES_OF_ONE_RANK, runners)[0] != '\0';
                 add_item(list, algorithm->name,
                          "%s%s%s%s" NEXT_LINE "shape:  %s" NEXT_LINE "time:   %s" NEXT_LINE
                          "source: %s",

@@ -69,8 +69,7 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
                                            line->line, name);
         }
         if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
-            /* A path in a run file: a relative one lies beside that file or below it, other texts
-             * are names. */
+            /* In a run file a relative path lies beside that file or below it; others are names. */
             const char *dot = strrchr(text, '.');
             const char *slash = strrchr(file->path, '/');
             bool is_file = strchr(text, '/') != NULL ||

@@ -44,15 +44,13 @@ struct ar_learnt_factor {
 extern const struct ar_columns ar_learnt_factor_columns;
 
 /** Kinds of rows: calls or messages, in a node, across InfiniBand, whose constants NCCL has, or
- * another network, below 1 MiB or from there on. Kinds that differ in calls or messages alone have
- * one place. */
+ * another network, below 1 MiB or from there on. One place is of calls and of messages. */
 enum { AR_MACHINE_PLACES = 6, AR_MACHINE_KINDS = 2 * AR_MACHINE_PLACES };
 
 /** The place of rows of so many nodes and bytes on a machine with these HCAs. */
 size_t ar_machine_place(uint32_t nodes, double bytes, enum ar_hca_kind hcas);
 
-/** How well rows of one kind (AR_MACHINE_KINDS) are predicted on machines that are left out, as it
- * is written. */
+/** How well rows of a kind (AR_MACHINE_KINDS) are predicted on left-out machines, as written. */
 struct ar_learnt_kind {
     ar_cell_string kind;          /**< `calls in a node from 1 MiB on` */
     ar_cell_count machines, rows; /**< those of at least 1 KiB */

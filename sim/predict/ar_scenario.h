@@ -228,11 +228,15 @@ static inline uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenari
 uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
                                   const struct ar_algorithm *algorithm);
 
-/** Whether each node has one GPU of a group; false before the cluster is loaded. */
-static inline bool ar_scenario_is_one_per_node(const struct ar_scenario *scenario,
-                                               const struct ar_algorithm *algorithm)
+/** Where the ranks of a group are; on nodes of several before the cluster is loaded. */
+static inline enum ar_spread ar_scenario_spread(const struct ar_scenario *scenario,
+                                                const struct ar_algorithm *algorithm)
 {
-    return scenario->cluster != NULL && ar_scenario_node_members(scenario, algorithm) == 1;
+    uint32_t members =
+        scenario->cluster != NULL ? ar_scenario_node_members(scenario, algorithm) : 0;
+    return members == 1                                   ? AR_NODES_OF_ONE_RANK
+           : members >= ar_scenario_group_ranks(scenario) ? AR_ONE_NODE
+                                                          : AR_NODES;
 }
 
 /** The algorithm of steps without all-reduces: the ring, or the library's choice. */

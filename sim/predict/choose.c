@@ -21,7 +21,7 @@ static bool is_of_nccl(const struct ar_scenario *scenario)
 {
     static const struct ar_runner nccl = {"nccl", 4, UINT32_MAX};
     return ar_runner_runs(&nccl, scenario->algorithm,
-                          ar_scenario_is_one_per_node(scenario, scenario->algorithm));
+                          ar_scenario_spread(scenario, scenario->algorithm));
 }
 
 /* Runs one candidate; one that cannot run is left out, and the error says why. */

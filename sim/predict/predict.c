@@ -74,8 +74,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     if (kind->graph != NULL && (has_shape || scenario->algorithm != NULL)) {
         const struct ar_algorithm *algorithm = scenario->algorithm;
         ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(algorithm));
-        ar_runners_format(algorithm, ar_scenario_is_one_per_node(scenario, algorithm),
-                          row->runnable_by);
+        ar_runners_format(algorithm, ar_scenario_spread(scenario, algorithm), row->runnable_by);
     }
     if (kind->graph != NULL && has_shape &&
         ar_algorithm_shapes(scenario->algorithm) >= AR_SHAPES_GROUPS) {

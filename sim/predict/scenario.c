@@ -412,16 +412,16 @@ enum ar_status ar_scenario_check_runner(const struct ar_scenario *scenario,
                                         const struct ar_algorithm *algorithm, struct ar_error *err)
 {
     char others[AR_RUNNERS_TEXT];
-    bool is_one_per_node = ar_scenario_is_one_per_node(scenario, algorithm);
-    if (ar_runner_runs(&scenario->runner, algorithm, is_one_per_node)) {
+    enum ar_spread spread = ar_scenario_spread(scenario, algorithm);
+    if (ar_runner_runs(&scenario->runner, algorithm, spread)) {
         return AR_OK;
     }
-    bool has_others = ar_runners_format(algorithm, is_one_per_node, others)[0] != '\0';
+    bool has_others = ar_runners_format(algorithm, spread, others)[0] != '\0';
     return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
                               "found %s, which does not run %s of %s%s%s; expected another "
                               "algorithm or library",
                               scenario->runner.text, algorithm->name, algorithm->operation->command,
-                              has_others ? " by itself, unlike " : ", as no library does by itself",
+                              has_others ? " by itself, unlike " : ", as no library does there",
                               others);
 }
 
