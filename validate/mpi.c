@@ -135,7 +135,7 @@ void mpi_world_gather(const void *own, uint32_t bytes, void *all)
     }
 }
 
-/* Waits for all processes of a communicator, by naps if others compute; false: for too long. */
+/* Waits for all processes of a communicator, with naps if others compute; false: timed out. */
 static bool await_processes(MPI_Comm processes, double timeout_s, bool naps)
 {
     double until_s = ar_clock_s() + timeout_s;

@@ -46,7 +46,7 @@ enum ar_status ar_parse_number(const char *where, const char *text, double min, 
 /** Room enough for any text printed below. */
 enum { AR_UNIT_TEXT = 32 };
 
-/** Prints four digits and a unit (`51.11 MB`, `10.2 GB/s`, `3.4 us`); returns `text`. */
+/** Prints four significant digits and a unit (`51.11 MB`, `3.4 us`); returns `text`. */
 const char *ar_format_bytes(uint64_t bytes, char text[AR_UNIT_TEXT]);
 const char *ar_format_rate(double rate_Bps, char text[AR_UNIT_TEXT]);
 const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT]);

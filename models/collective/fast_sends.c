@@ -73,7 +73,7 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     const struct ar_stage *stage = at.stage;
     uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape);
     bool are_stripes = stage->lines == LINES_STRIPES;
-    bool is_last = at.size * at.stride == ranks; /* dimension: members go on where others end */
+    bool is_last = at.size * at.stride == ranks; /* dimension: each line spans all positions */
     uint32_t end = is_last ? (sends->end + at.stride - 1) / at.stride : at.size;
     struct block_sends some; /* members of a line */
     uint64_t counts[BLOCK_SENDS_MAX];

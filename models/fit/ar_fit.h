@@ -42,8 +42,7 @@ struct ar_fit_problem {
     const double *bytes;   /**< its size, for the check that there are several */
     size_t stride;         /**< of both, from row to row, in doubles */
     /** Writes the times of marked rows (NULL: all) with these values; false: they cannot be had,
-     * and the attempt fails. A row uses a parameter if one 1e9 times larger or smaller changes it.
-     */
+     * and the attempt fails. A row uses a parameter if 1e9 or 1e-9 of it changes it. */
     bool (*predict)(const double *values, const bool *is_asked, double *times_s, void *data);
     void *data;
     const char *expected; /**< ends the error line of a fit that does not converge */

@@ -177,8 +177,7 @@ static bool reweigh_rows(struct attempt *attempt, double *change)
     return true;
 }
 
-/* Fits from the present point with weights of its own. Returns the errors of the rows; NULL: none.
- */
+/* Fits from the present point with weights of its own. Returns the rows' errors; NULL: none. */
 static const double *run_attempt(struct attempt *attempt)
 {
     double change = HUGE_VAL;

@@ -161,7 +161,7 @@ struct ar_told {
 };
 
 /** What is told of rows of a size: that of large ones from four times AR_LIBRARY_LARGE_BYTES on,
- * that of the others up to a quarter of it, and in between both, so that no size is a cliff. */
+ * that of the others up to a quarter of it (both chosen), a mean in between: no size is a cliff. */
 struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes);
 
 /** What measured machines tell of calls of NCCL on such a machine: factors on the values. */

@@ -58,6 +58,6 @@ struct ar_page {
 };
 
 /** Writes the page, whole or not at all. Errors: AR_NO_INPUT (no directory, nothing in it that is
- * known), AR_BAD_DATA (a broken file), AR_USAGE (`where`), AR_IO, AR_INTERNAL (gnuplot). */
+ * known), AR_BAD_DATA (a broken file), AR_USAGE (`where`), AR_IO, AR_NO_MEMORY, AR_INTERNAL. */
 enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_arena *arena,
                              struct ar_page *page, struct ar_error *err);

@@ -133,13 +133,16 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
     ar_note_before(notes, &scenario, ar_run_cost_s(&scenario));
     AR_TRY(ar_run(&scenario, &row, err));
     const struct ar_job job = ar_scenario_job(&scenario);
+    struct ar_flows *flows;
+    AR_TRY(ar_flows_create(&collective, &flows, err));
+    ar_arena_own(options->arena, flows, ar_flows_destroy);
     if (job.kind->is_collective) {
-        AR_TRY(ar_link_load_add(&collective, bare, loads, err));
+        ar_link_load_add_flows(flows, bare, loads);
     } else { /* all buckets of the step */
         struct ar_workload *workload;
         AR_TRY(ar_job_workload(&job, NULL, scenario.arena, &workload, err));
         for (uint32_t i = 0; i < workload->buckets_count; i++) {
-            AR_TRY(ar_link_load_add(&collective, workload->buckets[i].elements, loads, err));
+            ar_link_load_add_flows(flows, workload->buckets[i].elements, loads);
         }
     }
     ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);

@@ -10,7 +10,7 @@ static double later_s(double a_s, double b_s)
     return a_s > b_s ? a_s : b_s;
 }
 
-/* On a rank at base_s[rank] + factor[rank] * elapsed_s, where the latter is that of all ranks. */
+/* On a rank at base_s[rank] + factor[rank] * elapsed_s; all ranks have the same elapsed_s. */
 struct moment {
     const double *base_s; /* [rank of the role]; NULL: 0 */
     double elapsed_s;
@@ -295,7 +295,7 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
     bool is_computed = work->kind == AR_TASK_COMPUTE;
     task->start_s = moment_last(moments, task->role, &end) + task->wait_s;
     if (!is_computed && request->sendings != NULL) {
-        /* It shares links with what its role sends and gets; the slower end decides. */
+        /* It shares links with what its role sends and gets; its slower end sets its rate. */
         double now_s = task->start_s + task->copy_s;
         double own_s = advance_sending(&request->sendings[task->role], request->speeds[task->work],
                                        ar_task_from(task), now_s, time_s);

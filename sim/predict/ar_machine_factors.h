@@ -44,7 +44,7 @@ struct ar_learnt_factor {
 extern const struct ar_columns ar_learnt_factor_columns;
 
 /** Kinds of rows: calls or messages, in a node, across InfiniBand, whose constants NCCL has, or
- * another network, below 1 MiB or from there on. One place is of calls and of messages. */
+ * another network, below 1 MiB or from there on. Calls and messages share places. */
 enum { AR_MACHINE_PLACES = 6, AR_MACHINE_KINDS = 2 * AR_MACHINE_PLACES };
 
 /** The place of rows of so many nodes and bytes on a machine with these HCAs. */

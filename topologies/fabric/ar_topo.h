@@ -34,7 +34,7 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 
 /** Puts a block at the head: the line of comment `begin`, a comment for each text, the line `end`.
  * A block with the same begin and end that is there from earlier goes. `begin` and `end` are whole
- * lines and start with '#'; all texts are borrowed. AR_USAGE: a text is not one line. */
+ * lines and start with '#'; texts are borrowed. AR_USAGE, without a change: a text of two lines. */
 enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const char *const *texts,
                                 size_t texts_count, const char *end, struct ar_error *err);
 

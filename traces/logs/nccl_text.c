@@ -322,7 +322,7 @@ enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t
         text->failure_line = number;
     }
     if (strncmp(line, "NCCL version ", 13) == 0 || strstr(line, "NCCL INFO ") != NULL) {
-        /* Takes version and ranks from a message of NCCL; of several communicators no ranks. */
+        /* Takes version and ranks from a message of NCCL; of several communicators, no ranks. */
         const char *version = ar_behind(line, "NCCL version ");
         const char *nranks = strstr(line, " nranks ");
         uint64_t count;

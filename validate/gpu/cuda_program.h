@@ -30,7 +30,7 @@ enum { PROGRAM_MESSAGES = 200 };
 
 /** The programs of all lanes, [rank * channels + channel], of a collective or of a probe of links;
  * `ranks` has the memory of each rank. All processes of a run get the same but for addresses.
- * `packs_all`: every message goes through a window. Several blocks also wait for their own. */
+ * `packs_all`: all messages go through windows. Lanes of several blocks wait for their own, too. */
 struct program *programs_create(const struct measurement *measurement,
                                 const struct rank_memory *ranks, bool packs_all, uint32_t blocks,
                                 struct ar_arena *arena);
