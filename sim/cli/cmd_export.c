@@ -193,6 +193,7 @@ static void note_basis(const struct options *options, const struct ar_library *l
 static enum ar_status write_tuner(const struct options *options, struct ar_scenario *scenario,
                                   FILE *file, const char *mark, struct ar_error *err)
 {
+    AR_TRY(ar_scenario_load_library(scenario, options->inputs, err)); /* whatever the engine */
     const struct ar_library *fitted = ar_scenario_fitted(scenario);
     bool is_fitted =
         ar_engine_times_calls(scenario->engine) ? scenario->engine->has_band : fitted != NULL;

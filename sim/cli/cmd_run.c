@@ -87,7 +87,9 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
         AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     }
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
-    ar_note_assumed(option_notes(options), scenario);
+    if (option_notes(options) != NULL) {
+        ar_note_assumed(option_notes(options), scenario);
+    }
     return AR_OK;
 }
 
@@ -135,6 +137,28 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     return AR_OK;
 }
 
+/* Notes on what is run, and checked by the engines of `checkers` (NULL: not), with how long both
+ * take. */
+static void note_before_run(FILE *notes, const struct ar_scenario *scenarios,
+                            const struct ar_scenario *checkers, size_t count)
+{
+    double cost_s = 0, check_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        cost_s += ar_run_cost_s(&scenarios[i]);
+        check_s += checkers != NULL ? ar_run_cost_s(&checkers[i]) : 0;
+    }
+    ar_note_before(notes, &scenarios[0], cost_s);
+    if (checkers != NULL) {
+        ar_note_duration(notes, &checkers[0], check_s);
+    }
+    for (size_t i = 1; i < count; i++) {
+        ar_note_choice(notes, &scenarios[i]);
+    }
+    if (cost_s + check_s > LONG_S) {
+        ar_note_flush(notes);
+    }
+}
+
 /* Runs scenarios one after the other and writes their rows; with --out there, too, unless that is
  * where operators lie. */
 static enum ar_status run_scenarios(const struct options *options,
@@ -144,29 +168,17 @@ static enum ar_status run_scenarios(const struct options *options,
     bool wants_rows = options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
     struct ar_view view;
     size_t rows_count = 0;
-    double cost_s = 0, check_s = 0;
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
     AR_TRY(wants_rows ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);
     struct ar_row *rows = ar_arena_alloc(options->arena, 2 * count, sizeof *rows);
     struct ar_scenario *checkers = ar_arena_alloc(options->arena, count, sizeof *checkers);
-    for (size_t i = 0; i < count; i++) {
-        cost_s += ar_run_cost_s(&scenarios[i]);
-        if (options->check) {
-            checkers[i] = scenarios[i];
-            checkers[i].engine = ar_engine_checker(scenarios[i].engine);
-            check_s += ar_run_cost_s(&checkers[i]);
-        }
+    for (size_t i = 0; options->check && i < count; i++) {
+        checkers[i] = scenarios[i];
+        checkers[i].engine = ar_engine_checker(scenarios[i].engine);
     }
-    ar_note_before(notes, &scenarios[0], cost_s);
-    if (options->check) {
-        ar_note_duration(notes, &checkers[0], check_s);
-    }
-    for (size_t i = 1; i < count; i++) {
-        ar_note_choice(notes, &scenarios[i]);
-    }
-    if (cost_s + check_s > LONG_S) {
-        ar_note_flush(notes);
+    if (notes != NULL) {
+        note_before_run(notes, scenarios, options->check ? checkers : NULL, count);
     }
     for (size_t i = 0; i < count; i++) {
         struct ar_row *row = &rows[rows_count++];
@@ -180,9 +192,11 @@ static enum ar_status run_scenarios(const struct options *options,
             AR_TRY(ar_run(&checkers[i], &rows[rows_count++], err));
         }
     }
-    ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
     AR_TRY(wants_rows ? option_save_rows(options, scenarios, rows, rows_count, err) : AR_OK);
-    ar_note_flush(notes);
+    if (notes != NULL) {
+        ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
+        ar_note_flush(notes);
+    }
     ar_rows_write(stdout, &view, rows, rows_count);
     return AR_OK;
 }
@@ -192,9 +206,9 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     struct ar_scenario scenario;
     AR_TRY(option_require_step(options, err));
     bool places = options->out != NULL && option_key(options, AR_KEY_OPERATORS) != NULL;
-    AR_TRY(made_by_check_file(options, places ? options->out : NULL, err));
+    AR_TRY(places ? made_by_check_file(options, options->out, err) : AR_OK);
     AR_TRY(options_load(options, &scenario, err));
-    if (!ar_scenario_kind(&scenario)->has_layout) {
+    if (option_notes(options) != NULL && !ar_scenario_kind(&scenario)->has_layout) {
         ar_note_points(option_notes(options), &scenario, 1);
     }
     if (places) { /* where the operators lie, as --placement reads it */

@@ -173,12 +173,11 @@ enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
                                         struct ar_inputs *inputs, struct ar_cluster **made,
                                         struct ar_error *err);
 
-/** The cluster and its library alone. */
+/** The cluster alone, and its library if one is named or the engine times its calls. */
 enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err);
 
-/** Loads what the cluster names of its library: the fitted table and NCCL's own constants; part of
- * ar_scenario_load_cluster(). */
+/** Loads what the cluster names of its library: the fitted table and NCCL's own constants. */
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err);
 

@@ -229,9 +229,7 @@ static enum ar_status ask_machines(struct ar_scenario *scenario, struct ar_error
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     bool is_fitted = scenario->table != NULL || facts->links_fitted[0] != '\0';
     bool has_release = scenario->release != NULL || facts->library_release[0] != '\0';
-    scenario->machines = NULL;
-    if (!scenario->engine->has_band || is_fitted || scenario->constants == NULL || !has_release ||
-        !facts->has_gpu_generation) {
+    if (is_fitted || scenario->constants == NULL || !has_release || !facts->has_gpu_generation) {
         return AR_OK;
     }
     struct ar_library *told = ar_arena_alloc(scenario->arena, 1, sizeof *told);
@@ -265,7 +263,12 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
     struct ar_cluster *cluster = NULL;
     AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
     scenario->cluster = cluster;
-    return ar_scenario_load_library(scenario, inputs, err);
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    bool is_named = scenario->release != NULL || facts->library_release[0] != '\0' ||
+                    facts->library_cost[0] != '\0';
+    return is_named || ar_engine_times_calls(scenario->engine)
+               ? ar_scenario_load_library(scenario, inputs, err)
+               : AR_OK;
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
@@ -280,7 +283,8 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     if (scenario->cluster == NULL) {
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
-    AR_TRY(ask_machines(scenario, err));
+    scenario->machines = NULL;
+    AR_TRY(scenario->engine->has_band ? ask_machines(scenario, err) : AR_OK);
     if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
         uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
         scenario->channels = hcas > 0 ? hcas : 1;

@@ -536,7 +536,7 @@ static enum ar_status find_slowest(const struct ar_job *job, struct ar_timing *t
     if (!job_is_uneven(job)) {
         double slowest = ar_jitter_slowest(job->spread_frac, ar_job_ranks(job));
         timing->slowest_s = timing->compute_s * (slowest - 1);
-    } else if (job->spread_frac > 0) {
+    } else {
         struct ar_job usual = *job;
         struct ar_timing other;
         usual.stragglers_count = 0;
@@ -574,7 +574,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     AR_TRY(timer_find_overlap(&timer, err));
     timing->contention_s = timer.overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
     /* Run the steps one after the other; in the timing are then means over them. */
-    struct ar_draw *draw = ar_draw_create(job->seed, NULL, arena);
+    struct ar_draw *draw = is_uneven ? ar_draw_create(job->seed, NULL, arena) : NULL;
     struct ar_graph_split *splits = ar_arena_alloc(arena, count, sizeof *splits);
     double busy_sum_s = 0, deviations = 0; /* squared ones from the mean exposed_s, after Welford */
     timer.timeline = job->timeline;
@@ -617,14 +617,14 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     }
     timing->split = ar_graph_split_mean(splits, count);
     timing->allreduce_s = busy_sum_s / count;
-    timing->iteration_ci95_s = ar_confidence95(deviations, count);
+    timing->iteration_ci95_s = is_uneven ? ar_confidence95(deviations, count) : 0;
     if (timer_runs_ranks(&timer) && !is_uneven) {
         timing->contention_s = timing->split.longer_s;
     }
     timing->compute_s = find_compute(timing, &timing->split);
     timing->bubble_s = timing->split.bubble_s;
     timing->bubble_frac = timing->bubble_s / timing->compute_s;
-    AR_TRY(find_slowest(job, timing, err));
+    AR_TRY(job->spread_frac > 0 ? find_slowest(job, timing, err) : AR_OK);
     timing->bubble_s += timing->slowest_s;
     timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s(timing));
     timing->iteration_s = wanted_s(timing) + timing->input_wait_s;

@@ -267,6 +267,9 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant,
     }
     if (status == AR_OK && cluster == NULL) {
         status = ar_scenario_load_cluster(scenario, variants->request->inputs, err);
+        if (status == AR_OK) { /* for the engines of all variants */
+            status = ar_scenario_load_library(scenario, variants->request->inputs, err);
+        }
     } else if (status == AR_OK) {
         scenario->cluster = cluster->scenario.cluster;
         scenario->table = cluster->scenario.table;
