@@ -72,6 +72,16 @@ const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm)
     return algorithm->shape_help != NULL ? algorithm->shape_help : helps[algorithm->shapes];
 }
 
+enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL ? algorithm->shapes : AR_SHAPES_FLAT;
+}
+
+uint32_t ar_algorithm_channels(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL && algorithm->has_mirror ? 2 : 1;
+}
+
 enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
                                         const struct ar_shape *shape, struct ar_error *err)
 {
@@ -132,9 +142,8 @@ uint32_t stage_steps(const struct ar_stage *stage, const struct ar_shape *shape)
     return size > 1 ? stage->block->steps(size) : 0;
 }
 
-uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape)
+uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape, uint32_t size)
 {
-    uint32_t size = ar_shape_length(shape, stage->dimension);
     return stage->lines == LINES_STRIPES ? ar_shape_ranks(shape)
            : stage->block->parts != NULL ? stage->block->parts(size)
                                          : size;
@@ -149,19 +158,16 @@ static uint32_t sum_steps(const struct ar_stage *stage, uint32_t steps)
 struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
                                   const struct ar_shape *shape, uint32_t step)
 {
-    const struct ar_stage *stage = algorithm_stages(algorithm, shape);
-    for (uint32_t before; step >= (before = stage_steps(stage, shape)); stage++) {
-        step -= before;
+    struct stage_step at = {.stage = algorithm_stages(algorithm, shape), .stride = 1, .step = step};
+    while (at.step >= (at.steps = stage_steps(at.stage, shape))) {
+        at.step -= at.steps;
+        at.stage++;
     }
-    struct stage_step at = {.stage = stage,
-                            .size = ar_shape_length(shape, stage->dimension),
-                            .stride = 1,
-                            .step = step};
-    for (uint32_t i = 0; i < stage->dimension; i++) {
+    at.size = ar_shape_length(shape, at.stage->dimension);
+    for (uint32_t i = 0; i < at.stage->dimension; i++) {
         at.stride *= ar_shape_length(shape, i);
     }
-    at.steps = stage->block->steps(at.size);
-    at.block_step = stage->is_backwards ? at.steps - 1 - step : step;
+    at.block_step = at.stage->is_backwards ? at.steps - 1 - at.step : at.step;
     return at;
 }
 
@@ -189,7 +195,8 @@ uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct 
         const struct block *block = at->block;
         uint32_t size = ar_shape_length(shape, at->dimension), steps = stage_steps(at, shape);
         uint32_t lines = at->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
-        uint32_t parts = stage_parts(at, shape); /* of the buffer, that messages are made of */
+        uint32_t parts =
+            stage_parts(at, shape, size); /* of the buffer, that messages are made of */
         for (uint32_t i = 0; i < at->dimension && at->lines == LINES_ALL; i++) {
             parts *= ar_shape_length(shape, i);
         }
@@ -259,7 +266,7 @@ struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const str
                                    move.send_to,  move.receive, move.send};
     }
     span = stage_span(stage, shape, span, position);
-    uint32_t count = stage_parts(stage, shape);
+    uint32_t count = stage_parts(stage, shape, at.size);
     const struct block_parts *spans[] = {&move.send, &move.receive};
     for (int i = 0; i < 2; i++) {
         bool is_used = i == 0 ? move.sends : move.receives;

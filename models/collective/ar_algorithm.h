@@ -175,10 +175,7 @@ const char *ar_algorithm_name(const struct ar_algorithm *algorithm);
 /** Explains X and Y of its shapes. */
 const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm);
 
-static inline enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algorithm)
-{
-    return algorithm != NULL ? algorithm->shapes : AR_SHAPES_FLAT;
-}
+enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algorithm);
 
 static inline enum ar_calls ar_algorithm_calls(const struct ar_algorithm *algorithm)
 {
@@ -186,10 +183,7 @@ static inline enum ar_calls ar_algorithm_calls(const struct ar_algorithm *algori
 }
 
 /** Channels of ar_collective.h for one of the command line. */
-static inline uint32_t ar_algorithm_channels(const struct ar_algorithm *algorithm)
-{
-    return algorithm != NULL && algorithm->has_mirror ? 2 : 1;
-}
+uint32_t ar_algorithm_channels(const struct ar_algorithm *algorithm);
 
 /** Refuses a shape that the algorithm, or the library (NULL), cannot run: AR_USAGE. */
 enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,

@@ -76,10 +76,7 @@ static inline uint32_t ar_shape_length(const struct ar_shape *shape, uint32_t di
 }
 
 /** N, the product of the lengths. */
-static inline uint32_t ar_shape_ranks(const struct ar_shape *shape)
-{
-    return shape->x * shape->y * (shape->z > 0 ? shape->z : 1) * (shape->w > 0 ? shape->w : 1);
-}
+uint32_t ar_shape_ranks(const struct ar_shape *shape);
 
 /** Dimensions up to the last one that is longer than 1, at least 2. */
 uint32_t ar_shape_dimensions(const struct ar_shape *shape);

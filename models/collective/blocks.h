@@ -129,9 +129,9 @@ struct ar_stage {
 const struct ar_stage *algorithm_stages(const struct ar_algorithm *algorithm,
                                         const struct ar_shape *shape);
 
-/** Steps of a stage; and parts of what a line shares, or of the buffer (stripes). */
+/** Steps of a stage; and parts of what a line of `size` shares, or of the buffer (stripes). */
 uint32_t stage_steps(const struct ar_stage *stage, const struct ar_shape *shape);
-uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape);
+uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape, uint32_t size);
 
 /** A step of an algorithm in the stage that it belongs to; members of a line are `stride` apart. */
 struct stage_step {

@@ -71,7 +71,7 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     }
     struct stage_step at = stage_step_find(algorithm, shape, step);
     const struct ar_stage *stage = at.stage;
-    uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape);
+    uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape, at.size);
     bool are_stripes = stage->lines == LINES_STRIPES;
     bool is_last = at.size * at.stride == ranks; /* dimension: each line spans all positions */
     uint32_t end = is_last ? (sends->end + at.stride - 1) / at.stride : at.size;

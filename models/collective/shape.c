@@ -7,6 +7,11 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
+uint32_t ar_shape_ranks(const struct ar_shape *shape)
+{
+    return shape->x * shape->y * (shape->z > 0 ? shape->z : 1) * (shape->w > 0 ? shape->w : 1);
+}
+
 uint32_t ar_shape_dimensions(const struct ar_shape *shape)
 {
     uint32_t dimensions = AR_DIMENSIONS_MAX;

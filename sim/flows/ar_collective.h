@@ -46,20 +46,9 @@ enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
                                         struct ar_error *err);
 
 /** Groups; lanes, those of a group beside each other; ranks of all groups. */
-static inline uint32_t ar_collective_groups(const struct ar_collective *collective)
-{
-    return collective->mesh.axes_count > 0 ? ar_mesh_groups(&collective->mesh) : 1;
-}
-
-static inline uint32_t ar_collective_lanes(const struct ar_collective *collective)
-{
-    return ar_collective_groups(collective) * collective->channels;
-}
-
-static inline uint32_t ar_collective_ranks(const struct ar_collective *collective)
-{
-    return ar_collective_groups(collective) * ar_shape_ranks(&collective->shape);
-}
+uint32_t ar_collective_groups(const struct ar_collective *collective);
+uint32_t ar_collective_lanes(const struct ar_collective *collective);
+uint32_t ar_collective_ranks(const struct ar_collective *collective);
 
 /** The rank order of the collective's lanes; it refers to the collective, which it must not outlive
  * if that has a mesh. */

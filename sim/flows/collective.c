@@ -226,6 +226,21 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
     return ar_collective_check_sums(collective, err);
 }
 
+uint32_t ar_collective_groups(const struct ar_collective *collective)
+{
+    return collective->mesh.axes_count > 0 ? ar_mesh_groups(&collective->mesh) : 1;
+}
+
+uint32_t ar_collective_lanes(const struct ar_collective *collective)
+{
+    return ar_collective_groups(collective) * collective->channels;
+}
+
+uint32_t ar_collective_ranks(const struct ar_collective *collective)
+{
+    return ar_collective_groups(collective) * ar_shape_ranks(&collective->shape);
+}
+
 struct ar_order ar_collective_order(const struct ar_collective *collective)
 {
     uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;

@@ -21,14 +21,14 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
     return !is_network ? 1 : most > 0 ? most : own;
 }
 
-static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t place,
+static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t place, uint32_t from,
                                   struct ar_pattern *pattern)
 {
     const struct ar_maxmin *rates = &scratch->rates;
     const struct ar_phase_flows *peers = &scratch->peers;
     size_t flow = peers->flow_of[place];
     struct ar_hop hop = {
-        .from = (uint32_t)(place % ar_shape_ranks(&scratch->collective->shape)),
+        .from = from,
         .to = peers->peers[place],
         .switches_s = rates->paths.switches_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
@@ -46,7 +46,8 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
                          struct ar_pattern *pattern)
 {
     const struct ar_phase_flows *peers = &scratch->peers;
-    size_t each = (size_t)ar_shape_ranks(&scratch->collective->shape) * phase->period;
+    uint32_t ranks = ar_shape_ranks(&scratch->collective->shape);
+    size_t each = (size_t)ranks * phase->period;
     uint32_t *next = ar_arena_alloc(scratch->room, phase->steps, sizeof *next);
     uint32_t *begin = ar_arena_alloc(scratch->arena, phase->steps + 1, sizeof *begin);
     for (size_t place = 0; place < each; place++) {
@@ -63,7 +64,8 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
         for (size_t place = lane * each; place < (lane + 1) * each; place++) {
             if (peers->peers[place] != AR_NEVER) {
                 uint32_t index = next[peers->first_steps[place]]++;
-                pattern->hops[pattern->hops_count + index] = hop_of_place(scratch, place, pattern);
+                pattern->hops[pattern->hops_count + index] =
+                    hop_of_place(scratch, place, (uint32_t)(place % ranks), pattern);
             }
         }
         pattern->hops_count += begin[phase->steps];
@@ -97,7 +99,7 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
                 for (; peers[place] != AR_NEVER && !is_visited[place]; place = peers[place]) {
                     is_visited[place] = true;
                     pattern->hops[pattern->hops_count++] =
-                        hop_of_place(scratch, first + place, pattern);
+                        hop_of_place(scratch, first + place, place, pattern);
                 }
                 walk->count = pattern->hops_count - walk->first;
                 walk->is_ring = peers[place] != AR_NEVER;

@@ -162,13 +162,7 @@ static inline uint32_t ar_task_from(const struct ar_task *task)
 }
 
 /** How often a task is done in a step. */
-static inline double ar_task_times(const struct ar_graph *graph, uint32_t task)
-{
-    const struct ar_periods *periods = graph->periods;
-    uint32_t role = graph->tasks[task].role;
-    bool is_there = periods != NULL && task >= periods->begin[role] && task < periods->end[role];
-    return is_there ? 1.0 + periods->left_out : 1;
-}
+double ar_task_times(const struct ar_graph *graph, uint32_t task);
 
 /** How much later a task is than the graph says: the last of those it stands for. */
 static inline double ar_task_late_s(const struct ar_graph *graph, uint32_t task)

@@ -98,15 +98,8 @@ struct ar_layout {
 uint32_t ar_recorded_axes(unsigned groups);
 
 /** GPUs that see other sequences; and replicas, GPUs that see other tokens. */
-static inline uint32_t ar_layout_sequences(const struct ar_layout *layout)
-{
-    return layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
-}
-
-static inline uint32_t ar_layout_replicas(const struct ar_layout *layout)
-{
-    return ar_layout_sequences(layout) * layout->sizes[AR_AXIS_CP];
-}
+uint32_t ar_layout_sequences(const struct ar_layout *layout);
+uint32_t ar_layout_replicas(const struct ar_layout *layout);
 
 static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
 {

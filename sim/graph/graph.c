@@ -102,6 +102,14 @@ void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
 
 /* --- where the time goes ---------------------------------------------------------------------- */
 
+double ar_task_times(const struct ar_graph *graph, uint32_t task)
+{
+    const struct ar_periods *periods = graph->periods;
+    uint32_t role = graph->tasks[task].role;
+    bool is_there = periods != NULL && task >= periods->begin[role] && task < periods->end[role];
+    return is_there ? 1.0 + periods->left_out : 1;
+}
+
 double ar_graph_end_s(const struct ar_graph *graph)
 {
     double end_s = 0;

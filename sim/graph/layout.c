@@ -5,6 +5,16 @@
 
 const char *const ar_offload_names[] = {AR_OFFLOAD_LIST(AR_LIST_SECOND) NULL};
 
+uint32_t ar_layout_sequences(const struct ar_layout *layout)
+{
+    return layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
+}
+
+uint32_t ar_layout_replicas(const struct ar_layout *layout)
+{
+    return ar_layout_sequences(layout) * layout->sizes[AR_AXIS_CP];
+}
+
 uint32_t ar_layout_batches(const struct ar_layout *layout)
 {
     return layout->global_batch / (ar_layout_sequences(layout) * layout->micro_batch);

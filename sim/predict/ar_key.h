@@ -143,12 +143,5 @@ enum ar_key ar_key_find(const char *name);
 enum { AR_KEY_TEXT = 32 };
 const char *ar_key_directive(const char *name, char text[AR_KEY_TEXT]);
 
-static inline const char *ar_key_name(enum ar_key key)
-{
-    return ar_keys[key].option + 2;
-}
-
-static inline bool ar_key_is(enum ar_key key, enum ar_key_use use)
-{
-    return (ar_keys[key].uses & (unsigned)use) != 0;
-}
+const char *ar_key_name(enum ar_key key);
+bool ar_key_is(enum ar_key key, enum ar_key_use use);

@@ -537,6 +537,16 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+const char *ar_key_name(enum ar_key key)
+{
+    return ar_keys[key].option + 2;
+}
+
+bool ar_key_is(enum ar_key key, enum ar_key_use use)
+{
+    return (ar_keys[key].uses & (unsigned)use) != 0;
+}
+
 enum ar_key ar_key_find(const char *name)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
