@@ -46,7 +46,7 @@ static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
     bundle->s_per_byte = bundle->latency_s + line;
     bundle->positions = (void *)(bundle->s_per_byte + line);
     bundle->hops = pattern->hops + walks[0].first;
-    const struct ar_hop *hop = bundle->hops; /* as bundle_hop() finds it, with few divisions */
+    const struct ar_hop *hop = bundle->hops; /* of the place, with few divisions */
     double rate_Bps = 0, s_per_byte = 0;
     for (size_t first = 0; first < bundle->walks; first++) {
         for (size_t place = first; place < places; place += bundle->walks, hop++) {
@@ -254,7 +254,8 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
         double bytes = (double)(recurrence->elements / recurrence->phase->parts *
                                 recurrence->collective->element_bytes);
         for (size_t place = 0; place < bundle->places_count; place++) {
-            const struct ar_hop *hop = bundle_hop(bundle, place);
+            const struct ar_hop *hop =
+                &bundle->hops[place % bundle->walks * bundle->rows + place / bundle->walks];
             lanes->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
             lanes->s_per_byte[place] =
                 bundle->s_per_byte[place] +

@@ -117,18 +117,6 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
 /* Times closer than this part of them are the same: sums in another order may differ so. */
 #define SAME_FRAC 1e-12
 
-/* Whether messages cost the same besides their paths. */
-static bool are_costs_alike(const struct bundle *one, const struct bundle *other)
-{
-    for (size_t i = 0; i < one->places_count; i++) {
-        if (one->hops[i].tier != other->hops[i].tier ||
-            one->hops[i].turns != other->hops[i].turns) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Whether the same happens on both lanes, groups of a mesh or channels of a group, from states that
  * are alike; false where it is not known. */
 static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
@@ -142,13 +130,16 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
         const struct bundle *b = &recurrence->bundles[i * lanes + other];
         size_t places = a->places_count;
         const struct ar_exchange *exchange = recurrence->flows->patterns[i].exchange;
-        are = recurrence->flows->phases[i].steps == 0 ||
-              (exchange != NULL && exchange->has_lanes_alike) ||
+        bool is_said = recurrence->flows->phases[i].steps == 0 ||
+                       (exchange != NULL && exchange->has_lanes_alike);
+        are = is_said ||
               (a->is_regular && b->is_regular && a->rows == b->rows && a->walks == b->walks &&
                memcmp(a->positions, b->positions, places * sizeof *a->positions) == 0 &&
                memcmp(a->latency_s, b->latency_s, places * sizeof *a->latency_s) == 0 &&
-               memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0 &&
-               are_costs_alike(a, b));
+               memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0);
+        for (size_t k = 0; k < places && are && !is_said; k++) { /* costs besides those of paths */
+            are = a->hops[k].tier == b->hops[k].tier && a->hops[k].turns == b->hops[k].turns;
+        }
     }
     recurrence->like[lane] = are ? other + 1 : 0;
     return are;

@@ -37,13 +37,8 @@ struct bundle {
     uint32_t *positions;       /**< [place] */
     double *latency_s;         /**< [place] */
     double *s_per_byte;        /**< [place], 1 / rate */
-    const struct ar_hop *hops; /**< walk after walk, see bundle_hop() */
+    const struct ar_hop *hops; /**< [walk][row], places are [row][walk] */
 };
-
-static inline const struct ar_hop *bundle_hop(const struct bundle *bundle, size_t place)
-{
-    return &bundle->hops[place % bundle->walks * bundle->rows + place / bundle->walks];
-}
 
 /* --- a job ---------------------------------------------------------------------------------- */
 
