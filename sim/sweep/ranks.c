@@ -1,42 +1,32 @@
 #include "ranks.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "ar_file.h"
 #include "sweep.h"
 
 /* The variables that say how many ranks there are, which one this is, and how many are here. */
-static const struct launcher_variables {
-    const char *ranks;
-    const char *rank;
-    const char *local_ranks;
-} launchers[] = {
+static const char *const launchers[][3] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
     {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE"},
 };
 
-/* A number at the start of a variable: Slurm says "4(x2)" for four tasks on each of two nodes. */
-static bool variable_read(const char *name, uint32_t *count)
-{
-    const char *text = getenv(name);
-    if (text == NULL || text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    *count = (uint32_t)strtoul(text, NULL, 10);
-    return true;
-}
-
 struct launcher launcher_find(void)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-        struct launcher found = {.ranks = 1};
-        if (variable_read(launchers[i].ranks, &found.ranks) &&
-            variable_read(launchers[i].rank, &found.rank) && found.ranks > 1) {
-            (void)variable_read(launchers[i].local_ranks, &found.local_ranks);
-            return found;
+        uint32_t counts[3] = {1, 0, 0}, known = 0;
+        for (; known < 3; known++) {
+            const char *text = getenv(launchers[i][known]);
+            if (text == NULL || text[0] < '0' || text[0] > '9') {
+                break;
+            }
+            /* Slurm says "4(x2)" for four tasks on each of two nodes. */
+            counts[known] = (uint32_t)strtoul(text, NULL, 10);
+        }
+        if (known >= 2 && counts[0] > 1) {
+            return (struct launcher){counts[0], counts[1], counts[2]};
         }
     }
     return (struct launcher){.ranks = 1};
