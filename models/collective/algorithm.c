@@ -88,9 +88,9 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
     char text[AR_SHAPE_TEXT];
     enum ar_shapes shapes = ar_algorithm_shapes(algorithm);
     bool is_flat = shapes == AR_SHAPES_FLAT || shapes == AR_SHAPES_EVEN;
-    ar_shape_format(shape, text);
     if (is_flat && ar_shape_ranks(shape) != shape->x) {
-        return ar_error_set(err, AR_USAGE, "shape %s: expected Nx1, %s %s", text,
+        return ar_error_set(err, AR_USAGE, "shape %s: expected Nx1, %s %s",
+                            ar_shape_format(shape, text),
                             algorithm != NULL ? algorithm->name : "the library",
                             algorithm != NULL ? "has one row" : "makes its own choice");
     }
@@ -101,7 +101,8 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
                             algorithm->name, shape->x);
     }
     if (shapes != AR_SHAPES_LEVELS && ar_shape_dimensions(shape) > 2) {
-        return ar_error_set(err, AR_USAGE, "shape %s: expected two dimensions, XxY", text);
+        return ar_error_set(err, AR_USAGE, "shape %s: expected two dimensions, XxY",
+                            ar_shape_format(shape, text));
     }
     return AR_OK;
 }

@@ -137,28 +137,6 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     return AR_OK;
 }
 
-/* Notes on what is run, and checked by the engines of `checkers` (NULL: not), with how long both
- * take. */
-static void note_before_run(FILE *notes, const struct ar_scenario *scenarios,
-                            const struct ar_scenario *checkers, size_t count)
-{
-    double cost_s = 0, check_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        cost_s += ar_run_cost_s(&scenarios[i]);
-        check_s += checkers != NULL ? ar_run_cost_s(&checkers[i]) : 0;
-    }
-    ar_note_before(notes, &scenarios[0], cost_s);
-    if (checkers != NULL) {
-        ar_note_duration(notes, &checkers[0], check_s);
-    }
-    for (size_t i = 1; i < count; i++) {
-        ar_note_choice(notes, &scenarios[i]);
-    }
-    if (cost_s + check_s > LONG_S) {
-        ar_note_flush(notes);
-    }
-}
-
 /* Runs scenarios one after the other and writes their rows; with --out there, too, unless that is
  * where operators lie. */
 static enum ar_status run_scenarios(const struct options *options,
@@ -168,17 +146,31 @@ static enum ar_status run_scenarios(const struct options *options,
     bool wants_rows = options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL;
     struct ar_view view;
     size_t rows_count = 0;
+    double cost_s = 0, check_s = 0; /* for notes */
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
     AR_TRY(wants_rows ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);
     struct ar_row *rows = ar_arena_alloc(options->arena, 2 * count, sizeof *rows);
     struct ar_scenario *checkers = ar_arena_alloc(options->arena, count, sizeof *checkers);
-    for (size_t i = 0; options->check && i < count; i++) {
-        checkers[i] = scenarios[i];
-        checkers[i].engine = ar_engine_checker(scenarios[i].engine);
+    for (size_t i = 0; i < count; i++) {
+        cost_s += notes != NULL ? ar_run_cost_s(&scenarios[i]) : 0;
+        if (options->check) {
+            checkers[i] = scenarios[i];
+            checkers[i].engine = ar_engine_checker(scenarios[i].engine);
+            check_s += notes != NULL ? ar_run_cost_s(&checkers[i]) : 0;
+        }
     }
     if (notes != NULL) {
-        note_before_run(notes, scenarios, options->check ? checkers : NULL, count);
+        ar_note_before(notes, &scenarios[0], cost_s);
+    }
+    if (options->check) {
+        ar_note_duration(notes, &checkers[0], check_s);
+    }
+    for (size_t i = 1; i < count; i++) {
+        ar_note_choice(notes, &scenarios[i]);
+    }
+    if (cost_s + check_s > LONG_S) {
+        ar_note_flush(notes);
     }
     for (size_t i = 0; i < count; i++) {
         struct ar_row *row = &rows[rows_count++];

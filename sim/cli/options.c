@@ -436,8 +436,8 @@ enum ar_status option_required(const struct options *options, const char *name, 
                                struct ar_error *err)
 {
     struct option_row rows[OPTIONS_MAX];
-    size_t count = options_list(options->command, rows);
-    for (size_t i = 0; i < count && value == NULL; i++) {
+    size_t count = value == NULL ? options_list(options->command, rows) : 0;
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(rows[i].name, name) == 0) {
             return ar_error_set(err, AR_USAGE, "%s: option --%s is missing; expected --%s %s, %s",
                                 options->command->name, name, name, rows[i].placeholder,

@@ -229,9 +229,6 @@ static double launch_optimizer_s(const struct ar_build *build, uint32_t stage, d
     const struct ar_layout *layout = build->layout;
     const struct ar_transformer *model = layout->model;
     uint32_t ep = layout->sizes[AR_AXIS_EP];
-    if (model == NULL) {
-        return 0;
-    }
     double tensors =
         ar_layout_stage_layers(layout, stage) * ar_transformer_tensors(model, ep, AR_PART_LAYER) +
         (stage == 0 ? ar_transformer_tensors(model, ep, AR_PART_EMBEDDING) : 0) +
@@ -276,7 +273,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     double time_s = layout->trace != NULL
                         ? layout->trace->optimizer_s / parts
                         : (all.dense + all.experts) / parts * build->times->optimizer_s;
-    double launched_s = launch_optimizer_s(build, stage, parts);
+    double launched_s = layout->model != NULL ? launch_optimizer_s(build, stage, parts) : 0;
     time_s = build->times->host.is_blocking ? time_s + launched_s : fmax(time_s, launched_s);
     uint32_t optimizer = build_compute(build, stage, time_s, AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);

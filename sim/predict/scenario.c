@@ -253,8 +253,9 @@ enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
     AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
                           scenario->cluster_name, &input, err));
     AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
-    AR_TRY(ar_cluster_slow_links(*made, scenario->slow_links, err));
-    return ar_cluster_down_links(*made, scenario->down_links, err);
+    const struct ar_settings slow = scenario->slow_links, down = scenario->down_links;
+    AR_TRY(slow.count > 0 ? ar_cluster_slow_links(*made, slow, err) : AR_OK);
+    return down.count > 0 ? ar_cluster_down_links(*made, down, err) : AR_OK;
 }
 
 enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,

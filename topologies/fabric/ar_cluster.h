@@ -139,20 +139,20 @@ enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
                                struct ar_arena *arena, struct ar_cluster **cluster,
                                struct ar_error *err);
 
-/** Makes links slow, at most once and before the first use of the cluster; paths, bandwidths and
- * the SimGrid platform follow. A setting is `LINK:FACTOR`: the bandwidth of LINK is divided by
- * FACTOR. LINK is a name as ar_cluster_link_name() gives it (`node-3.hca-0.out`) or how names
- * begin, up to a dot: `node-3.hca-0` is both directions, `rack-2` all cables of a rack. The two
- * directions of an NVLink are two names, `node-0.nvlink-0-1` and `node-0.nvlink-1-0`. The settings
- * become parameters of the cluster (`slow-link`). Errors are reported as those of other settings.
- */
+/** Makes links slow by one setting or more, at most once and before the first use of the cluster;
+ * paths, bandwidths and the SimGrid platform follow. A setting is `LINK:FACTOR`: the bandwidth of
+ * LINK is divided by FACTOR. LINK is a name as ar_cluster_link_name() gives it (`node-3.hca-0.out`)
+ * or how names begin, up to a dot: `node-3.hca-0` is both directions, `rack-2` all cables of a
+ * rack. The two directions of an NVLink are two names, `node-0.nvlink-0-1` and `node-0.nvlink-1-0`.
+ * The settings become parameters of the cluster (`slow-link`). Errors are reported as those of
+ * other settings. */
 enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,
                                      struct ar_error *err);
 
-/** Takes HCAs (`node-3.hca-0`) out, once and before the first use of the cluster, after
- * ar_cluster_slow_links(): their messages take the next HCA of the node that is up. The settings
- * become parameters of the cluster (`down-link`), numbered behind the slow ones. Errors as there;
- * also a node without an HCA that is up. */
+/** Takes HCAs (`node-3.hca-0`), one or more, out, once and before the first use of the cluster,
+ * after ar_cluster_slow_links(): their messages take the next HCA of the node that is up. The
+ * settings become parameters of the cluster (`down-link`), numbered behind the slow ones. Errors as
+ * there; also a node without an HCA that is up. */
 enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_settings settings,
                                      struct ar_error *err);
 

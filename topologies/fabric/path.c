@@ -315,9 +315,6 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
 {
     static const double factor_min = 1e-6, factor_max = 1e6;
     uint32_t links = ar_cluster_links_count(cluster);
-    if (settings.count == 0) {
-        return AR_OK;
-    }
     cluster->factors = ar_arena_alloc(cluster->arena, links, sizeof *cluster->factors);
     for (uint32_t link = 0; link < links; link++) {
         cluster->factors[link] = 1;
@@ -374,9 +371,6 @@ enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_setti
                                      struct ar_error *err)
 {
     uint32_t links = cluster->node.count, hcas = cluster->facts.hcas_per_node;
-    if (settings.count == 0) {
-        return AR_OK;
-    }
     cluster->instead =
         ar_arena_alloc(cluster->arena, cluster->first_fabric_link, sizeof *cluster->instead);
     for (uint32_t link = 0; link < cluster->first_fabric_link; link++) {
@@ -455,10 +449,10 @@ static bool has_equal_nodes(const struct ar_cluster *cluster)
 bool ar_cluster_has_equal_gpus(const struct ar_cluster *cluster)
 {
     const struct ar_cluster_facts *facts = &cluster->facts;
-    return has_equal_nodes(cluster) && cluster->fabric_links_count == 0 && facts->has_nvswitch &&
+    return cluster->fabric_links_count == 0 && facts->has_nvswitch &&
            facts->hcas_per_node == facts->gpus_per_node &&
            cluster->values.count[TOPO_TREE_RAILS] != AR_RAILS_NVLINK &&
-           cluster->node.net_uplink[0] == AR_NO_LINK;
+           cluster->node.net_uplink[0] == AR_NO_LINK && has_equal_nodes(cluster);
 }
 
 uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t link)
