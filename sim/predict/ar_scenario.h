@@ -92,7 +92,7 @@ struct ar_scenario {
     const struct ar_cluster *cluster;
     const struct ar_library_table *table; /**< fitted; NULL: the cluster has none */
     const struct ar_library
-        *constants; /**< NCCL's own; NULL: the cluster has no library.node_bus */
+        *constants; /**< NCCL's own; NULL: not loaded, or without library.node_bus */
     const struct ar_machine_factors
         *machines; /**< what others tell of this one; NULL: it is fitted, or nobody tells */
     const struct ar_framework *framework; /**< `none` if none was named */
@@ -156,7 +156,7 @@ enum ar_status ar_scenario_require(const struct ar_scenario *scenario, enum ar_k
 /** Where the value of a key stood; `--name` if nowhere. */
 const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key key);
 
-/** Loads the cluster and its library, unless the scenario has them, the framework, if AR_KEY_TRACE
+/** Calls ar_scenario_load_cluster(), unless that was done, loads the framework, if AR_KEY_TRACE
  * is set the trace, and works out what no key says. If `gpus` and `algorithm` are set, also the
  * shape, and what cannot run is refused. Objects lie in the scenario's arena or in `inputs`. */
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
