@@ -62,6 +62,7 @@ struct ar_walk {
 
 /** The shares of links that the parts have in a phase that is a tree, for one size of message. */
 struct ar_tree_shares {
+    double bytes;            /**< of a message */
     const double *rates_Bps; /**< [part][hop]: its size over the time for which it is under way */
     double slowest_Bps;      /**< the least share that a hop ever has */
     uint32_t slowest_link;   /**< where it is the share of a link */

@@ -158,6 +158,7 @@ static void tree_of_classes(struct ar_arena *arena, const struct classes *classe
     made->ways = ar_arena_alloc(arena, entries, sizeof *made->ways);
     made->ranks = ar_arena_alloc(arena, classes->count, sizeof *made->ranks);
     made->next_to = ar_arena_alloc(arena, entries, sizeof *made->next_to);
+    made->rates_Bps = ar_arena_alloc(arena, (size_t)entries * made->parts, sizeof *made->rates_Bps);
     *pattern = (struct ar_pattern){.hops = ar_arena_alloc(arena, entries, sizeof *pattern->hops),
                                    .hops_count = entries};
     for (uint32_t i = 0; i < entries; i++) {

@@ -129,7 +129,6 @@ void tree_make_room(struct ar_arena *arena, struct ar_tree_rates *made)
     made->next = ar_arena_alloc(arena, places, sizeof *made->next);
     made->before = ar_arena_alloc(arena, places, sizeof *made->before);
     made->shared = ar_arena_alloc(arena, places, sizeof *made->shared);
-    made->rates_Bps = ar_arena_alloc(arena, hops * made->parts, sizeof *made->rates_Bps);
     made->frees_s = ar_arena_alloc(arena, hops * made->parts, sizeof *made->frees_s);
     made->met = ar_arena_alloc(arena, hops, sizeof *made->met);
     made->found_hops = ar_arena_alloc(arena, hops, sizeof *made->found_hops);
@@ -152,6 +151,7 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
     size_t ranks = (size_t)ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape);
     struct ar_tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
     *made = (struct ar_tree_rates){
+        .arena = arena,
         .collective = collective,
         .pattern = pattern,
         .cost = &ar_cluster_facts(collective->cluster)->message,
@@ -159,7 +159,6 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
         .period = phase->period,
         .lanes_each = flows->lanes_each,
         .is_plain = flows->is_plain,
-        .bytes = -1,
         .reduces = phase->copies_from > 0,
         .runs = ar_arena_alloc(arena, hops, sizeof *made->runs),
         .ranks = ar_arena_alloc(arena, ranks, sizeof *made->ranks),
@@ -167,7 +166,6 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
     };
     ranks_create(made, phase);
     if (!pattern->is_shared) {
-        made->rates_Bps = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->rates_Bps);
         return made;
     }
     size_t links = flows_links_count(collective);
@@ -486,30 +484,41 @@ void tree_run(struct ar_tree_rates *rates)
     }
 }
 
+/* The rates of all hops at once, where they share nothing, or nothing flows. */
+static void tree_keep_rates(struct ar_tree_rates *rates)
+{
+    const struct ar_hop *slowest = &rates->pattern->hops[0];
+    for (size_t i = 0; i < (size_t)rates->pattern->hops_count * rates->parts; i++) {
+        const struct ar_hop *hop = &rates->pattern->hops[i % rates->pattern->hops_count];
+        rates->rates_Bps[i] = hop->rate_Bps;
+        slowest = hop->rate_Bps < slowest->rate_Bps ? hop : slowest;
+    }
+    rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->rate_Bps,
+                                            .slowest_link = slowest->link,
+                                            .slowest_flows = slowest->flows};
+}
+
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
 {
-    if (rates->bytes != bytes) {
-        rates->bytes = bytes;
-        if (rates->pattern->is_shared && bytes > 0) {
-            if (rates->is_plain || !fast_tree_run(rates)) {
-                tree_run(rates);
-            }
-        } else {
-            /* The rates of all hops at once, where they share nothing, or nothing flows. */
-            const struct ar_hop *hops = rates->pattern->hops;
-            const struct ar_hop *slowest = &hops[0];
-            for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-                for (uint32_t part = 0; part < rates->parts; part++) {
-                    rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] =
-                        hops[i].rate_Bps;
-                }
-                slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
-            }
-            rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->rate_Bps,
-                                                    .slowest_link = slowest->link,
-                                                    .slowest_flows = slowest->flows};
+    for (uint32_t i = 0; i < rates->known_count; i++) {
+        if (rates->known[i].bytes == bytes) {
+            return &rates->known[i];
         }
-        rates->shares.rates_Bps = rates->rates_Bps;
     }
-    return &rates->shares;
+    size_t count = (size_t)rates->pattern->hops_count * rates->parts;
+    size_t known_max = KNOWN_RATES / (count + 1) + 1;
+    if (rates->known_count < (known_max < KNOWN_MAX ? known_max : KNOWN_MAX)) {
+        rates->rates_Bps = ar_arena_alloc(rates->arena, count, sizeof *rates->rates_Bps);
+        rates->known_count++;
+    } /* else in place of the last one */
+    rates->bytes = bytes;
+    if (!rates->pattern->is_shared || bytes <= 0) {
+        tree_keep_rates(rates);
+    } else if (rates->is_plain || !fast_tree_run(rates)) {
+        tree_run(rates);
+    }
+    rates->shares.bytes = bytes;
+    rates->shares.rates_Bps = rates->rates_Bps;
+    rates->known[rates->known_count - 1] = rates->shares;
+    return &rates->known[rates->known_count - 1];
 }

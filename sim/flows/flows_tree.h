@@ -56,14 +56,19 @@ struct dues {
     uint32_t count;
 };
 
+/* Sizes of messages that are kept, as long as these are all their rates: the buckets of a step come
+ * again in each step. */
+enum { KNOWN_MAX = 32, KNOWN_RATES = 1 << 23 };
+
 struct ar_tree_rates {
+    struct ar_arena *arena;
     const struct ar_collective *collective;
     const struct ar_pattern *pattern;
     const struct ar_message_cost *cost;
     uint32_t parts, period, lanes_each;
     bool is_plain; /* without fast_tree.c */
     bool reduces;
-    double bytes; /* of a message, at present; -1: none so far */
+    double bytes; /* of a message, at present */
     double reduce_s;
     struct hop_links *ways; /* [hop] */
     uint32_t *shared;       /* [place]: numbers of the shared links of a hop, one after the other */
@@ -84,6 +89,8 @@ struct ar_tree_rates {
     double *frees_s;              /* [part][hop]: the connection is free behind it */
     double *rates_Bps;            /* [part][hop], at present */
     struct ar_tree_shares shares; /* at present */
+    struct ar_tree_shares known[KNOWN_MAX];
+    uint32_t known_count;
 };
 
 /** Makes room in the arena for what a phase that shares links needs while it is followed. */
