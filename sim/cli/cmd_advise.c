@@ -169,8 +169,7 @@ struct loss {
 
 static int compare_losses(const void *a, const void *b)
 {
-    double one = ((const struct loss *)a)->time_s, other = ((const struct loss *)b)->time_s;
-    return (one < other) - (one > other);
+    return AR_COMPARE(((const struct loss *)b)->time_s, ((const struct loss *)a)->time_s);
 }
 
 /* Adds the largest parts of a step besides the model's operations at the dense peak. */

@@ -16,16 +16,19 @@ __extension__ typedef _Float16 half;
 #endif
 
 /* Buffers come from malloc() and spans begin at whole elements, so elements are aligned. The loops
- * are there twice: for any processor, and as wide vectors. */
+ * are there twice: for any processor, and as wide vectors. TSan starts after clones are chosen. */
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define HAS_WIDE                                                                                   \
-    __builtin_cpu_supports("avx2") /* they all have f16c, which Clang does not know                \
-                                    */
-#define WIDE __attribute__((target("avx2,f16c")))
+#define HAS_WIDE __builtin_cpu_supports("avx2") /* with f16c, which Clang does not know */
+#define WIDE     __attribute__((target("avx2,f16c")))
 #else
 #define HAS_WIDE false
 #define WIDE
+#endif
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define ALSO_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define ALSO_WIDE
 #endif
 
 static inline __attribute__((always_inline)) void
@@ -55,11 +58,7 @@ static WIDE void half_reduce_wide(unsigned char *sum, const unsigned char *adden
 
 static void half_reduce(unsigned char *sum, const unsigned char *addend, uint64_t count)
 {
-    if (HAS_WIDE) {
-        half_reduce_wide(sum, addend, count);
-    } else {
-        half_reduce_loop(sum, addend, count);
-    }
+    (HAS_WIDE ? half_reduce_wide : half_reduce_loop)(sum, addend, count);
 }
 
 static void half_store(unsigned char *at, uint32_t value)
@@ -79,27 +78,12 @@ static double half_load(const unsigned char *at)
 #pragma clang attribute pop
 #endif
 
-static inline __attribute__((always_inline)) void
-single_reduce_loop(unsigned char *sum, const unsigned char *addend, uint64_t count)
+static ALSO_WIDE void single_reduce(unsigned char *sum, const unsigned char *addend, uint64_t count)
 {
     float *restrict total = (float *)(void *)sum;
     const float *restrict other = (const float *)(const void *)addend;
     for (uint64_t i = 0; i < count; i++) {
         total[i] += other[i];
-    }
-}
-
-static WIDE void single_reduce_wide(unsigned char *sum, const unsigned char *addend, uint64_t count)
-{
-    single_reduce_loop(sum, addend, count);
-}
-
-static void single_reduce(unsigned char *sum, const unsigned char *addend, uint64_t count)
-{
-    if (HAS_WIDE) {
-        single_reduce_wide(sum, addend, count);
-    } else {
-        single_reduce_loop(sum, addend, count);
     }
 }
 
