@@ -243,16 +243,6 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
                        1e-3);
 }
 
-/* Eleven numbers, which 18 rows of a ring nearly go through. */
-Test(cli_calibrate, few_rows_of_messages_have_a_fit, CLI_NO_NEW_CODE)
-{
-    struct cli_table *table = cli_rows("calibrate '" COLLECTIVES "mn5_h100_nccl_ring.csv' "
-                                       "--cluster mn5 --algorithm ring");
-    cr_expect_eq(cli_number(table, find_row(table, "fitted", ""), "rows"), 18);
-    cr_expect_float_eq(cli_number(table, find_row(table, "held-out", "16"), "median_frac"), 0.132,
-                       0.02);
-}
-
 /* A set by its name, whose files are shipped. A directory of that name is not meant, a file is. */
 Test(cli_calibrate, a_set_is_found_by_its_name_alone)
 {

@@ -186,17 +186,12 @@ Test(cli_collectives, what_cannot_be_is_one_line)
         {"--mesh dp=4,tp=4 --along ep", "--along: found \"ep\"; expected axes of the mesh"},
         {"--gpus 16 --along dp", "--along: found \"dp\" without a mesh; expected"},
         {"--mesh dp=4,dp=4 --along dp", "--mesh: found \"dp=4,dp=4\"; expected up to"},
-        {"--mesh dp=4,tp=0 --along dp", "--mesh: found \"dp=4,tp=0\"; expected up to"},
         {"--mesh dp=9999,tp=4 --along dp", "expected a whole number from 1 to 4352"},
         {"--mesh dp=8,tp=4 --along dp --root 8", "--root: found \"8\"; expected a whole number "
                                                  "from 0 to 7, below the GPUs of a group"},
-        {"--gpus 16 --root 16", "--root: found \"16\"; expected a whole number from 0 to 15"},
-        {"--gpus 16 --root -1", "--root: found \"-1\""},
         {"--gpus 16 --algorithm torus2d",
          "--algorithm: found \"torus2d\" of all-reduce; expected one of broadcast"},
         {"--gpus 16 --operation reduce", "unknown option \"--operation\""},
-        {"--gpus 16 --engine library",
-         "engine library: cluster abci-v100 has no library.cost_table"},
         {"--mesh dp=8,tp=4 --along dp --algorithm tree --shape 4x8", "--shape: 4x8 has 32 places"},
     };
     CLI_REFUSE(64, "broadcast --cluster abci-v100 --payload 1MB", rows);
@@ -241,8 +236,6 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
         {"allreduce --cluster abci-v100-nccl2.8 --mesh dp=8,tp=4 --along dp --engine library "
          "--algorithm torus2d --payload 1MB",
          "engine library: found torus2d in 4 groups at once; expected auto, ring or tree there"},
-        {"alltoall --cluster dgx2-v100 --gpus 4 --payload 1MB --engine nccl",
-         "engine nccl: found all-to-all, which NCCL sends as messages"},
         {"predict --cluster flat --gpus 4 --algorithm ring --trace trace.csv --mesh dp=4",
          "--mesh: found with a trace; expected none there"},
         {"links --cluster flat --gpus 4 --algorithm ring --trace trace.csv --root 1",
@@ -260,15 +253,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "--root: found \"4\""},
         {"sweep --cluster flat --gpus 4,8 --mesh dp=8 --payload 1MB",
          "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
-        {"sweep --cluster dgx-h100 --workload llama3-8b --gpus 8,4 --mesh dp=8 --global-batch 8",
-         "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
         {"sweep --cluster flat --gpus 4 --payload 1MB --bucket one",
          "--bucket; expected none with"},
-        {"gather --cluster abci-v100 --gpus 16 --payload 1MB --engine nccl",
-         "engine nccl: found gather, which NCCL sends as messages"},
-        {"allreduce --cluster abci-v100 --gpus 8 --payload 1MB --algorithm in-network",
-         "algorithm in-network, shape 4x2: GPUs 0 and 1 of cluster abci-v100: found no NVLink "
-         "switch that sums; expected nvlink.pairs = switch and nvlink.sums = yes"},
         {"allreduce --cluster flat --gpus 8 --payload 1MB --algorithm in-network",
          "found no switch of the network that sums; expected fabric = fat-tree and fabric.sums = "
          "yes"},
@@ -283,9 +269,6 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
         {"allreduce --cluster flat --gpus 4 --payload 1MB --algorithm ring --set fabric.sums=yes "
          "--set fabric=torus --set torus.lengths=4 --set nodes=4 --set torus.link_bandwidth=1GB/s",
          "key \"fabric.sums\": found \"yes\"; expected no, or fabric = fat-tree"},
-        {"verify --operation alltoal", "--operation: unknown operation \"alltoal\""},
-        {"verify --operation broadcast --algorithms torus2d",
-         "found \"torus2d\" of all-reduce; expected one of broadcast: "},
     };
     CLI_REFUSE(64, "", rows);
 }

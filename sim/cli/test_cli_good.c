@@ -80,43 +80,6 @@ Test(cli, lists_show_what_has_a_pattern_and_come_as_json)
     CLI_LINES(json, "; published: 84.75 % of one node's rate (abstract); ours: ", 1);
 }
 
-/* The text of a value in JSON, without its quotes; "" for null. */
-static const char *json_value(const char **at, const char *name, char *capacity, size_t size)
-{
-    char key[80];
-    snprintf(key, sizeof key, "\"%s\": ", name);
-    const char *found = strstr(*at, key);
-    cr_assert_not_null(found, "%s is not in %s", key, *at);
-    cr_assert(found - *at < 300, "%s does not follow", key);
-    found += strlen(key);
-    bool is_text = *found == '"';
-    size_t length = strcspn(found + is_text, is_text ? "\"" : ",}");
-    snprintf(capacity, size, "%.*s", (int)length, found + is_text);
-    *at = found;
-    return strcmp(capacity, "null") == 0 ? "" : capacity;
-}
-
-Test(cli, json_has_the_names_and_values_of_csv, CLI_NO_NEW_CODE)
-{
-    static const char *const lines[] = {
-        "$AR predict " STEP " --gpus 6 --algorithm torus2d --set net.latency=2us",
-        "$AR predict " STEP " --gpus 8 --algorithm hierarchical --engine closed --baseline gpu",
-        "$AR allreduce --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        struct cli_table *table = cli_table(cli_good("%s --format csv", lines[i]).out);
-        const char *json = cli_good("%s --format json", lines[i]).out;
-        cr_expect_eq(json[0], '[');
-        for (size_t column = 0; column < table->columns_count; column++) {
-            char capacity[256];
-            const char *name = table->rows[0][column];
-            const char *value = json_value(&json, name, capacity, sizeof capacity);
-            if (strcmp(name, "wall_s") != 0) {
-                cr_expect_str_eq(value, table->rows[1][column], "%s: %s", lines[i], name);
-            }
-        }
-    }
-}
-
 Test(cli, table_explain_and_csv_agree)
 {
     const char *options = STEP " --gpus 8 --algorithm torus2d";
@@ -176,17 +139,6 @@ Test(cli, a_payload_list_gives_a_row_each)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         CLI_CELL(table, i + 1, "payload_bytes", sizes[i], "trace", "", "status", "ok");
     }
-}
-
-Test(cli, the_engine_is_recurrence_unless_another_is_asked_for, CLI_NO_NEW_CODE)
-{
-    struct cli_run run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --format csv");
-    CLI_CELL(cli_table(run.out), 1, "engine", "recurrence");
-    run = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --check");
-    CLI_CELL(cli_table(run.out), 1, "engine", "recurrence");
-    CLI_CELL(cli_table(run.out), 2, "engine", "simgrid");
-    run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --engine closed --format csv");
-    CLI_HAS(run.err, "1 of 1 rows are estimates");
 }
 
 Test(cli, files_of_any_name_are_taken_by_path)

@@ -220,11 +220,18 @@ static void complete_sweep(void)
     cr_expect_neq(access("o/sweep.journal", F_OK), 0, "the journal is of no more use");
 }
 
-/* Also one whose last line was damaged, or whose cluster has a new comment. */
+/* Also one that was stopped several times, whose last line was damaged, or whose cluster has a new
+ * comment. */
 Test(cli_resume, a_resumed_sweep_equals_one_that_was_not_stopped, CLI_NO_NEW_CODE)
 {
     cli_good("sed -i '$s/,[0-9]*[.]/,x/' o/sweep.journal");
     cli_good("echo '# measured again' >> cluster.topo");
+    for (int blocks = 9; blocks < 12; blocks++) {
+        cli_stops(74, "File too large",
+                  "trap '' XFSZ; (ulimit -f %d; " SWEEP
+                  "--out o --resume --jobs 1 2>&1 | cat >&2; exit 74)",
+                  blocks);
+    }
     complete_sweep();
 }
 
@@ -234,17 +241,6 @@ Test(cli_resume, rows_that_are_there_are_not_computed_again, CLI_NO_NEW_CODE)
     cli_good(SWEEP "--out o --resume");
     CLI_LINES(cli_read("o/sweep.csv"), strtok((char *)kept, "\n"),
               1); /* its wall_s is that of the first run */
-}
-
-Test(cli_resume, several_stops_lose_nothing, CLI_NO_NEW_CODE)
-{
-    for (int blocks = 9; blocks < 12; blocks++) {
-        cli_stops(74, "File too large",
-                  "trap '' XFSZ; (ulimit -f %d; " SWEEP
-                  "--out o --resume --jobs 1 2>&1 | cat >&2; exit 74)",
-                  blocks);
-    }
-    complete_sweep();
 }
 
 Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note, CLI_NO_NEW_CODE)

@@ -230,53 +230,22 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
     static const struct cli_case rows[] = {
         {"--framework horovd", 66, "unknown framework \"horovd\"; did you mean \"horovod\"?"},
         {"--framework missing.csv", 66, "missing.csv"},
-        {"--framework bad.csv", 65, "bad.csv:2: unknown term \"step.flor\""},
-        {"--framework rule.csv", 65, "rule.csv:2: fusion.rule: found \"big\"; expected ddp"},
-        {"--term step.floor", 64, "--term: found \"step.floor\"; expected KEY=VALUE"},
         {"--term step.flor=1ms", 64, "--term: unknown term \"step.flor\"; did you mean"},
-        {"--term step.floor=1", 64, "--term: step.floor: found \"1\" without a unit"},
-        {"--term step.floor=-1ms", 64, "not negative"},
-        {"--term step.floor=1ms --term step.floor=2ms", 64, "expected one"},
         {"--term fusion.rule=big", 64, "--term: fusion.rule: found \"big\"; expected ddp"},
         {"--term contention.sms=80", 64, "term contention.sms: 1 channels take 80 of the 80"},
         {"--samples-per-s-at 32", 64, "--samples-per-s-at: found \"32\"; expected BATCH="},
-        {"--samples-per-s-at 32=5,64=6", 64, "found \"32=5,64=6\"; expected BATCH="},
-        {"--samples-per-s-at 32=", 64, "found \"32=\""},
         {"--samples-per-s-at 32=0", 64, "found \"32=0\""},
-        {"--samples-per-s-at 32=nan", 64, "found \"32=nan\""},
-        {"--samples-per-s-at 3.5=950", 64, "found \"3.5=950\""},
     };
     static const struct cli_case timed[] = {
         {"--samples-per-s-at 64=500", 64, "found batch 64; expected 32, at which"},
         {"--framework horovod", 64, "expected also --term memory.rate="},
     };
-    cli_good("printf 'term,value,source\\nstep.flor,1ms,me\\n' > bad.csv");
-    cli_good("printf 'term,value,source\\nfusion.rule,big,me\\n' > rule.csv");
     CLI_FAIL_ALL(
         "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace resnet50-v1.5",
         rows);
     CLI_FAIL_ALL(
         "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace trace.csv",
         timed);
-}
-
-#define SWEEP                                                                                      \
-    "$AR sweep --cluster flat --trace resnet50-v1.5 --algorithms ring --engine closed --jobs 1 "   \
-    "--quiet --format csv "
-
-Test(cli_terms, a_sweep_has_the_rows_of_predict)
-{
-    const char *terms = "--framework horovod --term cycle.time=2ms --samples-per-s-at 32=1000";
-    const struct cli_table *sweep =
-        cli_table(cli_good(SWEEP "--gpus 4,16 --batch 32,48 %s", terms).out);
-    cr_assert_eq(sweep->rows_count, 5);
-    for (size_t i = 1; i < 5; i++) {
-        const struct cli_table *one =
-            cli_rows("predict --cluster flat --trace resnet50-v1.5 --algorithm ring --engine "
-                     "closed --quiet --gpus %s --batch %s %s",
-                     cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "batch_per_gpu"), terms);
-        cli_expect_same_row(sweep, i, one, 1);
-    }
 }
 
 /* The note before it; both are stopped then. */
@@ -296,34 +265,6 @@ Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
         CLI_HAS(about, " min; ");
     }
     cr_expect_gt(minutes[1], 5 * minutes[0], "%g and %g min", minutes[1], minutes[0]);
-}
-
-#define LONG SWEEP "--gpus 4:64:x2 --batch 32:40:+1 --out o "
-
-Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only, CLI_NO_NEW_CODE)
-{
-    static const char *const others[] = {
-        "",
-        "--framework mine.csv --samples-per-s-at 32=1000",
-        "--framework mine.csv --term cycle.time=3ms --samples-per-s-at 32=1000",
-        "--framework mine.csv --term cycle.time=2ms --samples-per-s-at 32=1001",
-        "--framework mine.csv --term cycle.time=2ms",
-        "--framework horovod --term cycle.time=2ms --samples-per-s-at 32=1000",
-    };
-    const char *terms = "--framework mine.csv --term cycle.time=2ms --samples-per-s-at 32=1000";
-    cli_good("printf 'term,value,source\\nfusion.passes,4,me\\n' > mine.csv");
-    struct cli_run run =
-        cli_run("trap '' XFSZ; (ulimit -f 8; " LONG "%s 2>&1 | cat >&2; exit 74)", terms);
-    cr_assert_not_null(strstr(run.err, " of 45 rows are kept, --resume goes on"), "%s", run.err);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        run = cli_run(LONG "--resume %s", others[i]);
-        cr_expect_eq(run.code, 65, "%s: %s", others[i], run.err);
-        CLI_HAS(run.err, "another sweep");
-    }
-    cli_good("printf 'term,value,source\\nfusion.passes,2,me\\n' > mine.csv");
-    cr_expect_eq(cli_run(LONG "--resume %s", terms).code, 65, "the file has changed");
-    cli_good("printf 'term,value,source\\nfusion.passes,4,me\\n' > mine.csv");
-    cli_good(LONG "--resume %s", terms);
 }
 
 #define SMALL                                                                                      \

@@ -314,6 +314,23 @@ Test(scenario, any_number_of_a_trace_changes_the_hash)
     }
 }
 
+/* A framework of the same file with another number in it. */
+Test(scenario, any_number_of_a_framework_changes_the_hash)
+{
+    uint64_t hashes[2];
+    const char *path = ar_arena_format(&scenarios_arena, "%s.framework.csv", scenarios_trace);
+    for (int i = 0; i < 2; i++) {
+        scenarios_write(path, i == 0 ? "term,value,source\nfusion.passes,4,me\n"
+                                     : "term,value,source\nfusion.passes,2,me\n");
+        scenarios_inputs = ar_inputs_create(&scenarios_arena);
+        struct ar_scenario scenario =
+            scenarios_loaded(ar_arena_format(&scenarios_arena, STEP ";framework=%s", path));
+        hashes[i] = hash_of(&scenario);
+    }
+    cr_expect_neq(hashes[0], hashes[1]);
+    remove(path);
+}
+
 Test(scenario, texts_are_hashed_with_their_ends)
 {
     uint64_t one = AR_HASH_BEGIN, other = AR_HASH_BEGIN;
