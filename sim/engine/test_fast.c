@@ -158,19 +158,3 @@ Test(fast, ranks_of_a_tree_that_are_followed_as_a_class_have_the_rates_of_each)
         ar_flows_destroy(plain);
     }
 }
-
-/* Times are multiples of 2^-61 of the whole where rings jump (test_ring_jump.c has more). */
-Test(fast, a_ring_that_jumps_ends_as_one_that_is_walked)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 2048, 1);
-    struct ar_flows *fast, *plain;
-    TEST_OK(ar_flows_create(&ring, &fast, &why));
-    TEST_OK(ar_flows_create_plain(&ring, &plain, &why));
-    double finish_s[2048];
-    double fast_s = run_on(fast, 1 << 22, NULL, finish_s);
-    double plain_s = run_on(plain, 1 << 22, NULL, finish_s);
-    cr_expect(support_near(fast_s, plain_s, 1e-12), "%.17g, plain %.17g", fast_s, plain_s);
-    ar_flows_destroy(fast);
-    ar_flows_destroy(plain);
-}

@@ -185,24 +185,6 @@ Test(message_costs, do_not_grow_with_the_bandwidth_of_an_hca)
     }
 }
 
-/* A byte takes 1 ns, a latency 100 ns; most parts of these buffers are empty. */
-Test(message_costs, of_a_message_without_bytes_are_its_latency)
-{
-    static const uint64_t elements[] = {1, 3};
-    const char *settings[] = {"fabric.sums=yes", "net.latency=100ns", "hca.bandwidth=1GB/s", NULL};
-    struct ar_cluster *flat = support_cluster("flat", settings);
-    uint32_t exact = 0;
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 8, 1);
-        struct ar_collective collective =
-            support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
-        for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
-            exact += expect_exact_is_simulated(&collective, elements[j]);
-        }
-    }
-    cr_expect_gt(exact, 20);
-}
-
 Test(message_costs, are_those_of_messages_between_nodes)
 {
     const char *settings[] = {COSTS, NULL};

@@ -1,4 +1,5 @@
-/* The recurrence beside the simulation. */
+/* The recurrence beside the simulation, and beside the closed form where that calls itself exact.
+ */
 #include <criterion/criterion.h>
 
 #include "test_trials.h"
@@ -30,6 +31,13 @@ static void expect_equal(const struct ar_cluster *cluster, const char *name, uin
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         collective.window = windows[i];
         cr_expect(compare(&collective, gap_s, 1e-6), "%s %ux%u: not called exact", name, x, y);
+        for (uint32_t k = 0; k < COUNTS; k++) { /* all ranks start together */
+            struct ar_closed_time closed = support_closed(&collective, counts[k]);
+            double time_s = trials_time(&collective, &ar_engine_recurrence, counts[k]);
+            cr_expect(!closed.exact || support_near(closed.time_s, time_s, 1e-9),
+                      "%s %ux%u, %lu elements: closed %.9g s, %.9g s", name, x, y,
+                      (unsigned long)counts[k], closed.time_s, time_s);
+        }
     }
 }
 
@@ -58,13 +66,6 @@ Test(recurrence, is_the_simulation_for_rings_over_nvlink_and_infiniband)
     }
     expect_equal(abci, "ring", 10, 1, QUEUED_S);
     expect_equal(abci, "ring", 67, 1, QUEUED_S);
-}
-
-Test(recurrence, is_the_simulation_for_two_channels_that_leave_nodes_by_different_hcas)
-{
-    struct ar_collective ring = support_on("abci-v100", "ring", 144, 1); /* two racks */
-    ring.channels = 2;
-    cr_expect(compare(&ring, QUEUED_S, 1e-6));
 }
 
 Test(recurrence, says_so_and_stays_near_the_simulation_where_phases_of_different_ranks_overlap)

@@ -148,22 +148,6 @@ Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_i
     cr_expect_eq(test.trial.messages_count, 2 * 8 * 14);
 }
 
-Test(stream, an_engine_is_found_by_name_and_a_near_name_is_named)
-{
-    const struct ar_engine *engine = NULL;
-    struct ar_error err = {.text = ""};
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        cr_expect_eq(ar_engine_find("--engine", ar_engines[i]->name, &engine, &err), AR_OK);
-        cr_expect_eq(engine, ar_engines[i]);
-    }
-    engine = NULL;
-    cr_expect_eq(ar_engine_find("--engine", "simgird", &engine, &err), AR_USAGE);
-    cr_expect_null(engine);
-    cr_expect_not_null(strstr(err.text, "--engine: unknown engine \"simgird\"; did you mean "
-                                        "\"simgrid\""),
-                       "%s", err.text);
-}
-
 /* What the order of a sweep and its estimates rest on: orders of magnitude, by hand. */
 Test(engines, estimates_of_time_are_those_that_were_measured)
 {
@@ -180,11 +164,4 @@ Test(engines, estimates_of_time_are_those_that_were_measured)
         double time_s = ar_engine_cost_s(ar_engines[i], 16, 1, 1, 0, true);
         cr_expect(time_s > 1e-5 && time_s < 0.1, "%s: %g s", ar_engines[i]->name, time_s);
     }
-}
-
-Test(engines, a_simulation_is_checked_by_the_recurrence_and_others_by_a_simulation)
-{
-    cr_expect_eq(ar_engine_checker(&ar_engine_simgrid), &ar_engine_recurrence);
-    cr_expect_eq(ar_engine_checker(&ar_engine_recurrence), &ar_engine_simgrid);
-    cr_expect_eq(ar_engine_checker(&ar_engine_closed), &ar_engine_simgrid);
 }
