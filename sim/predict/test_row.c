@@ -57,18 +57,6 @@ Test(row, an_empty_row_is_empty_in_csv_and_null_in_json)
     cr_expect_eq(nulls, names);
 }
 
-Test(row, counts_are_whole_and_zero_is_a_value)
-{
-    struct ar_row row = row_named("c");
-    row.messages_count = 0;
-    row.payload_bytes = 1125899906842624;
-    row.exposed_s = 0;
-    char *json = written(AR_FORMAT_JSON, &row, 1);
-    cr_expect_not_null(strstr(json, "\"messages_count\": 0,"));
-    cr_expect_not_null(strstr(json, "\"payload_bytes\": 1125899906842624,"));
-    cr_expect_not_null(strstr(json, "\"exposed_s\": 0,"));
-}
-
 Test(row, a_table_says_why_a_row_has_no_result)
 {
     struct ar_row row = row_named("c");

@@ -156,22 +156,6 @@ Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
     }
 }
 
-Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster)
-{
-    static const char *const rules[] = {"ddp", "horovod", "one", "4MiB"};
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        struct tested closed = tested_trace(flat, resnet, "torus2d", 4, 8, rules[i]);
-        struct tested simulated = closed;
-        simulated.job.engine = &ar_engine_simgrid;
-        tested_run(&closed);
-        tested_run(&simulated);
-        cr_expect(support_near(simulated.timing.iteration_s, closed.timing.iteration_s, 1e-6));
-        cr_expect(support_near(simulated.timing.exposed_s, closed.timing.exposed_s, 1e-4),
-                  "%s: simulated %.9g s, closed %.9g s", rules[i], simulated.timing.exposed_s,
-                  closed.timing.exposed_s);
-    }
-}
-
 Test(step, its_calls_are_the_buckets_and_start_when_they_are_ready)
 {
     struct tested step = tested_trace(abci, resnet, "hierarchical", 4, 4, "2MiB");
@@ -233,29 +217,6 @@ Test(step, with_jitter_depends_on_the_seed_alone)
 {
     cr_expect_eq(jittered_iteration(2, 0.1, 5), jittered_iteration(2, 0.1, 5));
     cr_expect_neq(jittered_iteration(2, 0.1, 5), jittered_iteration(2, 0.1, 6));
-}
-
-static struct tested uneven_step(const struct ar_engine *engine)
-{
-    static const struct ar_straggler stragglers[] = {{5, 1.2}, {11, 1.1}};
-    struct tested step = make_step(abci, resnet, "ring", 16, 1);
-    step.job.engine = engine;
-    step.job.jitter_frac = 0.05;
-    step.job.iterations_count = 4;
-    step.job.stragglers = stragglers;
-    step.job.stragglers_count = 2;
-    tested_run(&step);
-    return step;
-}
-
-Test(step, of_uneven_ranks_run_back_to_back_is_that_of_the_simulation)
-{
-    struct tested simulated = uneven_step(&ar_engine_simgrid);
-    struct tested computed = uneven_step(&ar_engine_recurrence);
-    cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
-    cr_expect(support_near(computed.timing.allreduce_s, simulated.timing.allreduce_s, 1e-6));
-    cr_expect(
-        support_near(computed.timing.iteration_ci95_s, simulated.timing.iteration_ci95_s, 1e-6));
 }
 
 static double iteration_with(const struct ar_straggler *stragglers, uint32_t count)

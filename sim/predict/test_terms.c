@@ -294,6 +294,8 @@ Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
     struct tested even = run_even(resnet, "4MiB", ALL_TERMS, &ar_engine_recurrence);
     cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
     cr_expect(support_near(computed.timing.allreduce_s, simulated.timing.allreduce_s, 1e-6));
+    cr_expect(
+        support_near(computed.timing.iteration_ci95_s, simulated.timing.iteration_ci95_s, 1e-6));
     cr_expect_gt(computed.timing.iteration_s, even.timing.iteration_s);
     cr_expect_eq(computed.timing.copy_s, even.timing.copy_s);
 }
