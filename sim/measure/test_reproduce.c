@@ -88,17 +88,6 @@ Test(reproduce, a_whole_run_is_that_of_train)
                   "bucket=one is drawn");
 }
 
-Test(reproduce, without_ranges_and_error_bars_there_is_no_band)
-{
-    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
-    struct cli_table *table = reproduce("");
-    cr_expect_str_empty(cli_cell(table, 1, "low"));
-    cr_expect_str_empty(cli_cell(table, 1, "high"));
-    cr_expect_str_empty(cli_cell(table, 1, "assumptions"));
-    cr_expect_str_eq(cli_cell(table, 1, "gpus"), "4");
-    cr_expect_str_eq(cli_cell(table, 1, "algorithm"), "ring");
-}
-
 Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
 {
     cli_write("rows.csv",

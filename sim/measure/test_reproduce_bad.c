@@ -41,11 +41,9 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
         {HEAD ",iteration_s,1,made up,flat,4,ring,trace.csv,,\n", "column \"row\" is \"\""},
         {HEAD "a,iteration_s,fast,made up,flat,4,ring,trace.csv,,\n",
          "column \"measured\" is \"fast\"; expected a number above 0"},
-        {HEAD "a,iteration_s,0,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"0\""},
         {HEAD "a,iteration_s,,made up,flat,4,ring,trace.csv,,\n", "found no measured value"},
         {HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n",
          "row \"a\": --gpus: found \"65537\"; expected a whole number from 1 to 65536"},
-        {HEAD "a,iteration_s,1,made up,flat,,ring,trace.csv,,\n", "option --gpus is missing"},
         {HEAD "a,train_s,1,made up,flat,4,ring,trace.csv,,\n", "expected a run file with train_s"},
     };
     EXPECT_BAD(65, rows);
@@ -58,10 +56,7 @@ Test(reproduce_bad, bad_runs_are_one_clear_line)
     static const char *const rows[][2] = {
         {RUNS_HEAD "a,train_s,1,made up,flat,,,bad.run.csv,\n",
          "row \"a\": bad.run.csv:8: column \"batch_total\" is \"100\"; expected a multiple of 8"},
-        {RUNS_HEAD "a,train_s,1,made up,abci-v100,5000,,example,\n",
-         "row \"a\": --gpus: found \"5000\"; expected a whole number from 1 to 4352"},
         {RUNS_HEAD "a,train_s,1,made up,flat,,16,example,\n", "found a batch; expected none"},
-        {RUNS_HEAD "a,train_s,1,made up,flat,,,example,batch=8|16\n", "found a batch"},
         {RUNS_HEAD "a,iteration_s,1,made up,flat,4,,example,\n",
          "expected a run file with train_s and with no other quantity"},
     };
@@ -96,19 +91,14 @@ Test(reproduce_bad, bad_ranges_are_one_clear_line)
     static const char *const rows[][2] = {
         {ASSUME("batch"), "row \"a\": found \"batch\"; expected KEY=a|b or KEY=low..high"},
         {ASSUME("batch=16"), "found \"batch=16\"; expected KEY=a|b with 2 or more choices"},
-        {ASSUME("batch=16||32"), "expected KEY=a|b with 2 or more choices"},
         {ASSUME("bach=16|32"), "unknown parameter \"bach\"; did you mean \"batch\"?"},
         {ASSUME("set.=1|2"), "unknown parameter \"set.\"; "},
         {ASSUME("gpus=4..8"), "found \"gpus=4..8\"; expected choices"},
         {ASSUME("set.net.latency=2us..1us"), "of one unit, the lower first"},
         {ASSUME("set.net.latency=1us..2ms"), "two numbers of one unit"},
-        {ASSUME("set.net.latency=fast..2ms"), "expected KEY=low..high, two numbers"},
-        {ASSUME("set.net.latency=1us..inf"), "expected KEY=low..high, two numbers"},
         {ASSUME("jitter=0..0.1;jitter=0..0.2"), "found jitter twice"},
         {ASSUME("set.net.latncy=1us|2us"), "row \"a\", set.net.latncy="},
         {ASSUME("shape=3x1|3x1"), ": --shape: 3x1 has 3 places"},
-        {ASSUME("gpus=70000|70000"), ": --gpus: found \"70000\""},
-        {ASSUME("set.net.latency=1..2"), "row \"a\", set.net.latency=1."},
     };
     EXPECT_BAD(65, rows);
     static const char *const cluster[][2] = {{HEAD
@@ -123,16 +113,9 @@ Test(reproduce_bad, bad_options_are_one_clear_line)
         {"none.csv", 66, "none.csv"},
         {"snoy", 66, "unknown table of published runs \"snoy\"; did you mean \"sony\"?"},
         {"rows.csv --samples 0", 64, "--samples: found \"0\"; expected a whole number from 1"},
-        {"rows.csv --samples many", 64, "--samples: found \"many\""},
-        {"rows.csv --jobs 0", 64, "--jobs: found \"0\""},
-        {"rows.csv --seed x", 64, "--seed: found \"x\""},
-        {"rows.csv --format xml", 64, "--format: found \"xml\""},
-        {"rows.csv --engine fast", 64, "--engine: "},
         {"rows.csv --rows b", 64, "--rows: found \"b\"; expected the name of one of the 1 rows"},
         {"rows.csv rows.csv", 65, "found the name again"},
-        {"rows.csv --gpus 4", 64, "unknown option \"--gpus\""},
         {"rows.csv --set net.latency=fast", 65, "row \"a\": --set: "},
-        {"rows.csv --out rows.csv", 74, "rows.csv"},
     };
     cli_write("rows.csv", HEAD ROW "\n");
     CLI_FAIL_ALL("reproduce", rows);

@@ -255,16 +255,3 @@ Test(training, the_same_run_many_times_is_the_same)
         cr_assert_eq(again.total->time_s, first.total->time_s);
     }
 }
-
-Test(training, shipped_runs_can_be_predicted)
-{
-    static const char *const names[] = {"example", "sony-v1-2176", "sony-v2-3456"};
-    struct ar_scenario given = scenarios_of("engine=closed");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct training training;
-        TEST_OK(run(names[i], &given, &training, &why));
-        cr_expect_str_eq(training.file->name, names[i]);
-        cr_expect_eq(training.total->last_epoch, 90);
-        cr_expect_gt(training.total->time_s, 0);
-    }
-}
