@@ -136,19 +136,6 @@ Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages, CLI_N
     }
 }
 
-Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_were, CLI_NO_NEW_CODE)
-{
-    cli_good("grep -v '^[248],' " PUBLISHED " > one.csv");
-    struct cli_run run = cli_good("$AR calibrate one.csv --cluster abci-v100");
-    CLI_HAS(run.err, "none is held out");
-    CLI_LINES(run.out, "held-out", 0);
-    cli_good("$AR calibrate one.csv --cluster abci-v100 --format json > report.json");
-    CLI_LINES(cli_read("report.json"), "\"parameter\": \"net.bandwidth\", \"value\": 2.0454e+10",
-              1);
-    cr_expect_str_eq(cli_good("grep '\"tree' report.json | grep -c '\"identified\": false'").out,
-                     "4\n");
-}
-
 Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
 {
     cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --out first.topo --set "

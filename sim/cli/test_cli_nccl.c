@@ -13,20 +13,6 @@ static double time_us(const char *options)
     return cli_number(table, 1, "allreduce_s") * 1e6;
 }
 
-/* 16 GPUs on 4 nodes, 32 MiB of all ranks together: 15 hops, 3 of them across. */
-Test(cli_nccl, halves_of_an_all_reduce_are_operations, CLI_NO_NEW_CODE)
-{
-    static const char *const commands[] = {"allgather", "reducescatter"};
-    for (size_t i = 0; i < 2; i++) {
-        struct cli_table *table =
-            cli_rows("%s --cluster abci-v100 --engine nccl --algorithm auto --gpus 16 --payload "
-                     "32MiB",
-                     commands[i]);
-        cr_expect_float_eq(cli_number(table, 1, "allreduce_s") * 1e6,
-                           8.4 + 12 * 3.4 + 3 * 9.6 + 33554432 * 15.0 / 16 / 24e3, 1e-6);
-    }
-}
-
 /* 8 GPUs on 2 nodes, 16 KiB: hops, and 7/8 of the payload twice over 24 GB/s. */
 Test(cli_nccl, the_release_of_the_cluster_decides)
 {
@@ -34,13 +20,8 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
         const char *options;
         double expected_us;
     } rows[] = {
-        {"--algorithm ring --gpus 8 --payload 4KiB",
-         3.6 + 12 * 0.846 + 2 * 2.7 + 4096 * 1.75 / 6e3},
         {"--algorithm auto --gpus 8 --payload 2MiB --set library.release=2.3.7",
          8.4 + 14 * 6.6 + 2097152 * 1.75 / 24e3},
-        {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7 --set "
-         "library.channels=2",
-         8.4 + 14 * 6.6 + 524288 * 1.75 / 24e3},
         {"--algorithm ring --gpus 4 --payload 1MiB --set nvlink.pairs=none", /* PCIe */
          8.4 + 6 * 5.7 + 1048576 * 1.5 / 132e3},
         /* Other generations, vendors and releases; a row holds for its minor version. */
@@ -50,8 +31,6 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
         {"--algorithm ring --gpus 8 --payload 1KiB --set library.release=2.18.5 --set "
          "cpu.vendor=amd",
          6.6 + 10 * 2.0 + 4 * 2.7 + 1024 * 1.75 / 6e3},
-        {"--algorithm tree --gpus 4 --payload 1KiB --set library.release=2.18.5",
-         6.8 + 2 * 3 * 0.6 + 2 * 1024 / (4 * 26.5e3 / 3.8 * 0.9)},
         {"--algorithm auto --gpus 64 --payload 4MiB --set library.release=2.19.4 --set "
          "library.collnet=yes",
          2 * 3 * 2.8 + 30 + 2 * 4194304 / 24e3},
@@ -59,26 +38,12 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
          */
         {"--algorithm torus2d --shape 4x2 --gpus 8 --payload 64MiB --set library.release=2.5.6",
          2 * (8.4 + 3 * 5.7 + 67108864 * 0.75 / 132e3) + 8.4 + 2 * 6.6 + 16777216 * 4 / 24e3},
-        {"--algorithm hierarchical --gpus 8 --payload 64MiB --set library.release=2.5.6",
-         2 * (8.4 + 4 * 28 + 67108864 / 132e3) + 8.4 + 2 * 6.6 + 67108864 / 24e3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double found_us = time_us(rows[i].options);
         cr_expect_float_eq(found_us / rows[i].expected_us, 1, 1e-7, "%s: %g, not %g us",
                            rows[i].options, found_us, rows[i].expected_us);
     }
-}
-
-/* One HCA and a switch: all rings are the same, so that a broadcast counts one hop. */
-Test(cli_nccl, a_broadcast_has_the_latency_of_its_rings)
-{
-    static const char line[] =
-        "broadcast --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 --payload 64MiB %s";
-    struct cli_table *mesh = cli_rows(line, "");
-    struct cli_table *one = cli_rows(line, "--set nvlink.pairs=switch --set hcas=1");
-    cr_expect_float_eq(cli_number(mesh, 1, "allreduce_s") * 1e6, 8.4 + 8 * 28 + 67108864 / 24e3,
-                       1e-3);
-    cr_expect_float_eq(cli_number(one, 1, "allreduce_s") * 1e6, 8.4 + 9.6 + 67108864 / 24e3, 1e-3);
 }
 
 Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)

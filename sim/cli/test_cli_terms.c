@@ -68,31 +68,6 @@ Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
     cr_expect_str_empty(cli_cell(bare, 1, "copy_s"));
 }
 
-Test(cli_terms, compute_terms_change_the_compute_of_the_row)
-{
-    double compute_s = step_number("", "compute_s");
-    double floor_s = step_number("--term kernel.floor=5us", "compute_s");
-    const struct {
-        const char *term, *column;
-        double expected;
-    } rows[] = {
-        {"wire.precision=fp32", "compute_s", compute_s},
-        {"kernel.floor=31.8us", "compute_s", compute_s},
-        {"compute.scale=1.25", "compute_s", 1.25 * compute_s},
-        {"step.floor=2ms", "compute_s", compute_s + 2e-3},
-        {"optimizer.kernels=10", "optimizer_s", step_number("", "optimizer_s") + 318e-6},
-        {"input.rate=100", "iteration_s", 32 / 100.0},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char options[64];
-        snprintf(options, sizeof options, "--term %s", rows[i].term);
-        cr_expect_float_eq(step_number(options, rows[i].column), rows[i].expected, 1e-9, "%s",
-                           options);
-    }
-    cr_expect(floor_s < compute_s && floor_s > 0.8 * compute_s, "%.9g s", floor_s);
-    cr_expect_gt(step_number("--term contention.sms=20", "contention_s"), 1e-5);
-}
-
 Test(cli_terms, the_buckets_of_a_cycle_are_those_of_the_row, CLI_NO_NEW_CODE)
 {
     double buckets = step_number("--bucket one --term cycle.time=2ms", "buckets_count");

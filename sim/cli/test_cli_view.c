@@ -155,13 +155,6 @@ Test(cli_view, progress_is_shown_on_a_terminal_only)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-Test(cli_view, a_report_says_what_published_runs_of_the_same_work_took)
-{
-    cli_good("$AR train sony-v2-3456 --gpus 64 --quiet --out run");
-    CLI_HAS(cli_good("$AR report run").out,
-            "Measured by others: Sony 122 s: time to train on 3456 V100: 122 s.");
-}
-
 Test(cli_view, what_predict_and_a_collective_leave_can_be_reported)
 {
     cli_good("$AR predict --cluster abci-v100 --gpus 1024 --algorithm torus2d --trace "
