@@ -90,11 +90,3 @@ Test(closed_limits, one_rank_takes_the_setup_and_nothing_else)
         cr_expect(support_near(time.setup_s, 8.4e-6, 1e-12));
     }
 }
-
-Test(closed_limits, messages_of_all_channels_are_counted)
-{
-    struct ar_collective collective = support_on("abci-v100", "torus2d", 4, 4);
-    cr_expect_eq(ar_collective_messages(&collective), 16 * 12);
-    collective.channels = 4;
-    cr_expect_eq(ar_collective_messages(&collective), 4 * 16 * 12);
-}

@@ -83,26 +83,6 @@ Test(link_load, is_that_of_the_messages_one_by_one_for_every_algorithm_and_grid)
     }
 }
 
-/* Patarasuk and Yuan: every rank of a ring sends 2 (N-1)/N of the buffer. */
-Test(link_load, of_a_ring_is_2_n_minus_1_shares_on_every_port)
-{
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 64, 1);
-    uint64_t elements = 64 * 1000;
-    struct ar_link_load *loads = support_loads(&ring, &elements, 1);
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < ar_cluster_links_count(flat); i++) {
-        if (loads[i].messages_count > 0) {
-            used++;
-            cr_expect_eq(loads[i].bytes, 2ull * 63 * 1000 * 4);
-            cr_expect_eq(loads[i].messages_count, 2 * 63);
-            cr_expect_eq(loads[i].flows_max, 1);
-        }
-    }
-    cr_expect_eq(used, 2 * 64, "one port out and one in for each GPU");
-    free(loads);
-}
-
 /* A GPU sends all and its part of the sum to the switch of its node, its part to the network, whose
  * racks send one sum up for each GPU of a node. */
 Test(link_load, of_sums_is_once_on_every_link_of_a_tree)

@@ -1,4 +1,4 @@
-/* The rank orders of channels on clusters, and collectives that run in them. */
+/* The rank orders of channels on clusters, and what rings in them send. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,82 +147,5 @@ Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
         find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".pcie-", extremes);
         cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
         free(loads);
-    }
-}
-
-/* --- collectives ----------------------------------------------------------------------------- */
-
-enum { ELEMENTS = 101 };
-
-/* Contributions that an element of a rank has, a bit each. */
-static uint64_t buffers[RANKS_MAX][ELEMENTS];
-
-/* One step of a channel: all messages leave, then all arrive. A contribution comes once. */
-static void execute_step(const struct ar_collective *collective, const struct ar_order *order,
-                         uint32_t channel, uint32_t step)
-{
-    static uint64_t before[RANKS_MAX][ELEMENTS];
-    struct ar_span part = ar_collective_part(collective, ELEMENTS, channel);
-    memcpy(before, buffers, sizeof before);
-    for (uint32_t position = 0; position < order->ranks; position++) {
-        struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape,
-                                                part.count, position, step);
-        if (move.receive == AR_RECEIVE_NONE) {
-            continue;
-        }
-        uint32_t rank = ar_order_rank(order, channel, position);
-        uint32_t peer = ar_order_rank(order, channel, move.receive_from);
-        for (uint64_t i = 0; i < move.receive_span.count; i++) {
-            uint64_t at = part.first + move.receive_span.whole.first + i;
-            bool reduces = move.receive == AR_RECEIVE_REDUCE;
-            cr_assert(!reduces || (before[rank][at] & before[peer][at]) == 0);
-            buffers[rank][at] = before[peer][at] | (reduces ? before[rank][at] : 0);
-        }
-    }
-}
-
-static void execute(const struct ar_collective *collective)
-{
-    struct ar_order order = ar_collective_order(collective);
-    uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
-    for (uint32_t rank = 0; rank < order.ranks; rank++) {
-        for (uint32_t i = 0; i < ELEMENTS; i++) {
-            buffers[rank][i] = 1ull << rank;
-        }
-    }
-    for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        for (uint32_t step = 0; step < steps; step++) {
-            execute_step(collective, &order, channel, step);
-        }
-    }
-    for (uint32_t rank = 0; rank < order.ranks; rank++) {
-        for (uint32_t i = 0; i < ELEMENTS; i++) {
-            cr_assert_eq(buffers[rank][i], (1ull << order.ranks) - 1, "%s %ux%u, %u channels",
-                         collective->algorithm->name, collective->shape.x, collective->shape.y,
-                         collective->channels);
-        }
-    }
-}
-
-/* 24 ranks are three nodes of eight GPUs, or one and a half of sixteen. */
-Test(orders, every_algorithm_sums_every_rank_once_on_every_channel)
-{
-    static const uint32_t channels[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24};
-    for (size_t i = 0; i < MACHINES; i++) {
-        struct ar_cluster *cluster = support_cluster(machines[i], NULL);
-        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
-        for (size_t a = 0; a < ar_algorithms_count; a++) {
-            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[a], 24, gpus);
-            if (ar_algorithms[a]->operation != &ar_operation_all_reduce ||
-                ar_algorithms[a]->wants_sums) {
-                continue;
-            }
-            for (size_t c = 0; c < sizeof channels / sizeof channels[0]; c++) {
-                struct ar_collective collective =
-                    support_collective_of(cluster, ar_algorithms[a], shape.x, shape.y);
-                collective.channels = channels[c] * ar_algorithm_channels(ar_algorithms[a]);
-                execute(&collective);
-            }
-        }
     }
 }

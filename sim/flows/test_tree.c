@@ -175,28 +175,6 @@ Test(tree, takes_the_time_of_the_textbook_on_identical_links)
     }
 }
 
-Test(tree, has_terms_of_the_closed_form_that_add_up_to_the_time_of_each_phase)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t window = 1; window <= 8; window++) {
-        for (uint64_t elements = 1; elements < 30000000; elements *= 31) {
-            struct ar_collective tree = support_collective(abci, "tree", 4, 40);
-            tree.channels = 4;
-            tree.window = window;
-            struct ar_closed_time time = support_closed(&tree, elements);
-            cr_assert_eq(time.phases_count, 2);
-            for (uint32_t i = 0; i < 2; i++) {
-                double sum_s = time.phases[i].reduction_s;
-                for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-                    sum_s += time.phases[i].latency_s[tier] + time.phases[i].bandwidth_s[tier];
-                }
-                cr_expect(support_near(sum_s, time.phases[i].time_s, 1e-12));
-                cr_expect_eq(time.phases[i].reduction_s > 0, i == 0);
-            }
-        }
-    }
-}
-
 /* With a window of W, part W waits until the first one has arrived. */
 Test(tree, pays_a_latency_more_for_every_window_that_is_full)
 {
