@@ -211,14 +211,14 @@ static double cell_ns(const struct cli_table *row, const char *column)
     return atof(cli_cell(row, 1, column)) * 1e9;
 }
 
-/* All ranks are shown: up to eight, of nodes of one GPU. */
-static void expect_equal_prediction(const char *options, unsigned gpus, const char *precise)
+/* All ranks are shown: up to eight, of nodes of one GPU. A timeline is that of one step. */
+static void expect_equal_prediction(const char *options, unsigned gpus)
 {
     struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster flat "
                                      "--gpus %u %s",
                                      gpus, options);
     struct cli_table *row =
-        cli_rows("predict --quiet --cluster flat --gpus %u %s %s", gpus, options, precise);
+        cli_rows("predict --quiet --cluster flat --gpus %u %s --iterations 1", gpus, options);
     struct tally tally = read_timeline(export.out);
     double buckets = atof(cli_cell(row, 1, "buckets_count"));
     cr_expect_eq(tally.processes, gpus);
@@ -247,17 +247,12 @@ Test(timeline, slices_nest_and_add_up_to_the_prediction)
         {8, RESNET "--algorithm hierarchical --shape 2x4 --engine simgrid --bucket 4MiB"},
         {8, RESNET "--algorithm hierarchical --shape 4x2 --engine recurrence --window 1"},
         {8, "--trace trace.csv --algorithm ring --set collective.setup=0s"},
+        {8, RESNET "--algorithm ring --jitter 0.1 --seed 3"},
+        {8, RESNET "--algorithm torus2d --jitter 0.1 --seed 4 --engine recurrence"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_equal_prediction(rows[i].options, rows[i].gpus, "");
+        expect_equal_prediction(rows[i].options, rows[i].gpus);
     }
-}
-
-Test(timeline, of_jitter_is_that_of_one_step)
-{
-    expect_equal_prediction(RESNET "--algorithm ring --jitter 0.1 --seed 3", 8, "--iterations 1");
-    expect_equal_prediction(RESNET "--algorithm torus2d --jitter 0.1 --seed 4 --engine recurrence",
-                            8, "--iterations 1");
 }
 
 /* Begin and duration of a slice of a rank, ns. */
@@ -370,20 +365,6 @@ Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
         cr_expect_eq(count, rows[i].count, "%u ranks: %u", rows[i].ranks, count);
         cr_expect_arr_eq(chosen, rows[i].chosen, sizeof chosen, "%u ranks", rows[i].ranks);
     }
-}
-
-Test(timeline, and_the_loads_of_links_are_valid_json)
-{
-    json_error_t error;
-    struct cli_run run = cli_good("$AR links --cluster abci-v100 --gpus 8 --algorithm torus2d "
-                                  "--payload 1MB --format json --quiet");
-    json_t *root = json_loads(run.out, JSON_REJECT_DUPLICATES, &error);
-    cr_assert_not_null(root, "line %d: %s", error.line, error.text);
-    cr_expect_gt(json_array_size(root), 0);
-    json_decref(root);
-    run = cli_good("$AR links --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB --format "
-                   "json");
-    cr_expect_str_eq(run.out, "[]\n");
 }
 
 /* --- the trace of a simulation ---------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* Published runs beside predictions: bands, summaries, files. */
 #include <criterion/criterion.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -289,25 +288,6 @@ Test(reproduce, a_context_row_is_listed_and_not_judged)
     cr_expect_not_null(strstr(out, "a: a; made up\n"), "%s", out);
     cr_expect_null(strstr(out, "median (%)"), "no family: %s", out);
     cr_expect_not_null(strstr(out, "0 of 0 predicted rows have a band, 0 are inside\n"));
-}
-
-Test(reproduce, json_says_what_csv_says)
-{
-    cli_write("rows.csv",
-              HEAD "a,efficiency_frac,0.5,\"made \"\"up\"\", here\",flat,4,ring,trace.csv,,"
-                   "set.net.latency=0.001ms..1ms\n"
-                   "b,efficiency_frac,0.9,made up,,,,,,\n");
-    json_t *rows =
-        json_loads(cli_good("$AR reproduce rows.csv " KNOWN "--format json").out, 0, NULL);
-    cr_assert_eq(json_array_size(rows), 2);
-    json_t *first = json_array_get(rows, 0);
-    cr_expect_str_eq(json_string_value(json_object_get(first, "source")), "made \"up\", here");
-    double predicted = json_number_value(json_object_get(first, "predicted"));
-    cr_expect_float_eq(json_number_value(json_object_get(first, "error_frac")), predicted / 0.5 - 1,
-                       1e-7);
-    cr_expect_not_null(json_string_value(json_object_get(first, "assumptions")));
-    cr_expect(json_is_null(json_object_get(json_array_get(rows, 1), "predicted")));
-    json_decref(rows);
 }
 
 Test(reproduce, shipped_rows_are_read_by_name_or_all)

@@ -182,20 +182,6 @@ Test(training, a_phase_cut_in_two_changes_nothing)
     cr_expect_eq(parts.total->batch_per_gpu, 16);
 }
 
-Test(training, twice_the_images_take_twice_as_long)
-{
-    static const char *const rules[] = {"drop", "keep"};
-    for (size_t i = 0; i < 2; i++) {
-        struct training once = predict(
-            "", RESNET "# images = 50001\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
-        struct training twice = predict(
-            "", RESNET "# images = 100002\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
-        double step_s = once.phases[0].row.iteration_s;
-        cr_expect(fabs(twice.total->time_s - 2 * once.total->time_s) <= 9 * step_s * (1 + 1e-9));
-        cr_expect_eq(twice.phases[0].row.iteration_s, step_s);
-    }
-}
-
 Test(training, a_total_batch_is_that_of_its_parts)
 {
     struct training parts = predict("", RESNET "# images = 50000\n" PHASES "0,9,16\n");
@@ -243,15 +229,4 @@ Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
     cr_expect_str_eq(other.phases[0].row.shape, "8x8");
     cr_expect_str_eq(given.phases[0].row.shape, "4x16");
     cr_expect(!own.is_shape_dropped && other.is_shape_dropped && !given.is_shape_dropped);
-}
-
-Test(training, the_same_run_many_times_is_the_same)
-{
-    static struct training first, again;
-    struct ar_scenario given = scenarios_of("jitter=0.1;seed=5;engine=closed");
-    TEST_OK(run("example", &given, &first, &why));
-    for (int i = 0; i < 50; i++) {
-        TEST_OK(run("example", &given, &again, &why));
-        cr_assert_eq(again.total->time_s, first.total->time_s);
-    }
 }

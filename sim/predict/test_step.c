@@ -55,15 +55,6 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
     }
 }
 
-Test(step, a_ring_over_one_node_is_the_baseline_node_and_has_efficiency_1)
-{
-    struct tested step = make_step(abci, resnet, "ring", 4, 1);
-    step.job.baseline = AR_BASELINE_NODE;
-    tested_run(&step);
-    cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12), "%.17g",
-              step.timing.efficiency_frac);
-}
-
 Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node)
 {
     struct tested node = make_step(abci, resnet, "ring", 4, 1);
@@ -77,16 +68,6 @@ Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node
     cr_expect(support_near(over_node.timing.efficiency_frac,
                            over_gpu.timing.efficiency_frac / node.timing.efficiency_frac, 1e-12));
     cr_expect_eq(over_node.timing.iteration_s, over_gpu.timing.iteration_s);
-}
-
-Test(step, where_a_node_is_one_gpu_both_baselines_are_the_same)
-{
-    struct tested gpu = make_step(flat, resnet, "ring", 32, 1);
-    struct tested node = gpu;
-    node.job.baseline = AR_BASELINE_NODE;
-    tested_run(&gpu);
-    tested_run(&node);
-    cr_expect(support_near(gpu.timing.efficiency_frac, node.timing.efficiency_frac, 1e-12));
 }
 
 /* The gradients of layer "late" exist long before the backward pass of layer "early" ends. */
