@@ -59,27 +59,6 @@ Test(cli_sweep, what_is_there_twice_counts_once)
     cr_expect_eq(table->rows_count, 5);
 }
 
-Test(cli_sweep, plot_draws_it)
-{
-    if (system("command -v gnuplot >/dev/null") != 0) {
-        cr_skip_test("gnuplot is not installed");
-    }
-    static const char *const names[] = {"efficiency", "throughput", "shapes", "breakdown",
-                                        "payload"};
-    cli_good("$AR sweep " STEP " --engine closed --gpus 4:16:x2 --payload 64KiB:1MiB:x4 --out o");
-    struct cli_run run = cli_good("$AR plot o");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        static const char *const endings[] = {"svg", "png", "gp", "csv"};
-        for (size_t j = 0; j < 4; j++) {
-            char path[64];
-            struct stat info;
-            snprintf(path, sizeof path, "o/%s.%s", names[i], endings[j]);
-            cr_expect(stat(path, &info) == 0 && info.st_size > 0, "%s", path);
-            CLI_LINES(run.out, path, j < 2);
-        }
-    }
-}
-
 Test(cli_sweep, stdout_that_cannot_be_written_is_an_error)
 {
     static const char *const lines[] = {"list",
