@@ -122,20 +122,6 @@ Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
               "note: batch 512: activations", 1);
 }
 
-Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark, CLI_NO_NEW_CODE)
-{
-    const char *line = "$AR predict --gpus 4 --algorithm ring --engine closed --format csv "
-                       "--cluster ./c.topo --trace ./t.csv --framework ./f.csv";
-    cli_good("cp trace.csv t.csv; cp cluster.topo c.topo; printf "
-             "'# description = x\\nterm,value,source\\ncycle.time,1ms,a\\n' >f.csv");
-    const char *plain = cli_good("%s", line).out;
-    cli_good("for f in t.csv c.topo f.csv; do printf '\\357\\273\\277' | cat - $f >x; mv x $f; "
-             "done");
-    CLI_LINES(cli_read("t.csv"), "\xef\xbb\xbf", 1);
-    struct cli_table *marked = cli_table(cli_good("%s", line).out);
-    CLI_CELL(marked, 1, "iteration_s", cli_cell(cli_table(plain), 1, "iteration_s"));
-}
-
 Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)
 {
     const char *alone = cli_good("$AR explain " STEP "--bucket one").out;

@@ -129,23 +129,6 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
     cr_expect_float_eq(cli_number(csv, 3, "time_s"), sum_s, 1e-7 * sum_s);
 }
 
-Test(cli_train, formats_have_the_same_values)
-{
-    const char *csv = cli_good("$AR train example --format csv").out;
-    const char *json = cli_good("$AR train example --format json").out;
-    const char *text = cli_good("COLUMNS=160 $AR train example").out;
-    struct cli_table *table = cli_table(csv);
-    for (size_t i = 1; i < table->rows_count; i++) {
-        char found[64];
-        snprintf(found, sizeof found, "\"time_s\": %s,", cli_cell(table, i, "time_s"));
-        CLI_HAS(json, found);
-        snprintf(found, sizeof found, " %.3f ", cli_number(table, i, "time_s"));
-        CLI_HAS(text, found);
-    }
-    CLI_LINES(text, "(ms)", 1);
-    CLI_LINES(json, "\"phase\": \"total\"", 1);
-}
-
 /* The published time stands beside the prediction for the GPUs of the file, not for others. */
 Test(cli_train, what_a_run_took_is_said_beside_its_prediction)
 {

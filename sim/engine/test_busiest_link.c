@@ -56,15 +56,3 @@ Test(busiest_link, is_what_the_recurrence_and_the_closed_form_wait_for)
         expect_slower_on(machines[i], &ar_engine_closed);
     }
 }
-
-/* 102.3 % of the estimate before it waited; the simulation takes 6.576 ms. */
-Test(busiest_link, of_a_torus_on_four_channels_is_busy_all_the_time_in_an_estimate)
-{
-    struct ar_collective torus = support_on("abci-v100", "torus2d", 8, 8);
-    torus.element_bytes = 2;
-    torus.channels = 4;
-    double time_s = trials_time(&torus, &ar_engine_recurrence, 25550000);
-    uint64_t elements = 25550000;
-    cr_expect_float_eq(time_s, 6.566e-3, 1e-6, "%.9g s", time_s);
-    cr_expect_float_eq(support_busiest_s(&torus, &elements, 1) / (time_s - 8.4e-6), 1, 1e-5);
-}

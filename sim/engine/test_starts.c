@@ -62,16 +62,6 @@ Test(starts, of_each_rank_are_those_of_the_simulation_where_sharing_is_static,
     expect_equal_finishes(&column);
 }
 
-Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_400_ranks)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 400 / AR_TEST_STRIDE, 1);
-    expect_equal_finishes(&ring);
-    ring = support_collective(abci, "ring", 256 / AR_TEST_STRIDE, 1);
-    ring.channels = 2;
-    expect_equal_finishes(&ring);
-}
-
 Test(starts, that_differ_are_estimates_where_phases_may_overlap)
 {
     struct ar_collective torus = support_on("flat", "torus2d", 8, 8);

@@ -141,15 +141,24 @@ static void expect_near(const struct ar_collective *tree, uint64_t elements, dou
 }
 
 /* Of 15 hops of a chain no more than 8 carry one of the 8 parts. If all of them shared the ports,
- * large payloads would take 2.8 times as long on one node. */
-Test(tree_engines, stay_near_the_simulation_on_long_chains)
+ * large payloads would take 2.8 times as long on one node. On abci children share the port of their
+ * parent. */
+Test(tree_engines, stay_near_the_simulation_on_long_chains_and_where_children_share_a_port)
 {
-    struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
-    for (uint32_t nodes = 1; nodes <= 2; nodes++) {
-        for (uint64_t elements = 32768; elements <= 16777216; elements *= 8) {
-            struct ar_collective tree = support_collective(dgx2, "tree", 16, nodes);
-            tree.channels = 16;
-            expect_near(&tree, elements, -0.01, 0.25);
+    static const struct {
+        const char *cluster;
+        uint32_t x, nodes_max, nodes_step, nodes_min;
+        double max;
+    } cases[] = {{"dgx2-v100", 16, 2, 1, 1, 0.25}, {"abci-v100", 4, 24, 7, 3, 0.1}};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_cluster *cluster = support_cluster(cases[i].cluster, NULL);
+        for (uint32_t nodes = cases[i].nodes_min; nodes <= cases[i].nodes_max;
+             nodes += cases[i].nodes_step) {
+            for (uint64_t elements = 1000; elements < 30000000; elements *= 30) {
+                struct ar_collective tree = support_collective(cluster, "tree", cases[i].x, nodes);
+                tree.channels = cases[i].x;
+                expect_near(&tree, elements, -0.01, cases[i].max);
+            }
         }
     }
 }
@@ -167,19 +176,6 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
             double time_s = trials_time(&tree, engine, 32);
             cr_expect(support_near(time_s, expected_s, 1e-3), "%s, %u nodes: %.9g s, by hand %.9g",
                       engine->name, 1u << logarithm, time_s, expected_s);
-        }
-    }
-}
-
-/* Where children share the port of their parent. */
-Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t nodes = 3; nodes <= 24; nodes += 7) {
-        for (uint64_t elements = 1000; elements < 30000000; elements *= 30) {
-            struct ar_collective tree = support_collective(abci, "tree", 4, nodes);
-            tree.channels = 4;
-            expect_near(&tree, elements, -0.01, 0.1);
         }
     }
 }
