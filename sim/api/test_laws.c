@@ -84,9 +84,12 @@ static const struct value_row every_cluster[] = {
     MICROS("pcie.latency", 0.5, 5),       {NULL, NULL, UNIT_WORD, 0, 0, 0},
 };
 
-/* The messages of one cluster in three cost a gap. */
+/* The messages of one cluster in three cost a gap, and the more the larger they are. */
 static const struct value_row gaps[] = {
-    MICROS("net.message_gap", 0.2, 3),
+    MICROS("net.message_gap", 0.2, 3),  MICROS("net.latency_1KiB", 0, 1),
+    MICROS("net.latency_8KiB", 1, 2),   MICROS("net.latency_64KiB", 2, 3),
+    MICROS("net.latency_512KiB", 3, 5), COST("gpu.reduce_cost_large", 0, 10),
+    COST("gpu.copy_cost", 0, 10),       COST("gpu.fresh_cost", 0, 80),
     {NULL, NULL, UNIT_WORD, 0, 0, 0},
 };
 

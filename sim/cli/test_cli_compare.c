@@ -35,31 +35,6 @@ Test(cli_compare, rows_are_what_the_engine_predicts_and_errors_what_they_are_cal
     }
 }
 
-/* At 80 places there is none for them, at 95 for the band. */
-Test(cli_compare, a_narrow_table_has_both_ends_of_a_band_or_none)
-{
-    static const struct {
-        const char *options;
-        bool has_band, has_own;
-    } rows[] = {{"", false, false},
-                {"COLUMNS=95", true, false},
-                {"COLUMNS=200", true, true},
-                {"COLUMNS=20 ARGS='--columns all'", true, true}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *table = cli_good("unset COLUMNS; export %s; $AR compare abci.csv --cluster "
-                                     "fitted.topo $ARGS",
-                                     rows[i].options)
-                                .out;
-        cr_expect_eq(strstr(table, "  low  ") != NULL, rows[i].has_band, "%s", table);
-        cr_expect_eq(strstr(table, "  high  ") != NULL, rows[i].has_band, "%s", table);
-        cr_expect_eq(strstr(table, "NCCL's own  error") != NULL, rows[i].has_own, "%s", table);
-    }
-    CLI_HAS(cli_good("$AR compare abci.csv --cluster fitted.topo --format csv --columns "
-                     "nodes,high_s")
-                .out,
-            "nodes,high_s\n1,");
-}
-
 /* Calibrate judges by the same rows. */
 Test(cli_compare, the_summary_is_that_of_calibrate)
 {
@@ -99,10 +74,6 @@ Test(cli_compare, pictures_lie_beside_their_data, CLI_NO_NEW_CODE)
     const char *picture = cli_read("deep/er/compare_time.svg");
     CLI_HAS(picture, "32 GPUs (8 nodes), held out", "cluster fitted, predicted by engine library",
             "time of one all-reduce (us)");
-    /* The script draws the same picture again by itself. */
-    cli_good("cd deep/er && cp compare_error.svg kept && "
-             "LC_ALL=C.UTF-8 gnuplot compare_error.gp && cmp kept "
-             "compare_error.svg");
     cr_expect_eq(cli_table(cli_read("deep/er/accuracy.csv"))->rows_count, 1 + 4 + 2);
 }
 

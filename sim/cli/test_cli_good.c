@@ -128,19 +128,6 @@ Test(cli, quiet_leaves_stderr_empty_and_changes_no_data)
     cr_expect_str_empty(quiet.err);
 }
 
-Test(cli, a_payload_list_gives_a_row_each)
-{
-    struct cli_table *table =
-        cli_rows("allreduce --cluster flat --gpus 4 --algorithm ring --payload "
-                 "2B,1MB,1KiB:16KiB:x4,1MB:2MB:+500kB,1MB");
-    static const char *const sizes[] = {"2",     "1000000", "1024",   "4096",
-                                        "16384", "1500000", "2000000"};
-    cr_assert_eq(table->rows_count, 1 + sizeof sizes / sizeof sizes[0]);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        CLI_CELL(table, i + 1, "payload_bytes", sizes[i], "trace", "", "status", "ok");
-    }
-}
-
 Test(cli, files_of_any_name_are_taken_by_path)
 {
     cli_good("mkdir \"a b\"; cp cluster.topo \"a b/it's.topo\"; cp trace.csv 'a b/\"q\", x.csv'; "
@@ -161,34 +148,6 @@ Test(cli, shipped_files_beside_the_program_come_first)
         "in/bin/allreckon link");
     struct cli_run run = cli_good("env -i ./link list clusters");
     CLI_COUNTS(run.out, {"only-here", 1}, {"flat", 0});
-}
-
-Test(cli, export_writes_a_platform_with_a_host_per_gpu)
-{
-    struct cli_run run =
-        cli_good("$AR export --format simgrid-xml --cluster abci-v100 --gpus 17 --out p.xml");
-    cr_expect_str_empty(run.out);
-    const char *platform = cli_read("p.xml");
-    cr_expect_eq(strncmp(platform, "<?xml", 5), 0);
-    CLI_LINES(platform, "<host id=\"gpu-", 20); /* five nodes of four GPUs */
-    CLI_COUNTS(platform, {"<zone ", cli_lines_with(platform, "</zone>")}, {"</platform>", 1});
-    cr_expect_str_eq(cli_good("$AR export --format simgrid-xml --cluster abci-v100 --gpus 17").out,
-                     platform);
-}
-
-/* Eight parts go up and down the 7 hops of two trees; what 100 % is does not depend on them. */
-Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone, CLI_NO_NEW_CODE)
-{
-    double full[2];
-    for (size_t i = 0; i < 2; i++) {
-        struct cli_table *table = cli_rows("predict " STEP " --gpus 8 --channels 1 --bucket one "
-                                           "--algorithm %s",
-                                           i == 0 ? "ring" : "tree");
-        full[i] = cli_number(table, 1, "samples_per_s") / cli_number(table, 1, "efficiency_frac");
-        CLI_CELL(table, 1, "channels", "1");
-        cr_expect_eq(atoi(cli_cell(table, 1, "messages_count")), i == 0 ? 8 * 14 : 2 * 2 * 8 * 7);
-    }
-    cr_expect_float_eq(full[0], full[1], 1e-6 * full[0]);
 }
 
 Test(cli, verify_proves_the_algorithms)

@@ -259,12 +259,6 @@ Test(cli_resume, a_header_that_was_cut_short_is_no_journal_yet, CLI_NO_NEW_CODE)
     cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 1 + 21);
 }
 
-Test(cli_resume, without_a_journal_it_starts_from_the_beginning)
-{
-    struct cli_run run = cli_good(SWEEP "--out new --resume");
-    CLI_LINES(run.err, "note: 0 of 27 rows are there, 27 to compute", 1);
-}
-
 /* A journal that must not be changed, the command that finds it, and its error. */
 Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
 {

@@ -118,11 +118,7 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
     CLI_CELL(csv, 2, "run", "mine", "phase", "2");
     CLI_CELL(csv, 2, "steps_count", "2145"); /* 5.5 epochs of 390 */
     CLI_CELL(csv, 2, "batch_total", "128");
-    static const char *const same[] = {"iteration_s", "samples_per_s", "efficiency_frac", "shape",
-                                       "cluster",     "engine",        "baseline"};
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
-        cr_expect_str_eq(cli_cell(csv, 2, same[i]), cli_cell(step, 1, same[i]), "%s", same[i]);
-    }
+    CLI_CELL(csv, 2, "iteration_s", cli_cell(step, 1, "iteration_s"));
     CLI_CELL(csv, 3, "phase", "total");
     cr_expect_str_empty(cli_cell(csv, 3, "batch_per_gpu"));
     double sum_s = cli_number(csv, 1, "time_s") + cli_number(csv, 2, "time_s");
