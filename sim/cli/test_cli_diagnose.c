@@ -4,9 +4,10 @@
 
 #include "test_cli.h"
 
-#define STEP                                                                                       \
-    "diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 --global-batch "  \
-    "128 --precision bf16 --recompute full --quiet "
+#define JOB                                                                                        \
+    " --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 --global-batch 128 "      \
+    "--precision bf16 --recompute full --quiet "
+#define STEP "diagnose" JOB
 
 TestSuite(cli_diagnose, .init = cli_enter, .fini = cli_leave);
 
@@ -22,9 +23,7 @@ Test(cli_diagnose, mfu_is_of_the_dense_peak_with_and_without_the_pairs_behind_a_
     cr_expect_float_eq(cli_number(table, 1, "mfu_frac"), (6 * weights + attention) * rate, 2e-4);
     cr_expect_float_eq(cli_number(table, 1, "mfu_causal_frac"),
                        (6 * weights + attention / 2) * rate, 2e-4);
-    struct cli_table *step =
-        cli_rows("predict --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 "
-                 "--global-batch 128 --precision bf16 --recompute full --quiet");
+    struct cli_table *step = cli_rows("predict" JOB);
     CLI_CELL(table, 2, "iteration_s", cli_cell(step, 1, "iteration_s"));
     CLI_CELL(table, 2, "mfu_frac", cli_cell(step, 1, "mfu_frac"));
 }
@@ -64,10 +63,7 @@ Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named, CLI_NO_NEW_CO
         {"unfused", "--attention unfused"},
     };
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
-        struct cli_table *step =
-            cli_rows("predict --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 "
-                     "--global-batch 128 --precision bf16 --recompute full --quiet %s",
-                     causes[i].options);
+        struct cli_table *step = cli_rows("predict" JOB "%s", causes[i].options);
         struct cli_table *table = cli_rows(STEP "--step-s %s", cli_cell(step, 1, "iteration_s"));
         CLI_CELL(table, 3, "name", causes[i].name);
         cr_expect_float_eq(cli_number(table, 3, "ratio"), 1, 1e-6);

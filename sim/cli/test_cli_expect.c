@@ -7,13 +7,17 @@
 #define FIXTURE AR_TEST_SOURCE_DIR "/traces/logs/fixtures/"
 #define FITTED  " --cluster abci-v100-nccl2.8"
 
+/* Writes measured times that an action of awk changes. */
+static void write_changed(const char *path, const char *action)
+{
+    cli_good("awk -F, 'BEGIN {OFS = \",\"} %s {print}' %s >%s", action, CLI_MEASURED, path);
+}
+
 /* slow.csv: the times of several nodes are doubled from 1 MiB on. */
 static void enter_expect(void)
 {
     cli_enter_measured();
-    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[248]/ && $3 >= 1048576 {$4 *= 2; $5 *= 2} {print}' "
-             "%s >slow.csv",
-             CLI_MEASURED);
+    write_changed("slow.csv", "/^[248]/ && $3 >= 1048576 {$4 *= 2; $5 *= 2}");
 }
 
 TestSuite(cli_expect, .init = enter_expect, .fini = cli_leave);
@@ -98,9 +102,7 @@ Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
 /* Without NVLinks small calls in a node take longer, too: hops by PCIe do. */
 Test(cli_expect, missing_nvlinks_slow_small_calls_of_a_node_too, CLI_NO_NEW_CODE)
 {
-    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^1,/ {f = $3 < 131072 ? 1.7 : 4; $4 *= f; $5 *= f} "
-             "{print}' %s >pcie.csv",
-             CLI_MEASURED);
+    write_changed("pcie.csv", "/^1,/ {f = $3 < 131072 ? 1.7 : 4; $4 *= f; $5 *= f}");
     cli_good("$AR expect pcie.csv" FITTED " --out out");
     struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
     struct cli_table *rows = cli_table(cli_read("out/expect.csv"));
@@ -196,8 +198,7 @@ Test(cli_expect, the_first_suspect_is_what_was_changed)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += AR_TEST_STRIDE) {
         if (cases[i].change != NULL) {
-            cli_good("awk -F, 'BEGIN {OFS = \",\"} %s {print}' %s >changed.csv", cases[i].change,
-                     CLI_MEASURED);
+            write_changed("changed.csv", cases[i].change);
         }
         cli_good("$AR expect %s --out out --force", cases[i].what);
         struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
@@ -252,9 +253,7 @@ Test(cli_expect, a_cluster_may_be_an_argument_and_a_log_of_one_size_rests_on_lit
 /* Every second row is in milliseconds. */
 Test(cli_expect, rows_of_other_units_are_not_called_slow_alone)
 {
-    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^8,32,(1048576|4194304),/ {$4 *= 1000; $5 *= 1000} "
-             "{print}' %s >mixed.csv",
-             CLI_MEASURED);
+    write_changed("mixed.csv", "/^8,32,(1048576|4194304),/ {$4 *= 1000; $5 *= 1000}");
     CLI_HAS(cli_good("$AR expect mixed.csv" FITTED).out, "(check the units of these rows)");
 }
 
