@@ -35,12 +35,6 @@ Test(cli_terms, rows_name_what_was_asked_for_and_options_win_over_the_frameworks
         {"--term step.floor=1ms --samples-per-s-at 32=1000", "settings",
          "term=step.floor=1ms samples-per-s-at=32=1000"},
         {"--framework mxnet-horovod", "bucket", "groups:16"},
-        {"--framework mxnet-horovod --bucket one", "bucket", "one"},
-        {"", "bucket", "ddp"},
-        {"--framework horovod --term fusion.rule=1MiB", "bucket", "1MiB"},
-        {"--term jitter=0.03", "jitter_frac", "0.03"},
-        {"--term jitter=0.03", "iterations_count", "20"},
-        {"--term jitter=0.03 --jitter 0", "jitter_frac", "0"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_str_eq(step_text(rows[i].options, rows[i].column), rows[i].text, "%s",
@@ -130,18 +124,6 @@ Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_redu
         cli_good("$AR explain " STEP "--bucket groups:1 --term cycle.time=1ms --jitter 0.05").out;
     CLI_HAS(waits, " ms, all exposed, and ");
     CLI_LACKS(waits, "hide behind");
-}
-
-Test(cli_terms, the_list_has_all_frameworks_and_terms)
-{
-    struct cli_run run = cli_good("$AR list frameworks");
-    static const char *const names[] = {
-        "none",        "horovod", "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5", "nnl",
-        "pytorch-ddp", "typical", "cycle.time",  "gpu.sms",       "wire.precision"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        CLI_HAS(run.out, names[i]);
-    }
-    CLI_LACKS(run.out, "cannot be read");
 }
 
 /* The cost of a term in the table of terms, ms. */

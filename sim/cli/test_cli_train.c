@@ -217,10 +217,3 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     cr_expect_eq(cli_files_count(), files + 1); /* bad.run.csv */
 }
-
-Test(cli_train, list_runs_shows_titles)
-{
-    const char *out = cli_good("$AR list runs").out;
-    CLI_HAS(out, "sony-v1-2176 ", "3456 V100");
-    CLI_LINES(out, "cannot be read", 0);
-}

@@ -272,27 +272,6 @@ Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_a
     cr_expect(machines >= 30 && libraries >= 20 / AR_TEST_STRIDE, "%zu, %zu", machines, libraries);
 }
 
-/* Six rounds of messages of 1 and 64 KiB: the gap, and what latencies grow by up to that size. */
-Test(cli_machines, processes_on_cpus_pay_for_messages)
-{
-    static const char *const clusters[] = {"mn5-cpu", "fugaku", "leonardo-cpu", "lumi-cpu"};
-    for (size_t i = 0; i < sizeof clusters / sizeof clusters[0]; i++) {
-        static const char line[] =
-            "allreduce --cluster %s --gpus 64 --algorithm recursive-doubling "
-            "--payload 1KiB,64KiB --quiet%s";
-        struct cli_table *paid = cli_rows(line, clusters[i], "");
-        struct cli_table *bare = cli_rows(
-            line, clusters[i],
-            " --set net.message_gap=0s --set net.latency_1KiB=0s --set net.latency_8KiB=0s "
-            "--set net.latency_64KiB=0s --set net.latency_512KiB=0s");
-        for (size_t row = 1; row <= 2; row++) {
-            cr_expect_float_eq(cli_number(paid, row, "allreduce_s") -
-                                   cli_number(bare, row, "allreduce_s"),
-                               6 * (row == 1 ? 0.7e-6 : 4.7e-6), 1e-11, "%s", clusters[i]);
-        }
-    }
-}
-
 Test(cli_machines, a_job_of_fugaku_has_a_torus_of_its_own)
 {
     static const char line[] = "$AR allreduce --cluster fugaku --gpus 64 --algorithm ring "

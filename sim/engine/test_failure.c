@@ -122,11 +122,6 @@ static bool leave_no_descriptor_to_simgrid(void)
     return limit(RLIMIT_NOFILE, 5);
 }
 
-Test(failure, a_platform_that_cannot_be_loaded_is_an_error_that_names_the_cause)
-{
-    expect_failure(run_limited(16, leave_no_descriptor_to_simgrid), AR_INTERNAL, "Unable to open");
-}
-
 static bool leave_one_file(void)
 {
     return limit(RLIMIT_NOFILE, 4);
@@ -137,23 +132,10 @@ static bool leave_no_descriptor(void)
     return limit(RLIMIT_NOFILE, 3);
 }
 
-Test(failure, too_few_descriptors_are_an_error_and_none_is_lost)
-{
-    expect_failure(run_limited(16, leave_one_file), AR_NO_MEMORY,
-                   "platform in memory: Too many open files");
-    expect_failure(run_limited(16, leave_no_descriptor), AR_NO_MEMORY, "Too many open files");
-}
-
 static bool leave_no_room_for_files(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     return limit(RLIMIT_FSIZE, 100);
-}
-
-Test(failure, a_platform_that_cannot_be_written_is_an_error)
-{
-    expect_failure(run_limited(16, leave_no_room_for_files), AR_NO_MEMORY,
-                   "cannot hold the platform in memory: File too large");
 }
 
 /* Root may always fork, hence the change of user. */
@@ -162,9 +144,23 @@ static bool leave_no_process(void)
     return (geteuid() != 0 || setuid(65534) == 0) && limit(RLIMIT_NPROC, 0);
 }
 
-Test(failure, a_simulation_that_cannot_be_forked_is_an_error)
+Test(failure, what_a_simulation_lacks_is_an_error_that_names_it)
 {
-    expect_failure(run_limited(16, leave_no_process), AR_NO_MEMORY, "cannot fork a simulation");
+    static const struct {
+        bool (*limit)(void);
+        enum ar_status status;
+        const char *cause;
+    } cases[] = {
+        {leave_no_descriptor_to_simgrid, AR_INTERNAL, "Unable to open"},
+        {leave_one_file, AR_NO_MEMORY, "platform in memory: Too many open files"},
+        {leave_no_descriptor, AR_NO_MEMORY, "Too many open files"},
+        {leave_no_room_for_files, AR_NO_MEMORY,
+         "cannot hold the platform in memory: File too large"},
+        {leave_no_process, AR_NO_MEMORY, "cannot fork a simulation"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect_failure(run_limited(16, cases[i].limit), cases[i].status, cases[i].cause);
+    }
 }
 
 /* 64 MB more than the process has; the stacks of 1024 actors take 128 MB. */

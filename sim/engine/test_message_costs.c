@@ -145,23 +145,3 @@ Test(message_costs, are_those_of_messages_between_nodes)
     collective.cluster = support_cluster("abci-v100", NULL);
     cr_expect_gt(simulated_s, trials_time(&collective, &ar_engine_recurrence, 80000) + 5e-6);
 }
-
-Test(message_costs, make_many_small_messages_dearer_than_few)
-{
-    const char *free_settings[] = {"net.latency=2us", "hca.bandwidth=25GB/s", NULL};
-    const char *settings[] = {"net.latency=2us", "hca.bandwidth=25GB/s", "net.message_gap=0.4us",
-                              NULL};
-    struct ar_collective direct =
-        support_collective(support_cluster("flat", settings), "direct", 64, 1);
-    struct ar_collective doubling =
-        support_collective(support_cluster("flat", settings), "recursive-doubling", 64, 1);
-    /* 63 messages of 10 kB and 4 bytes each way, twice; six in turn */
-    double direct_s = 2 * (2e-6 + 63 * 10004 / 25e9);
-    double doubling_s = 6 * (2e-6 + 10256 / 25e9);
-    cr_expect(support_near(trials_time(&direct, &ar_engine_recurrence, 64), direct_s, 1e-9));
-    cr_expect(support_near(trials_time(&doubling, &ar_engine_recurrence, 64), doubling_s, 1e-9));
-    cr_expect_gt(direct_s, doubling_s);
-    direct.cluster = doubling.cluster = support_cluster("flat", free_settings);
-    cr_expect_lt(trials_time(&direct, &ar_engine_recurrence, 64),
-                 trials_time(&doubling, &ar_engine_recurrence, 64));
-}

@@ -269,14 +269,6 @@ Test(reproduce, a_family_has_what_another_tool_states_of_its_rows)
     CLI_CELL(families, families->rows_count - 1, "peer", "");
 }
 
-Test(reproduce, list_has_the_rows_of_the_shipped_tables)
-{
-    const char *out = cli_good("$AR list published").out;
-    cr_expect_eq(cli_lines_with(out, "sony-v1-1088"), 1, "%s", out);
-    cr_expect_gt(cli_lines_with(out, " (not predicted)"), 0, "%s", out);
-    cr_expect_eq(cli_lines_with(out, "cannot be read"), 0, "%s", out);
-}
-
 Test(reproduce, a_context_row_is_listed_and_not_judged)
 {
     cli_write("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");

@@ -40,23 +40,6 @@ Test(row, a_note_is_one_line_whatever_it_quotes)
     free(text);
 }
 
-Test(row, an_empty_row_is_empty_in_csv_and_null_in_json)
-{
-    struct ar_row row;
-    ar_record_clear(ar_row_columns, &row);
-    char *csv = written(AR_FORMAT_CSV, &row, 1);
-    char *json = written(AR_FORMAT_JSON, &row, 1);
-    const char *line = strchr(csv, '\n') + 1;
-    cr_expect_eq(strspn(line, ","), strlen(line) - 1, "%s", line);
-    size_t names = 0, nulls = 0;
-    for (const char *at = json; (at = strstr(at, "\": ")) != NULL; at++) {
-        names++;
-        nulls += strncmp(at, "\": null", 7) == 0;
-    }
-    cr_expect_eq(names, strlen(line), "as many names as columns");
-    cr_expect_eq(nulls, names);
-}
-
 Test(row, a_table_says_why_a_row_has_no_result)
 {
     struct ar_row row = row_named("c");
