@@ -528,7 +528,6 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
         {"P --gpus 8 --payload 1MB", "boxing: found 1 arguments; expected FROM TO"},
         {"P X --gpus 8 --payload 1MB", "X: found \"X\"; expected S0"},
         {"P B --mesh a=2,b=4 --payload 1MB", "P: found P for 2 axes"},
-        {"P B --gpus 8", "option --payload is missing"},
         {"P B --mesh a=2 --to-gpus 2 --payload 1MB", "--to-gpus: found with --mesh"},
         {"P B --gpus 8 --to-gpus 1000 --payload 1MB --cluster v100-8gpu-1edr", "--gpus: found"},
         {"P B --gpus 8 --payload 3B --cluster flat", "3 bytes"},
@@ -599,8 +598,6 @@ Test(cli_layout, wrong_lines_are_one_line)
         {GPT3 "--mesh dp=1,tp=8 --global-batch 16777217",
          "expected a whole number from 1 to 16777216"},
         {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
-        {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --lora 8",
-         "--lora: found with a trace; expected none there"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --micro-batch 1,2",
          "--micro-batch: found \"1,2\"; expected a whole number from 1 to 4294967295; a list is "
          "for "

@@ -135,31 +135,25 @@ static struct background start_until_one_row(void)
     return sweep;
 }
 
-/* Kills the worker of the largest point or the simulation it runs; that row says so, the other one
- * is there. */
-static void expect_one_lost(bool kills_simulation, const char *reason)
+/* That row says so, the other one is there. */
+Test(cli_stop, a_killed_worker_or_simulation_costs_one_row)
 {
-    struct background sweep = start_until_one_row();
-    pid_t victim = wait_for_child(sweep.process);
-    pid_t simulation = wait_for_child(victim);
-    kill(kills_simulation ? simulation : victim, SIGKILL);
-    cr_expect_eq(finish_sweep(&sweep), 70);
-    struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
-    cr_assert_eq(table->rows_count, 3);
-    CLI_CELL(table, 1, "status", "ok");
-    CLI_HAS(cli_cell(table, 2, "status"), reason);
-    CLI_CELL(table, 2, "gpus", "1024", "nodes", "256", "iteration_s", "");
-    CLI_LINES(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024", 1);
-}
-
-Test(cli_stop, a_killed_worker_costs_one_row)
-{
-    expect_one_lost(false, "the worker process ended with signal 9");
-}
-
-Test(cli_stop, a_killed_simulation_costs_one_row)
-{
-    expect_one_lost(true, "the simulation was ended by signal 9");
+    for (int i = 0; i < 2; i++) {
+        bool kills_simulation = i == 1;
+        struct background sweep = start_until_one_row();
+        pid_t worker = wait_for_child(sweep.process), simulation = wait_for_child(worker);
+        kill(kills_simulation ? simulation : worker, SIGKILL);
+        cr_expect_eq(finish_sweep(&sweep), 70);
+        struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
+        cr_assert_eq(table->rows_count, 3);
+        CLI_CELL(table, 1, "status", "ok");
+        CLI_HAS(cli_cell(table, 2, "status"), kills_simulation
+                                                  ? "the simulation was ended by signal 9"
+                                                  : "the worker process ended with signal 9");
+        CLI_CELL(table, 2, "gpus", "1024", "nodes", "256", "iteration_s", "");
+        CLI_LINES(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024", 1);
+        cli_good("rm -r o");
+    }
 }
 
 Test(cli_stop, a_signal_leaves_the_rows_that_are_done)

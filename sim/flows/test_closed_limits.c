@@ -4,49 +4,36 @@
 
 #include "test_support.h"
 
-static void expect_why(const struct ar_collective *collective, uint64_t elements, const char *why)
-{
-    struct ar_closed_time time = support_closed(collective, elements);
-    cr_expect_str_eq(time.why, why, "%s %ux%u, %u channels, %lu elements: \"%s\"",
-                     collective->algorithm->name, collective->shape.x, collective->shape.y,
-                     collective->channels, (unsigned long)elements, time.why);
-    cr_expect_eq(time.exact, why[0] == '\0');
-}
+#define DIFFER "the hops of a phase differ"
+#define SIZES  "messages of different sizes share a link"
 
-Test(closed_limits, it_is_exact_where_all_hops_are_alike)
+Test(closed_limits, it_is_exact_where_all_hops_are_alike_and_says_why_it_is_not)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective collective = support_collective(abci, "ring", 4, 1);
-    expect_why(&collective, 1001, "");
-    collective = support_collective(abci, "hierarchical", 4, 8);
-    expect_why(&collective, 1001, "");
-    collective = support_collective(abci, "torus2d", 4, 8);
-    expect_why(&collective, 320, "");
-}
-
-Test(closed_limits, it_says_that_the_hops_of_a_ring_across_nodes_differ)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    static const char *const why = "the hops of a phase differ";
-    struct ar_collective collective = support_collective(abci, "ring", 16, 1);
-    expect_why(&collective, 1600, why);
-    collective = support_collective(abci, "torus2d", 8, 4);
-    expect_why(&collective, 3200, why);
-    collective = support_collective(abci, "hierarchical", 8, 4);
-    expect_why(&collective, 3200, why);
-}
-
-Test(closed_limits, it_says_that_messages_of_different_sizes_share_a_link)
-{
-    static const char *const why = "messages of different sizes share a link";
-    struct ar_collective collective = support_on("abci-v100", "torus2d", 4, 8);
-    expect_why(&collective, 321, why);
-    collective = support_on("flat", "ring", 8, 1);
-    collective.channels = 2;
-    expect_why(&collective, 17, why);
-    expect_why(&collective, 16, "");
-    collective.channels = 1;
-    expect_why(&collective, 17, "");
+    static const struct {
+        const char *cluster, *algorithm;
+        uint32_t x, y, channels;
+        uint64_t elements;
+        const char *why; /* "": it is exact */
+    } cases[] = {
+        {"abci-v100", "ring", 4, 1, 1, 1001, ""},
+        {"abci-v100", "hierarchical", 4, 8, 1, 1001, ""},
+        {"abci-v100", "torus2d", 4, 8, 1, 320, ""},
+        {"abci-v100", "ring", 16, 1, 1, 1600, DIFFER},
+        {"abci-v100", "torus2d", 8, 4, 1, 3200, DIFFER},
+        {"abci-v100", "hierarchical", 8, 4, 1, 3200, DIFFER},
+        {"abci-v100", "torus2d", 4, 8, 1, 321, SIZES},
+        {"flat", "ring", 8, 1, 2, 17, SIZES},
+        {"flat", "ring", 8, 1, 2, 16, ""},
+        {"flat", "ring", 8, 1, 1, 17, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_collective collective =
+            support_on(cases[i].cluster, cases[i].algorithm, cases[i].x, cases[i].y);
+        collective.channels = cases[i].channels;
+        struct ar_closed_time time = support_closed(&collective, cases[i].elements);
+        cr_expect_str_eq(time.why, cases[i].why, "case %zu: \"%s\"", i, time.why);
+        cr_expect_eq(time.exact, cases[i].why[0] == '\0', "case %zu", i);
+    }
 }
 
 static void expect_refused(const struct ar_collective *collective, const char *expected)

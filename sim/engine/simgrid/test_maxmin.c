@@ -71,27 +71,22 @@ static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size
     }
 }
 
-Test(maxmin, random_flows_on_racks_share_as_in_simgrid)
+Test(maxmin, random_flows_share_as_in_simgrid)
 {
-    struct ar_cluster *cluster = load("abci-v100");
-    for (uint32_t seed = 1; seed <= 20; seed += AR_TEST_STRIDE) {
-        check_pattern(cluster, 70, FLOWS_MAX, seed);
-    }
-}
-
-Test(maxmin, few_flows_on_few_nodes_share_as_in_simgrid)
-{
-    struct ar_cluster *cluster = load("abci-v100");
-    for (uint32_t seed = 100; seed < 140; seed += AR_TEST_STRIDE) {
-        check_pattern(cluster, 2, 1 + seed % 24, seed);
-    }
-}
-
-Test(maxmin, random_flows_on_one_switch_share_as_in_simgrid)
-{
-    struct ar_cluster *cluster = load("flat");
-    for (uint32_t seed = 200; seed < 220; seed += AR_TEST_STRIDE) {
-        check_pattern(cluster, 24, 100, seed);
+    static const struct {
+        const char *cluster;
+        uint32_t nodes, first_seed, last_seed;
+        size_t flows; /* 0: a few, by the seed */
+    } cases[] = {{"abci-v100", 70, 1, 20, FLOWS_MAX},
+                 {"abci-v100", 2, 100, 139, 0},
+                 {"flat", 24, 200, 219, 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_cluster *cluster = load(cases[i].cluster);
+        for (uint32_t seed = cases[i].first_seed; seed <= cases[i].last_seed;
+             seed += AR_TEST_STRIDE) {
+            size_t flows = cases[i].flows > 0 ? cases[i].flows : 1 + seed % 24;
+            check_pattern(cluster, cases[i].nodes, flows, seed);
+        }
     }
 }
 
