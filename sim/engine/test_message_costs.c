@@ -13,9 +13,8 @@ static const struct ar_call calls[] = {{.ready_s = 0, .elements = 96 * 2520},
 enum { COUNTS = sizeof calls / sizeof calls[0] };
 
 #define COSTS                                                                                      \
-    "net.message_gap=0.12us", "net.latency_1KiB=1us", "net.latency_8KiB=2us",                      \
-        "net.latency_64KiB=3us", "net.latency_512KiB=5us", "gpu.reduce_cost_large=9ps/B",          \
-        "gpu.copy_cost=6ps/B", "gpu.fresh_cost=80ps/B"
+    "net.message_gap=0.12us net.latency_1KiB=1us net.latency_8KiB=2us net.latency_64KiB=3us "      \
+    "net.latency_512KiB=5us gpu.reduce_cost_large=9ps/B gpu.copy_cost=6ps/B gpu.fresh_cost=80ps/B"
 
 /* Where messages of unlike sizes go at once, the largest stands for all. */
 static double tolerance(const struct ar_collective *collective, uint64_t elements)
@@ -51,13 +50,9 @@ static void expect_equal(const struct ar_collective *collective)
 Test(message_costs, are_the_same_for_every_engine_and_algorithm)
 {
     static const uint32_t ranks[] = {3, 8};
-    const char *settings[] = {"fabric.sums=yes",
-                              "net.latency=5us",
-                              "hca.bandwidth=25GB/s",
-                              "gpu.reduce_cost=4ps/B",
-                              COSTS,
-                              NULL};
-    struct ar_cluster *flat = support_cluster("flat", settings);
+    struct ar_cluster *flat =
+        support_cluster("flat", "fabric.sums=yes net.latency=5us hca.bandwidth=25GB/s "
+                                "gpu.reduce_cost=4ps/B " COSTS);
     for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
             struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 1);
@@ -86,8 +81,8 @@ Test(message_costs, are_the_same_for_every_engine_and_algorithm)
  * sim/api/test_laws.c. */
 Test(message_costs, of_all_channels_add_up_at_an_hca)
 {
-    struct ar_collective ring = support_collective(
-        support_cluster("flat", (const char *[]){"net.message_gap=2us", NULL}), "ring", 2, 1);
+    struct ar_collective ring =
+        support_collective(support_cluster("flat", "net.message_gap=2us"), "ring", 2, 1);
     ring.channels = 8;
     double time_s = trials_time(&ring, &ar_engine_recurrence, 1024);
     ring.cluster = support_cluster("flat", NULL);
@@ -116,16 +111,13 @@ Test(message_costs, are_no_part_of_flows)
 /* The gaps of HCAs are no load of the cables between them. */
 Test(message_costs, do_not_grow_with_the_bandwidth_of_an_hca)
 {
-#define ONE_CABLE                                                                                  \
-    "rack.nodes=2", "rack.uplinks=1", "rack.uplink_bandwidth=9GB/s", "net.message_gap=2us"
-    const char *slow[] = {ONE_CABLE, "hca.bandwidth=12GB/s", NULL};
-    const char *fast[] = {ONE_CABLE, "hca.bandwidth=99GB/s", NULL};
+#define ONE_CABLE "rack.nodes=2 rack.uplinks=1 rack.uplink_bandwidth=9GB/s net.message_gap=2us "
     struct ar_collective direct = support_on("flat", "direct", 8, 1);
     for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
          engine = trials_next(engine)) {
-        direct.cluster = support_cluster("flat", slow);
+        direct.cluster = support_cluster("flat", ONE_CABLE "hca.bandwidth=12GB/s");
         double slow_s = trials_time(&direct, engine, 8 * 256);
-        direct.cluster = support_cluster("flat", fast);
+        direct.cluster = support_cluster("flat", ONE_CABLE "hca.bandwidth=99GB/s");
         cr_expect_leq(trials_time(&direct, engine, 8 * 256), slow_s * (1 + 1e-9), "%s",
                       engine->name);
     }
@@ -133,13 +125,12 @@ Test(message_costs, do_not_grow_with_the_bandwidth_of_an_hca)
 
 Test(message_costs, are_those_of_messages_between_nodes)
 {
-    const char *settings[] = {COSTS, NULL};
-    struct ar_collective collective =
-        support_collective(support_cluster("abci-v100", settings), "ring", 4, 1);
+    struct ar_cluster *dear = support_cluster("abci-v100", COSTS);
+    struct ar_collective collective = support_collective(dear, "ring", 4, 1);
     double within_s = trials_time(&collective, &ar_engine_recurrence, 80000);
     collective.cluster = support_cluster("abci-v100", NULL);
     cr_expect_eq(trials_time(&collective, &ar_engine_recurrence, 80000), within_s);
-    collective = support_collective(support_cluster("abci-v100", settings), "ring", 8, 1);
+    collective = support_collective(dear, "ring", 8, 1);
     collective.channels = 1;
     double simulated_s = trials_agree(&collective, 80000, 1e-6);
     collective.cluster = support_cluster("abci-v100", NULL);

@@ -46,8 +46,7 @@ Test(recurrence, is_the_simulation_on_one_switch)
     static const struct ar_shape shapes[] = {{.x = 4, .y = 4}, {.x = 8, .y = 2}, {.x = 2, .y = 8},
                                              {.x = 3, .y = 5}, {.x = 1, .y = 7}, {.x = 7, .y = 1},
                                              {.x = 6, .y = 4}};
-    const char *settings[] = {"gpu.reduce_cost=4ps/B", "collective.setup=7us", NULL};
-    struct ar_cluster *flat = support_cluster("flat", settings);
+    struct ar_cluster *flat = support_cluster("flat", "gpu.reduce_cost=4ps/B collective.setup=7us");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i += AR_TEST_STRIDE) {
         expect_equal(flat, "torus2d", shapes[i].x, shapes[i].y, QUEUED_S);
         expect_equal(flat, "hierarchical", shapes[i].x, shapes[i].y, APART_S);

@@ -6,7 +6,7 @@
 
 enum { LARGE = 16000000 };
 
-static struct ar_cluster *cluster_with_links(const char *name, const char *const *settings,
+static struct ar_cluster *cluster_with_links(const char *name, const char *settings,
                                              const char *slow)
 {
     struct ar_cluster *cluster = support_cluster(name, settings);
@@ -20,8 +20,8 @@ static struct ar_cluster *cluster_with_links(const char *name, const char *const
  */
 Test(slow_links, a_ring_takes_the_time_of_its_slow_link)
 {
-    const char *settings[] = {"hca.bandwidth=10GB/s", "net.latency=10us", NULL};
-    struct ar_cluster *cluster = cluster_with_links("flat", settings, "node-3.hca-0.out:4");
+    struct ar_cluster *cluster =
+        cluster_with_links("flat", "hca.bandwidth=10GB/s net.latency=10us", "node-3.hca-0.out:4");
     struct ar_collective ring = support_collective(cluster, "ring", 8, 1);
     double expected_s = 14 * (LARGE / 8 * 4.0) / (10e9 / 4) + 10e-6;
     for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
@@ -37,9 +37,8 @@ Test(slow_links, recurrence_and_simulation_agree_on_rings_with_a_slow_link)
 {
     static const char *const slow[] = {"node-1.hca-0:4", "node-2.hca-1.in:3", "rack-0.up:40",
                                        "node-0.nvlink-1-2:20", "node-1.pcie-1:9"};
-    const char *settings[] = {"rack.nodes=2", NULL};
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
-        struct ar_cluster *cluster = cluster_with_links("abci-v100", settings, slow[i]);
+        struct ar_cluster *cluster = cluster_with_links("abci-v100", "rack.nodes=2", slow[i]);
         struct ar_collective ring = support_collective(cluster, "ring", 16, 1);
         for (uint64_t elements = 1000; elements <= LARGE; elements *= 100) {
             trials_agree(&ring, elements, 1e-6);

@@ -31,10 +31,9 @@ Test(sums_engines, agree_where_no_link_is_shared)
 /* Where a rack has one cable up for four ports, the sum of the rack goes over it once. */
 Test(sums_engines, a_tree_of_switches_carries_each_sum_once)
 {
-    const char *settings[] = {"fabric.sums=yes", "rack.nodes=4", "rack.uplinks=1",
-                              "rack.uplink_bandwidth=10GB/s", NULL};
-    struct ar_cluster *racks = support_cluster("flat", settings);
-    struct ar_cluster *flat = support_cluster("flat", (const char *[]){"fabric.sums=yes", NULL});
+    struct ar_cluster *racks = support_cluster(
+        "flat", "fabric.sums=yes rack.nodes=4 rack.uplinks=1 rack.uplink_bandwidth=10GB/s");
+    struct ar_cluster *flat = support_cluster("flat", "fabric.sums=yes");
     for (uint32_t ranks = 8; ranks <= 32; ranks += 12) {
         struct ar_collective sums = support_collective(racks, "in-network", 1, ranks);
         trials_agree(&sums, 1 << 20, 1e-6);
@@ -44,24 +43,17 @@ Test(sums_engines, a_tree_of_switches_carries_each_sum_once)
     }
 }
 
-static struct ar_cluster *load_nodes(const char *const *more)
-{
-    const char *settings[16] = {"gpus_per_node=4",          "nodes=16",           "hcas=4",
-                                "nvlink.pairs=switch",      "nvlink.sums=yes",    "fabric.sums=yes",
-                                "nvlink.bandwidth=100GB/s", "nvlink.latency=3us", NULL};
-    size_t count = 8;
-    for (size_t i = 0; more != NULL && more[i] != NULL; i++) {
-        settings[count++] = more[i];
-    }
-    return support_cluster("flat", settings);
-}
+#define NODES                                                                                      \
+    "gpus_per_node=4 nodes=16 hcas=4 nvlink.pairs=switch nvlink.sums=yes fabric.sums=yes "         \
+    "nvlink.bandwidth=100GB/s nvlink.latency=3us"
+#define RACKS NODES " rack.nodes=4 rack.uplinks=4 rack.uplink_bandwidth=10GB/s"
 
 /* What a GPU sends to the switch of its node, all and its part of the sum, takes the longest: n/B
  * (1
  * + 1/X), and the first and the last part come on top. */
 Test(sums_engines, a_node_sums_at_the_rate_of_its_ports)
 {
-    struct ar_cluster *nodes = load_nodes(NULL);
+    struct ar_cluster *nodes = support_cluster("flat", NODES);
     struct ar_collective sums = support_collective(nodes, "in-network", 4, 1);
     uint64_t elements = 1 << 26;
     double port_s = (double)elements * sums.element_bytes / 100e9;
@@ -75,10 +67,8 @@ Test(sums_engines, a_node_sums_at_the_rate_of_its_ports)
 /* Shards of the nodes' sums go to the network by all HCAs: n/4 up and n/4 down each. */
 Test(sums_engines, nodes_and_network_are_a_pipeline)
 {
-    static const char *const more[][4] = {
-        {NULL}, {"rack.nodes=4", "rack.uplinks=4", "rack.uplink_bandwidth=10GB/s", NULL}};
     for (size_t i = 0; i < 2; i++) {
-        struct ar_cluster *nodes = load_nodes(more[i]);
+        struct ar_cluster *nodes = support_cluster("flat", i == 0 ? NODES : RACKS);
         struct ar_collective sums = support_collective(nodes, "in-network", 4, 16);
         for (uint32_t channels = 1; channels <= 4; channels *= 4) {
             sums.channels = channels;
@@ -99,9 +89,8 @@ static void expect_refused(const struct ar_collective *collective, const char *t
 
 Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
 {
-    struct ar_cluster *nodes = load_nodes(NULL);
-    struct ar_cluster *racks = load_nodes((const char *[]){
-        "rack.nodes=4", "rack.uplinks=4", "rack.uplink_bandwidth=10GB/s", "nvlink.sums=no", NULL});
+    struct ar_cluster *nodes = support_cluster("flat", NODES);
+    struct ar_cluster *racks = support_cluster("flat", RACKS " nvlink.sums=no");
     struct ar_collective sums = support_on("abci-v100", "in-network", 4, 2);
     expect_refused(&sums, "GPUs 0 and 1 of cluster abci-v100: found no NVLink switch that sums");
     sums.cluster = nodes;
@@ -117,7 +106,7 @@ Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
 /* Channels and groups share HCAs and ports evenly, one stage has them to itself. */
 Test(sums_engines, alike_lines_that_share_links_are_exact)
 {
-    struct ar_cluster *nodes = load_nodes(NULL);
+    struct ar_cluster *nodes = support_cluster("flat", NODES);
     struct ar_collective all[] = {
         support_collective(nodes, "in-network", 1, 8),
         support_collective_of(nodes, &ar_algorithm_all_gather_in_network, 4, 1),

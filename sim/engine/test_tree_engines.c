@@ -46,9 +46,9 @@ Test(tree_engines, agree_where_no_link_is_shared)
 /* Links so fast that nobody shares them: what is left is who waits for whom. */
 Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
 {
-    const char *settings[] = {"hca.bandwidth=1e9GB/s", "net.latency=5us", "gpu.reduce_cost=40ps/B",
-                              "collective.setup=7us", NULL};
-    struct ar_cluster *flat = support_cluster("flat", settings);
+    struct ar_cluster *flat =
+        support_cluster("flat", "hca.bandwidth=1e9GB/s net.latency=5us gpu.reduce_cost=40ps/B "
+                                "collective.setup=7us");
     for (uint32_t y = 2; y <= 13; y += AR_TEST_STRIDE) {
         expect_equal_windows(flat, 1, y, 1);
         expect_equal_windows(flat, 1, y, 2);
@@ -63,8 +63,7 @@ Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
 Test(tree_engines, agree_when_all_ranks_start_at_once)
 {
     static const uint32_t ranks[] = {2, 3, 4, 5, 8, 16, 64};
-    const char *settings[] = {"hca.bandwidth=1e9GB/s", NULL};
-    struct ar_cluster *flat = support_cluster("flat", settings);
+    struct ar_cluster *flat = support_cluster("flat", "hca.bandwidth=1e9GB/s");
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
             struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 1);

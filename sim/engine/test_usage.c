@@ -51,8 +51,7 @@ Test(usage, has_the_bytes_that_cross_each_link_and_the_time_that_each_gpu_comput
                 {"tree", 8, 1},
                 {"hierarchical", 4, 2},
                 {"recursive-doubling", 8, 1}};
-    const char *few_nodes[] = {"nodes=4", NULL};
-    struct ar_cluster *abci = support_cluster("abci-v100", few_nodes);
+    struct ar_cluster *abci = support_cluster("abci-v100", "nodes=4");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ar_collective collective =
             support_collective(abci, rows[i].algorithm, rows[i].x, rows[i].y);
@@ -64,8 +63,7 @@ Test(usage, has_the_bytes_that_cross_each_link_and_the_time_that_each_gpu_comput
 
 Test(usage, keeps_amounts_in_their_time_when_its_intervals_become_longer)
 {
-    const char *two_nodes[] = {"nodes=2", NULL};
-    struct ar_usage *usage = usage_for(support_cluster("flat", two_nodes), 2);
+    struct ar_usage *usage = usage_for(support_cluster("flat", "nodes=2"), 2);
     ar_usage_add(usage, 0, 0, 1e-7, 8);
     ar_usage_add(usage, 1, 2, 4, 10);
     ar_usage_add(usage, 0, 3, 3, 5);

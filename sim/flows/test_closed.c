@@ -239,8 +239,7 @@ Test(closed, an_empty_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_s
  * of them not full. */
 Test(closed, a_turn_of_the_window_that_is_not_full_counts_as_one)
 {
-    const char *settings[] = {"net.latency=100us", NULL};
-    struct ar_cluster *abci = support_cluster("abci-v100", settings);
+    struct ar_cluster *abci = support_cluster("abci-v100", "net.latency=100us");
     struct ar_collective ring = support_collective(abci, "ring", 8, 1);
     ring.window = 3;
     struct ar_closed_time time = support_closed(&ring, 0);
@@ -252,16 +251,10 @@ Test(closed, a_turn_of_the_window_that_is_not_full_counts_as_one)
  * summed while it is on its way. */
 Test(closed, a_sum_that_hides_behind_a_later_message_is_not_exact)
 {
-    const char *settings[] = {"nodes=4",
-                              "fabric=torus",
-                              "torus.lengths=4",
-                              "torus.link_bandwidth=100GB/s",
-                              "switch.latency=1us",
-                              "gpu.reduce_cost=10ps/B",
-                              NULL};
-    struct ar_cluster *sums = support_cluster("flat", settings);
-    settings[5] = NULL;
-    struct ar_cluster *copies = support_cluster("flat", settings);
+#define ROUTERS                                                                                    \
+    "nodes=4 fabric=torus torus.lengths=4 torus.link_bandwidth=100GB/s switch.latency=1us"
+    struct ar_cluster *sums = support_cluster("flat", ROUTERS " gpu.reduce_cost=10ps/B");
+    struct ar_cluster *copies = support_cluster("flat", ROUTERS);
     struct ar_collective direct = support_collective(sums, "direct", 4, 1);
     cr_expect_not(support_closed(&direct, 4096).exact);
     direct.cluster = copies;

@@ -87,24 +87,16 @@ Test(link_load, is_that_of_the_messages_one_by_one_for_every_algorithm_and_grid)
  * racks send one sum up for each GPU of a node. */
 Test(link_load, of_sums_is_once_on_every_link_of_a_tree)
 {
-    const char *settings[] = {"gpus_per_node=4",
-                              "nodes=8",
-                              "hcas=4",
-                              "nvlink.pairs=switch",
-                              "nvlink.sums=yes",
-                              "fabric.sums=yes",
-                              "nvlink.bandwidth=100GB/s",
-                              "nvlink.latency=3us",
-                              "rack.nodes=4",
-                              "rack.uplinks=1",
-                              "rack.uplink_bandwidth=9GB/s",
-                              NULL};
     static const struct {
         const char *word;
         uint32_t links;
         uint64_t bytes_of_16, messages_count;
     } expected[] = {{"port", 64, 20, 16}, {"hca", 64, 4, 8}, {"rack", 4, 16, 32}};
-    struct ar_cluster *cluster = support_cluster("flat", settings);
+    struct ar_cluster *cluster = support_cluster(
+        "flat",
+        "gpus_per_node=4 nodes=8 hcas=4 nvlink.pairs=switch nvlink.sums=yes fabric.sums=yes "
+        "nvlink.bandwidth=100GB/s nvlink.latency=3us rack.nodes=4 rack.uplinks=1 "
+        "rack.uplink_bandwidth=9GB/s");
     struct ar_collective sums = support_collective(cluster, "in-network", 4, 8);
     uint64_t elements = 64 * 1000;
     struct ar_link_load *loads = support_loads(&sums, &elements, 1);

@@ -88,9 +88,8 @@ static void find_extremes(const struct ar_cluster *cluster, const struct ar_link
 
 Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
 {
-    static const char *const settings[] = {"nodes=3", NULL};
     for (size_t i = 0; i < MACHINES; i++) {
-        struct ar_cluster *cluster = support_cluster(machines[i], settings);
+        struct ar_cluster *cluster = support_cluster(machines[i], "nodes=3");
         const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
         uint32_t ranks = 3 * facts->gpus_per_node;
         for (uint32_t turn = 1; turn <= 3; turn++) {
@@ -133,9 +132,8 @@ Test(orders, the_channels_of_a_rooted_collective_enter_other_nodes_by_all_hcas)
 /* Rings of one node and of several, and rows of a grid, which are rings of one node. */
 Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
 {
-    static const char *const settings[] = {"nodes=3", NULL};
     static const struct ar_shape shapes[] = {{.x = 8, .y = 1}, {.x = 24, .y = 1}, {.x = 8, .y = 3}};
-    struct ar_cluster *cluster = support_cluster("dgx1-v100", settings);
+    struct ar_cluster *cluster = support_cluster("dgx1-v100", "nodes=3");
     for (size_t i = 0; i < 3; i++) {
         uint64_t extremes[2];
         struct ar_collective collective = support_collective(

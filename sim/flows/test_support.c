@@ -16,11 +16,16 @@ enum { SETTING_SIZE = 96 };
 
 static struct ar_arena arena; /* of a test, which is a process */
 
-struct ar_cluster *support_cluster(const char *name, const char *const *settings)
+struct ar_cluster *support_cluster(const char *name, const char *settings)
 {
-    char path[1024];
+    const char *list[TEST_SETTINGS_MAX + 1] = {NULL}, *setting;
+    char path[1024], *rest = settings != NULL ? ar_arena_text(&arena, settings) : NULL;
+    for (size_t count = 0; (setting = strsep(&rest, " ")) != NULL; count++) {
+        cr_assert_lt(count, TEST_SETTINGS_MAX);
+        list[count] = setting;
+    }
     snprintf(path, sizeof path, "%s/topologies/machines/%s.topo", AR_TEST_SOURCE_DIR, name);
-    return test_cluster_of_file(path, settings, &arena);
+    return test_cluster_of_file(path, list, &arena);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -52,14 +57,13 @@ static bool scale(const struct ar_cluster_parameter *parameter, double factor,
 
 struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor)
 {
-    char texts[TEST_SETTINGS_MAX][SETTING_SIZE];
-    const char *settings[TEST_SETTINGS_MAX + 1] = {NULL};
+    char settings[TEST_SETTINGS_MAX * SETTING_SIZE] = "", setting[SETTING_SIZE];
     size_t count = 0;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
         cr_assert_lt(count, TEST_SETTINGS_MAX);
-        if (scale(&parameter, factor, texts[count])) {
-            settings[count] = texts[count];
+        if (scale(&parameter, factor, setting)) {
+            strcat(strcat(settings, count > 0 ? " " : ""), setting);
             count++;
         }
     }
@@ -103,10 +107,8 @@ struct ar_collective support_on(const char *cluster, const char *algorithm, uint
 
 struct ar_cluster *support_textbook(void)
 {
-    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
-                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
-                              "fabric.sums=yes",       NULL};
-    return support_cluster("flat", settings);
+    return support_cluster("flat", "net.latency=5us hca.bandwidth=25GB/s gpu.reduce_cost=4ps/B "
+                                   "collective.setup=7us fabric.sums=yes");
 }
 
 struct ar_link_load *support_loads(const struct ar_collective *collective, const uint64_t *elements,

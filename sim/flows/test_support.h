@@ -11,8 +11,8 @@
 #include "ar_link_load.h"
 #include "ar_trace.h"
 
-/** Loads a shipped cluster; `settings` ends with NULL and may be NULL. */
-struct ar_cluster *support_cluster(const char *name, const char *const *settings);
+/** Loads a shipped cluster; `settings` are `KEY=VALUE KEY=VALUE`, or NULL. */
+struct ar_cluster *support_cluster(const char *name, const char *settings);
 
 /** `flat` with the constants of a textbook: a latency of 5 us, 25 GB/s, 4 ps to add up a byte, a
  * setup of 7 us; its switch sums. */

@@ -71,13 +71,12 @@ static void expect_truth(const struct ar_link_fit *found, const struct ar_cluste
  * have NVLinks, and its switches, wide as they are here, are never the narrowest link. */
 Test(link_fit, known_numbers_come_back_from_noisy_rows)
 {
-    static const char *const settings[] = {"collective.setup=20us",   "nvlink.latency=2us",
-                                           "nvlink.bandwidth=30GB/s", "net.latency=20us",
-                                           "hca.bandwidth=6GB/s",     "pcie.bandwidth=100GB/s",
-                                           "gpu.reduce_cost=0s/B",    NULL};
-    static const char *const starts[] = {"pcie.bandwidth=100GB/s", "gpu.reduce_cost=0s/B", NULL};
-    struct ar_cluster *truth = support_cluster("abci-v100", settings);
+    static const char starts[] = "pcie.bandwidth=100GB/s gpu.reduce_cost=0s/B";
     struct ar_cluster *cluster = support_cluster("abci-v100", starts);
+    struct ar_cluster *truth = support_cluster(
+        "abci-v100",
+        "collective.setup=20us nvlink.latency=2us nvlink.bandwidth=30GB/s "
+        "net.latency=20us hca.bandwidth=6GB/s pcie.bandwidth=100GB/s gpu.reduce_cost=0s/B");
     struct data data = {.count = 0};
     static const uint32_t ranks[] = {2, 3, 4, 8, 16};
     for (size_t i = 0; i < 5; i++) {
@@ -109,11 +108,9 @@ Test(link_fit, known_numbers_come_back_from_noisy_rows)
  * identified. */
 Test(link_fit, what_rows_of_one_node_cannot_tell_is_reported)
 {
-    static const char *const settings[] = {"nvlink.bandwidth=20GB/s", "gpu.reduce_cost=0.1ns/B",
-                                           NULL};
-    static const char *const starts[] = {"gpu.reduce_cost=0.1ns/B", NULL};
-    struct ar_cluster *truth = support_cluster("abci-v100", settings);
-    struct ar_cluster *cluster = support_cluster("abci-v100", starts);
+    struct ar_cluster *truth =
+        support_cluster("abci-v100", "nvlink.bandwidth=20GB/s gpu.reduce_cost=0.1ns/B");
+    struct ar_cluster *cluster = support_cluster("abci-v100", "gpu.reduce_cost=0.1ns/B");
     double net_latency_s = ar_cluster_link_cost(cluster, AR_LINK_NET_LATENCY);
     struct data data = {.count = 0};
     for (uint32_t ranks = 2; ranks <= 4; ranks++) {
@@ -152,9 +149,8 @@ static void expect_refused(struct ar_cluster *cluster, struct data *data, const 
 
 Test(link_fit, rows_that_cannot_be_fitted_are_refused)
 {
-    static const char *const zeros[] = {"net.latency=0s", NULL};
     struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
-    struct ar_cluster *flat = support_cluster("flat", zeros);
+    struct ar_cluster *flat = support_cluster("flat", "net.latency=0s");
     struct data data = {.count = 0};
     add_sizes(&data, support_collective(cluster, "ring", 2, 1));
     measure(&data, cluster, 0);
@@ -179,10 +175,10 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
 /* A number that is missing or 0 gets a prior, unless a setting gives it. */
 Test(link_fit, what_is_set_or_above_zero_is_not_opened)
 {
-    static const char *const settings[] = {"net.message_gap=0s", "net.latency_1KiB=7us", NULL};
     struct ar_setting gap = {.text = "net.message_gap=0s"};
     const struct ar_settings given = {.list = &gap, .count = 1};
-    struct ar_cluster *cluster = support_cluster("fugaku", settings);
+    struct ar_cluster *cluster =
+        support_cluster("fugaku", "net.message_gap=0s net.latency_1KiB=7us");
     cr_assert(ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "MPI starts no kernel");
     cr_assert_eq(ar_cluster_link_cost(cluster, AR_LINK_SETUP), 0);
     ar_link_fit_open(cluster, &given);

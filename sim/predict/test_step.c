@@ -91,8 +91,7 @@ Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_stic
     cr_expect_gt(step.timing.allreduce_s, 3.75e-3);
     cr_expect_eq(step.timing.exposed_s, 0);
     cr_expect_eq(step.timing.efficiency_frac, 1);
-    const char *slow[] = {"hca.bandwidth=1GB/s", NULL};
-    struct ar_cluster *slow_flat = support_cluster("flat", slow);
+    struct ar_cluster *slow_flat = support_cluster("flat", "hca.bandwidth=1GB/s");
     step = make_step(slow_flat, &hidden, "ring", 16, 1);
     tested_run(&step);
     cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s - 20e-3, 1e-9));
@@ -108,8 +107,7 @@ static double exposed_with(const struct ar_cluster *cluster, const char *rule)
 
 Test(step, ddp_buckets_hide_more_than_one_bucket_on_a_fast_network)
 {
-    const char *fast[] = {"net.latency=1us", NULL};
-    struct ar_cluster *quick = support_cluster("flat", fast);
+    struct ar_cluster *quick = support_cluster("flat", "net.latency=1us");
     double ddp_s = exposed_with(quick, "ddp");
     double one_s = exposed_with(quick, "one");
     cr_expect(ddp_s > 0 && ddp_s < 0.7 * one_s, "ddp %.9g s, one %.9g s", ddp_s, one_s);

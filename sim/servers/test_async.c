@@ -13,12 +13,10 @@ enum { STEPS = 12, WORKERS = 16, SLICES = 8 };
 #define BYTES 100000000.0
 
 /* Nodes of one GPU, so that a worker has an HCA for itself. */
-static const char *const single[] = {"gpus_per_node=1", "pcie.switches=0", "nvlink.pairs=none",
-                                     NULL};
+#define SINGLE "gpus_per_node=1 pcie.switches=0 nvlink.pairs=none"
 
 /* The same, where messages take no time. */
-static const char *const fast[] = {"gpus_per_node=1",       "pcie.switches=0", "nvlink.pairs=none",
-                                   "hca.bandwidth=1e9GB/s", "net.latency=1ps", NULL};
+#define FAST SINGLE " hca.bandwidth=1e9GB/s net.latency=1ps"
 
 static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_async_slice slices[SLICES];
@@ -97,7 +95,7 @@ Test(async, a_step_takes_twice_the_bytes_of_the_busiest_hca)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct ar_cluster *cluster =
-            support_cluster("v100-8gpu-1edr", cases[i].is_single ? single : NULL);
+            support_cluster("v100-8gpu-1edr", cases[i].is_single ? SINGLE : NULL);
         struct ar_async run = run_of(cluster, cases[i].workers, cases[i].servers, 1);
         run.gpus_each = cases[i].gpus_each;
         run.servers_at = cases[i].at;
@@ -116,7 +114,7 @@ Test(async, with_enough_servers_pushes_beside_pulls_take_half_the_time_of_a_ring
 {
     /* Jiang et al., OSDI 2020: 2 n (n-1) M / ((n^2 + k n - 2 k) B) with n workers and k servers,
      * 2 (n-1) M / (n B) by a ring; slices hide all but one part of the pulls behind the pushes. */
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     double n = 8;
     for (uint32_t k = 1; k <= 8; k++) {
         struct ar_async run = run_of(cluster, (uint32_t)n, k, SLICES);
@@ -132,7 +130,7 @@ Test(async, with_enough_servers_pushes_beside_pulls_take_half_the_time_of_a_ring
 
 Test(async, no_staleness_is_the_slowest_worker_of_each_step)
 {
-    struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
+    struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", FAST), WORKERS, 4, 1);
     draw(&run, 0.3);
     double expected = 0;
     for (uint32_t step = 0; step < STEPS; step++) {
@@ -147,7 +145,7 @@ Test(async, no_staleness_is_the_slowest_worker_of_each_step)
 
 Test(async, without_bound_each_worker_goes_at_its_own_rate)
 {
-    struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
+    struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", FAST), WORKERS, 4, 1);
     draw(&run, 0.3);
     static double starts_s[WORKERS];
     for (uint32_t i = 0; i < WORKERS; i++) {
@@ -169,7 +167,7 @@ Test(async, without_bound_each_worker_goes_at_its_own_rate)
 
 Test(async, workers_wait_the_less_for_each_other_the_more_staleness_is_allowed)
 {
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     double last_wait_s = INFINITY, last_s = INFINITY;
     for (uint32_t staleness = 0; staleness < 6; staleness++) {
         struct ar_async run = run_of(cluster, WORKERS, 8, 2);
@@ -190,7 +188,7 @@ Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link
 {
     /* Two that take turns: one pushes while the other one computes. In step both push, then pull.
      */
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     static const double starts_s[] = {0, 0.02};
     struct ar_async run = run_of(cluster, 2, 1, 1);
     double transfer_s = BYTES / hca_Bps(cluster) + latency_s(cluster);
@@ -202,7 +200,7 @@ Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link
 
 Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
 {
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     struct ar_async run = run_of(cluster, 4, 4, 1);
     double each_s = iterate(&run);
     uint64_t messages = run.messages_count;
@@ -215,7 +213,7 @@ Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
 Test(async, slices_that_are_pulled_one_ahead_hide_behind_the_work_on_those_before)
 {
     /* A pass of 0.03 s over all slices, all of it forward: as in LightLDA. */
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     double slice_s = BYTES / SLICES / hca_Bps(cluster);
     for (int pull = AR_PULL_WHOLE; pull <= AR_PULL_SLICED; pull++) {
         struct ar_async run = run_of(cluster, 1, 4, SLICES);
