@@ -269,6 +269,17 @@ Test(cli_calibrate, priors_are_from_where_they_were_given)
     CLI_LACKS(set, "--set");
 }
 
+/* Rows of no machine of a set are noted with the command, and not used. */
+Test(cli_calibrate, rows_of_other_machines_beside_a_set_are_noted)
+{
+    cli_good("sed -n '/^#/p; /^system/p; /^mare_nostrum,allreduce,32,1,ring_ompi,/p; "
+             "/^fugaku,allgather,2x2x2,1,default-ring,131072,/p' '" PICO
+             "' > mare_nostrum_mpi.csv");
+    struct cli_run run = cli_good("$AR compare mare_nostrum_mpi.csv --format csv");
+    CLI_HAS(run.err, "note: mare_nostrum_mpi: 1 rows not used (first mare_nostrum_mpi.csv:");
+    CLI_HAS(run.err, " on 8 ranks): of other machines, or ranks per node\n");
+}
+
 /* Without a cluster the name of a file is that of a set, which has settings, too. */
 Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
 {

@@ -87,6 +87,7 @@ Test(cli_trace, wrong_use_and_wrong_files_leave_nothing)
         {"import", 64, "trace: found 1 arguments; expected import FILE"},
         {"import " PROFILES "ddp.json", 64, "option --out is missing"},
         {"import " PROFILES "ddp.json --out t.csv --times x", 64, "expected recorded or kernels"},
+        {"import " PROFILES "ddp.json --out t.csv --precision x", 64, "--precision: found \"x\""},
         {"import " PROFILES "bound-by-processor.json --out t.csv", 65, "expected at most 10 %"},
         {"import trace.csv --out t.csv", 65, "trace.csv:1: no object; expected JSON"},
         {"import " PROFILES "ddp.json --out no/t.csv", 74, "cannot write"},

@@ -216,6 +216,21 @@ Test(cli_layout, simulation_and_recurrence_agree)
     cr_expect_float_eq(one_s, other_s, 0.03 * one_s, "%g and %g s", one_s, other_s);
 }
 
+/* One GPU is slow: the further workers may be ahead of it, the less they wait. */
+Test(cli_layout, a_sweep_times_each_staleness)
+{
+    struct cli_table *rows = cli_rows(
+        "sweep --cluster dgx-a100 --workload mpt-13b --layers 2 --gpus 8 --global-batch 64 "
+        "--strategy ssp:1,ssp:8 --straggler 0:2 --servers 2 --columns strategy,iteration_s");
+    struct cli_table *one = cli_rows(
+        "predict --cluster dgx-a100 --workload mpt-13b --layers 2 --gpus 8 --global-batch 64 "
+        "--strategy ssp:8 --straggler 0:2 --servers 2 --columns strategy,iteration_s");
+    cr_assert_eq(rows->rows_count, 3);
+    size_t stale = strcmp(cli_cell(rows, 1, "strategy"), "ssp:8") == 0 ? 1 : 2;
+    CLI_CELL(rows, stale, "iteration_s", cli_cell(one, 1, "iteration_s"));
+    cr_expect(cli_number(rows, stale, "iteration_s") < cli_number(rows, 3 - stale, "iteration_s"));
+}
+
 #define SWEEP_ON(CLUSTER)                                                                          \
     "$AR sweep --cluster " CLUSTER                                                                 \
     " --workload mpt-13b --gpus 16 --mesh all --micro-batch 1,2 --strategy zero1,zero3 "           \
@@ -673,6 +688,7 @@ Test(cli_layout, a_step_of_another_program_takes_no_options_of_models)
 {
     static const char *const rows[][2] = {
         {STEPS "data.txt --gpus 8 --layers 2", "--layers: found with the workload of a file"},
+        {STEPS "data.txt", "option --gpus is missing"},
         {STEPS "simai.txt --gpus 6", "found pp=1, ep=2, tp=2 in"},
         {STEPS "hybrid.txt --gpus 4", "hybrid.txt:3: found allgather along tp, which has one GPU"},
         {STEPS "data.txt --mesh pp=2,dp=2", "--mesh: found pp=2 for"},

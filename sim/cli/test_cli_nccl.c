@@ -138,6 +138,9 @@ Test(cli_nccl, bad_input_is_one_line)
     static const struct cli_case rows[] = {
         {"allreduce --cluster flat --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
          "engine nccl: cluster flat has no library.node_bus; expected the bandwidth of the rings"},
+        {"allreduce --cluster flat --set library.node_bus=132GB/s --engine nccl --algorithm ring "
+         "--gpus 8 --payload 1MiB",
+         64, "cluster flat has no library.net_bus"},
         {"allreduce " CALL "--gpus 8 --set gpu.generation=pascal", 64, "gpu.generation"},
         {"allreduce " CALL "--gpus 4 --algorithm tree", 64,
          "engine nccl: found algorithm tree on one node"},

@@ -152,6 +152,20 @@ Test(cli_axes, jitter_and_seeds_are_axes)
     cr_expect_str_neq(cli_cell(table, 2, "iteration_s"), cli_cell(table, 3, "iteration_s"));
 }
 
+Test(cli_axes, ranges_give_the_values_a_user_would_write)
+{
+    struct cli_table *table =
+        cli_table(cli_good(SWEEP "--algorithms ring --bucket ddp,8MiB:32MiB:x2,ddp,groups:3 "
+                                 "--batch 16:32:+8")
+                      .out);
+    static const char *const buckets[] = {"ddp", "8MiB", "16MiB", "32MiB", "groups:3"};
+    cr_assert_eq(table->rows_count, 1 + 3 * 5);
+    for (size_t i = 1; i < table->rows_count; i++) {
+        cr_expect_eq(atoi(cli_cell(table, i, "batch_per_gpu")), 16 + 8 * (int)((i - 1) / 5));
+        CLI_CELL(table, i, "bucket", buckets[(i - 1) % 5]);
+    }
+}
+
 Test(cli_axes, a_gradient_scale_is_a_condition_and_no_choice, CLI_NO_NEW_CODE)
 {
     struct cli_table *best =

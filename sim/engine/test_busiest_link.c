@@ -39,7 +39,7 @@ static void expect_slower_on(const char *machine, const struct ar_engine *engine
             struct ar_collective collective =
                 support_collective_of(cluster, ar_algorithms[i], x, 64 / x);
             collective.element_bytes = 2;
-            for (collective.channels = 2; collective.channels <= 8; collective.channels *= 4) {
+            for (collective.channels = 2; collective.channels <= 8; collective.channels *= 2) {
                 if (ar_collective_check(&collective, &refused) == AR_OK) {
                     expect_slower(&collective, engine, 2e-4);
                 }
