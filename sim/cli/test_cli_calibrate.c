@@ -120,22 +120,6 @@ Test(cli_calibrate, folds_of_one_node_count_are_none)
     CLI_LINES(run.err, "do not say of which collective they are", 1);
 }
 
-Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages, CLI_NO_NEW_CODE)
-{
-    static const char *const runs[] = {"nccl-17-alltoall.txt",
-                                       "nccl-13-all-gather.txt --algorithm ring"};
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        struct cli_table *table =
-            cli_rows("calibrate '" AR_TEST_SOURCE_DIR "/traces/logs/fixtures'/%s --cluster "
-                     "abci-v100 --hold-out none",
-                     runs[i]);
-        size_t last = table->rows_count - 1; /* the fitted rows of 8 GPUs */
-        CLI_CELL(table, last, "set", "fitted");
-        cr_expect_eq(cli_number(table, last, "rows"), 4);
-        cr_expect_lt(cli_number(table, last, "median_frac"), 0.3);
-    }
-}
-
 Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
 {
     cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --out first.topo --set "

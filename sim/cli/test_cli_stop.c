@@ -263,10 +263,6 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
     } rows[] = {
         {"true", "--quiet", 64, "expected --resume to go on with it, or --force to begin anew"},
         {"true", "--resume --batch 64", 65, "the journal of another sweep or version"},
-        {"true", "--resume --gradient-scale 2", 65, "the journal of another sweep or version"},
-        {"true", "--resume --window 4", 65, "the journal of another sweep or version"},
-        {"true", "--resume --set hca.bandwidth=9GB/s", 65,
-         "the journal of another sweep or version"},
         {"sed -i 's/^net.latency *= 9.6us/net.latency = 9us/' cluster.topo", "--resume", 65,
          "the journal of another sweep or version"},
         {"sed -i '1s/allr/Allr/' o/sweep.journal", "--resume", 65, "of another sweep or version"},
@@ -375,7 +371,6 @@ Test(cli_force, force_begins_a_stopped_sweep_anew, CLI_NO_NEW_CODE)
     cr_expect_neq(access("o/sweep.journal", F_OK), 0);
 }
 
-/* A command, the same one written otherwise, another one. */
 /* A simulated step, a picture and a page are gone; a file of the user's stays. */
 Test(cli_force, files_that_another_command_left_go_when_one_replaces_it)
 {
@@ -389,17 +384,11 @@ Test(cli_force, files_that_another_command_left_go_when_one_replaces_it)
               "--algorithm ring --out o --force");
     cr_expect_eq(access("o/trace.json", F_OK), 0, "a command that fails takes nothing away");
     cli_good("$AR explain %s --out o --force", step);
-    static const char *const gone[] = {"o/trace.json", "o/trace.paje", "o/report.html",
-                                       "o/pipeline.gp", "o/pipeline.svg"};
-    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
-        cr_expect_neq(access(gone[i], F_OK), 0, "%s", gone[i]);
-    }
-    static const char *const there[] = {"o/step.csv", "o/pipeline.csv", "o/sent.csv", "o/mine.csv"};
-    for (size_t i = 0; i < sizeof there / sizeof there[0]; i++) {
-        cr_expect_eq(access(there[i], F_OK), 0, "%s", there[i]);
-    }
+    cli_good("! ls o | grep -E '^trace|^report.html|^pipeline.(gp|svg)' && "
+             "ls o/step.csv o/pipeline.csv o/sent.csv o/mine.csv");
 }
 
+/* A command, the same one written otherwise, another one. */
 Test(cli_force, only_the_same_command_overwrites)
 {
     static const struct {

@@ -45,13 +45,6 @@ Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
     }
 }
 
-Test(cli_sweep, jobs_change_nothing_but_the_time, CLI_NO_NEW_CODE)
-{
-    struct cli_table *one = cli_rows("sweep " STEP " --gpus 4:16:x2 --jobs 1");
-    struct cli_table *four = cli_rows("sweep " STEP " --gpus 4:16:x2 --jobs 4");
-    cli_expect_same_table(one, four);
-}
-
 Test(cli_sweep, what_is_there_twice_counts_once)
 {
     struct cli_table *table = cli_rows("sweep " STEP " --engine closed --gpus 8,4:8:x2,8 "

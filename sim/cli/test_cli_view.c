@@ -223,53 +223,35 @@ Test(cli_names, control_characters_are_refused)
 
 TestSuite(cli_machines, .init = cli_enter, .fini = cli_leave);
 
-/* The count that a cluster file gives a key, or 0. */
-static unsigned long count_of(const char *topo, const char *key)
-{
-    char line[64];
-    snprintf(line, sizeof line, "\n%s = ", key);
-    const char *at = strstr(topo, line);
-    return at != NULL ? strtoul(at + strlen(line), NULL, 10) : 0;
-}
-
-/* The next name of a list, one a line, or NULL. */
-static const char *next_name(const char **list, char name[64])
-{
-    bool is_found = sscanf(*list, "%63s", name) == 1;
-    const char *end = strchr(*list, '\n');
-    *list = end != NULL ? end + 1 : "";
-    return is_found ? name : NULL;
-}
-
 Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_and_show_their_links)
 {
-    const char *list = cli_good("$AR list clusters").out;
-    size_t machines = 0, libraries = 0;
-    char name[64];
-    while (next_name(&list, name) != NULL) {
-        if (machines++ % AR_TEST_STRIDE != 0) {
-            continue;
-        }
-        char path[600];
-        snprintf(path, sizeof path, AR_TEST_SOURCE_DIR "/topologies/machines/%s.topo", name);
-        const char *topo = cli_read(path);
-        const char *const engines[] = {"recurrence", "nccl"};
-        bool has_library = strstr(topo, "\nlibrary.net_bus = ") != NULL;
-        unsigned long nodes = count_of(topo, "nodes") == 1 ? 1 : 2;
-        for (size_t e = 0; e < (has_library ? 2 : 1); e++) {
+    struct cli_table *machines = cli_table(
+        cli_good(
+            "echo name,gpus,engines; for file in " AR_TEST_SOURCE_DIR
+            "/topologies/machines/*.topo; do awk -v name=$(basename $file .topo) "
+            "'/^nodes = / {nodes = $3} /^gpus_per_node = / {gpus = $3} "
+            "/^library.net_bus = / {library = 1} "
+            "END {print name \",\" gpus * (nodes == 1 ? 1 : 2) \",\" 1 + library}' $file; done")
+            .out);
+    size_t libraries = 0;
+    for (size_t i = 1; i < machines->rows_count; i += AR_TEST_STRIDE) {
+        static const char *const engines[] = {"recurrence", "nccl"};
+        const char *name = cli_cell(machines, i, "name"), *gpus = cli_cell(machines, i, "gpus");
+        for (size_t e = 0; e < (size_t)cli_number(machines, i, "engines"); e++) {
             struct cli_table *table =
-                cli_rows("allreduce --cluster %s --gpus %lu --payload 8MiB --engine %s", name,
-                         nodes * count_of(topo, "gpus_per_node"), engines[e]);
+                cli_rows("allreduce --cluster %s --gpus %s --payload 8MiB --engine %s", name, gpus,
+                         engines[e]);
             double time_s = cli_number(table, 1, "allreduce_s");
             cr_expect(time_s > 20e-6 && time_s < 0.1, "%s, %s: %g s", name, engines[e], time_s);
+            libraries += e;
         }
-        struct cli_run links =
-            cli_good("$AR links --cluster %s --gpus %lu --payload 8MiB --algorithm ring", name,
-                     nodes * count_of(topo, "gpus_per_node"));
-        CLI_HAS(links.out, "node-0.");
-        libraries += has_library;
+        CLI_HAS(
+            cli_good("$AR links --cluster %s --gpus %s --payload 8MiB --algorithm ring", name, gpus)
+                .out,
+            "node-0.");
     }
-    cr_expect(machines >= 30 && libraries >= 20 / AR_TEST_STRIDE, "%zu, %zu", machines, libraries);
+    cr_expect(machines->rows_count > 30 && libraries >= 20 / AR_TEST_STRIDE, "%zu, %zu",
+              machines->rows_count, libraries);
 }
 
 Test(cli_machines, a_job_of_fugaku_has_a_torus_of_its_own)
