@@ -84,7 +84,6 @@ Test(cli_trace, wrong_use_and_wrong_files_leave_nothing)
     static const struct cli_case rows[] = {
         {"", 64, "trace: found 0 arguments; expected import FILE"},
         {"export x", 64, "trace: found argument export; expected import FILE"},
-        {"import", 64, "trace: found 1 arguments; expected import FILE"},
         {"import " PROFILES "ddp.json", 64, "option --out is missing"},
         {"import " PROFILES "ddp.json --out t.csv --times x", 64, "expected recorded or kernels"},
         {"import " PROFILES "ddp.json --out t.csv --precision x", 64, "--precision: found \"x\""},

@@ -269,15 +269,9 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
     };
     CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
     static const struct cli_case lists[] = {
-        {"sweep --cluster dgx-a100 --set nodes=4,x --workload mpt-1b --gpus 8 --mesh all", 64,
-         "--set: key \"nodes\": found \"x\""},
-        {"sweep --cluster dgx-a100,dgx-x100 --workload mpt-1b --gpus 8 --mesh all", 66,
-         "--cluster: unknown cluster \"dgx-x100\""},
         {"predict --cluster dgx-a100,dgx-h100 --workload mpt-1b --gpus 8", 64,
          "--cluster: found \"dgx-a100,dgx-h100\"; expected one name; a list is for 'allreckon "
          "sweep'"},
-        {"predict --cluster dgx-a100 --workload mpt-1b,mpt-3b --gpus 8", 64,
-         "--workload: found \"mpt-1b,mpt-3b\"; expected one name; a list is for"},
         {"predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --set net.latency=1us,2us", 64,
          "--set: found \"net.latency=1us,2us\"; expected one value; a list is for 'allreckon"},
     };
@@ -692,8 +686,6 @@ Test(cli_layout, a_step_of_another_program_takes_no_options_of_models)
         {STEPS "simai.txt --gpus 6", "found pp=1, ep=2, tp=2 in"},
         {STEPS "hybrid.txt --gpus 4", "hybrid.txt:3: found allgather along tp, which has one GPU"},
         {STEPS "data.txt --mesh pp=2,dp=2", "--mesh: found pp=2 for"},
-        {STEPS "simai.txt --gpus 100000",
-         "--gpus: found \"100000\"; expected a whole number from 1 to"},
     };
     CLI_REFUSE(64, "predict --cluster dgx-a100 --workload", rows);
 }

@@ -182,7 +182,6 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
     };
     static const struct cli_case timed[] = {
         {"--samples-per-s-at 64=500", 64, "found batch 64; expected 32, at which"},
-        {"--framework horovod", 64, "expected also --term memory.rate="},
     };
     CLI_FAIL_ALL(
         "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace resnet50-v1.5",
