@@ -268,14 +268,13 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
         {"--gpus 8 --mesh all,cp=3 --global-batch 8", "found all,cp=3 with 8 GPUs; expected a"},
     };
     CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
-    static const struct cli_case lists[] = {
-        {"predict --cluster dgx-a100,dgx-h100 --workload mpt-1b --gpus 8", 64,
-         "--cluster: found \"dgx-a100,dgx-h100\"; expected one name; a list is for 'allreckon "
-         "sweep'"},
-        {"predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --set net.latency=1us,2us", 64,
-         "--set: found \"net.latency=1us,2us\"; expected one value; a list is for 'allreckon"},
-    };
-    CLI_FAIL_ALL("", lists);
+    cli_fails(64,
+              "--cluster: found \"dgx-a100,dgx-h100\"; expected one name; a list is for 'allreckon "
+              "sweep'",
+              "$AR predict --cluster dgx-a100,dgx-h100 --workload mpt-1b --gpus 8");
+    cli_fails(64, "--set: found \"net.latency=1us,2us\"; expected one value; a list is for",
+              "$AR predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --set "
+              "net.latency=1us,2us");
     struct cli_run run =
         cli_good("$AR sweep --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --global-batch 64");
     CLI_LINES(run.err, "note: 1 layout divides the model, 0 of them do not fit", 1);

@@ -180,15 +180,12 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
         {"--samples-per-s-at 32", 64, "--samples-per-s-at: found \"32\"; expected BATCH="},
         {"--samples-per-s-at 32=0", 64, "found \"32=0\""},
     };
-    static const struct cli_case timed[] = {
-        {"--samples-per-s-at 64=500", 64, "found batch 64; expected 32, at which"},
-    };
     CLI_FAIL_ALL(
         "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace resnet50-v1.5",
         rows);
-    CLI_FAIL_ALL(
-        "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace trace.csv",
-        timed);
+    cli_fails(64, "found batch 64; expected 32, at which",
+              "$AR predict --cluster flat --gpus 16 --algorithm ring --trace trace.csv "
+              "--samples-per-s-at 64=500");
 }
 
 /* The note before it; both are stopped then. */
