@@ -1,7 +1,6 @@
 /* Time to train: a run is steps of its phases, and nothing else. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +9,6 @@
 #include "test_outcome.h"
 #include "test_scenarios.h"
 #include "training.h"
-
-enum { TEXT_SIZE = 2048 };
 
 static char run_path[SCENARIOS_PATH];
 
@@ -32,9 +29,7 @@ TestSuite(training, .init = enter, .fini = leave);
 
 #define PHASES "first_epoch,last_epoch,batch_per_gpu\n"
 /* Two GPUs on one switch, one bucket: the all-reduce is 2 (10 us + 2 MB / 10 GB/s) = 0.42 ms. */
-#define PAIR                                                                                       \
-    "# cluster = flat\n# gpus = 2\n# algorithm = ring\n# bucket = one\n# baseline = gpu\n"         \
-    "# trace = %d-small.csv\n"
+#define PAIR "# cluster = flat\n# gpus = 2\n# algorithm = ring\n# bucket = one\n# baseline = gpu\n"
 #define RESNET                                                                                     \
     "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n# engine = "       \
     "closed\n"
@@ -47,18 +42,14 @@ static enum ar_status run(const char *name, const struct ar_scenario *given,
     return training_predict(file, given, scenarios_inputs, training, err);
 }
 
-__attribute__((format(printf, 2, 3))) static struct training predict(const char *given,
-                                                                     const char *format, ...)
+/* The run of a text, which has the small trace if it names none. */
+static struct training predict(const char *given, const char *text)
 {
-    char text[TEXT_SIZE] = "# run = 1\n";
     struct training training;
     struct ar_scenario scenario = scenarios_of(given);
-    va_list arguments;
-    va_start(arguments, format);
-    size_t used = strlen(text);
-    vsnprintf(text + used, sizeof text - used, format, arguments);
-    va_end(arguments);
-    scenarios_write(run_path, text);
+    const char *trace = strstr(text, "# trace = ") != NULL ? "" : strrchr(scenarios_trace, '/') + 1;
+    scenarios_write(run_path, ar_arena_format(&scenarios_arena, "# run = 1\n%s%s\n%s",
+                                              trace[0] != '\0' ? "# trace = " : "", trace, text));
     TEST_OK(run(run_path, &scenario, &training, &why));
     return training;
 }
@@ -72,10 +63,8 @@ static void expect_near(double found, double expected, const char *what)
 /* 1010 images are 50 batches of 20 and one of 10. */
 Test(training, totals_are_those_by_hand)
 {
-    struct training training = predict("",
-                                       PAIR "# images = 1010\n# evalimages = 45\n"
-                                            "# evalevery = 1\n" PHASES "0,3,10\n",
-                                       (int)getpid());
+    struct training training = predict("", PAIR "# images = 1010\n# evalimages = 45\n"
+                                                "# evalevery = 1\n" PHASES "0,3,10\n");
     double iteration_s = 3.5e-3 + 2 * (10e-6 + 2e6 / 10e9);
     double evaluation_s = 3 * ceil(45.0 / 20) * 1e-3;
     expect_near(training.total->steps_count, 150, "steps");
@@ -93,10 +82,10 @@ Test(training, totals_are_those_by_hand)
 
 Test(training, a_last_partial_batch_that_is_kept_is_a_step)
 {
-    struct training kept = predict(
-        "", PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
-    struct training even = predict(
-        "", PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
+    struct training kept =
+        predict("", PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n");
+    struct training even =
+        predict("", PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n");
     expect_near(kept.total->steps_count, 102, "steps");
     expect_near(kept.total->images_count, 2020, "images");
     expect_near(even.total->steps_count, 100, "steps of whole batches");
@@ -105,10 +94,8 @@ Test(training, a_last_partial_batch_that_is_kept_is_a_step)
 Test(training, evaluations_fall_on_multiples_within_their_phase)
 {
     struct training training =
-        predict("",
-                PAIR "# images = 1000\n# evalimages = 20\n# evalevery = 2.5\n" PHASES
-                     "0,2.4,10\n2.4,5,10\n5,5.5,10\n5.5,8,10\n",
-                (int)getpid());
+        predict("", PAIR "# images = 1000\n# evalimages = 20\n# evalevery = 2.5\n" PHASES
+                         "0,2.4,10\n2.4,5,10\n5,5.5,10\n5.5,8,10\n");
     static const double counts[] = {0, 2, 0, 1};
     for (size_t i = 0; i < 4; i++) {
         expect_near(training.phases[i].evaluations_count, counts[i], "evaluations");
@@ -149,13 +136,12 @@ static void expect_parts_add_up(const struct training_phase *phase)
 
 Test(training, parts_and_phases_add_up)
 {
-    static const char *const unevens[] = {"", "# jitter = 0.05\n# seed = 3\n"};
+#define PARTS                                                                                      \
+    RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 1\n" PHASES                        \
+           "0,3.5,16\n3.5,8,32\n8,9,64\n"
     for (size_t i = 0; i < 2; i++) {
         struct training training =
-            predict("",
-                    RESNET "%s# images = 50000\n# evalimages = 999\n# evalevery = 1\n" PHASES
-                           "0,3.5,16\n3.5,8,32\n8,9,64\n",
-                    unevens[i]);
+            predict("", i == 0 ? PARTS : "# jitter = 0.05\n# seed = 3\n" PARTS);
         double time_s = 0, steps_count = 0;
         for (size_t j = 0; j < training.phases_count; j++) {
             expect_parts_add_up(&training.phases[j]);
@@ -172,9 +158,9 @@ Test(training, parts_and_phases_add_up)
 
 Test(training, a_phase_cut_in_two_changes_nothing)
 {
-    static const char head[] = RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 2\n";
-    struct training whole = predict("", "%s" PHASES "0,9,16\n", head);
-    struct training parts = predict("", "%s" PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n", head);
+#define HEAD RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 2\n"
+    struct training whole = predict("", HEAD PHASES "0,9,16\n");
+    struct training parts = predict("", HEAD PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n");
     expect_near(parts.total->time_s, whole.total->time_s, "time");
     expect_near(parts.total->steps_count, whole.total->steps_count, "steps");
     expect_near(parts.total->evaluation_s, whole.total->evaluation_s, "evaluations");
@@ -222,9 +208,9 @@ Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
     static const char text[] = "# cluster = flat\n# gpus = 16\n# algorithm = torus2d\n"
                                "# shape = 2x8\n# trace = resnet50-v1.5\n# engine = closed\n"
                                "# images = 50000\n" PHASES "0,9,16\n";
-    struct training own = predict("", "%s", text);
-    struct training other = predict("gpus=64", "%s", text);
-    struct training given = predict("gpus=64;shape=4x16", "%s", text);
+    struct training own = predict("", text);
+    struct training other = predict("gpus=64", text);
+    struct training given = predict("gpus=64;shape=4x16", text);
     cr_expect_str_eq(own.phases[0].row.shape, "2x8");
     cr_expect_str_eq(other.phases[0].row.shape, "8x8");
     cr_expect_str_eq(given.phases[0].row.shape, "4x16");
