@@ -145,6 +145,7 @@ Test(training, parts_and_phases_add_up)
         double time_s = 0, steps_count = 0;
         for (size_t j = 0; j < training.phases_count; j++) {
             expect_parts_add_up(&training.phases[j]);
+            cr_expect_eq(training.phases[j].row.batch_per_gpu, training.phases[j].batch_per_gpu);
             time_s += training.phases[j].time_s;
             steps_count += training.phases[j].steps_count;
         }
