@@ -289,11 +289,7 @@ Test(cli_collectives, a_library_and_its_release_limit_the_choice)
         {"allreduce --cluster dgx-h100 --gpus 16 --payload 1MiB --runnable-by mpich --algorithm "
          "ring",
          "which does not run ring of allreduce by itself, unlike nccl-2.3 rccl-2.3 openmpi-4.1"},
-        {"predict --cluster dgx-h100 --workload llama3-8b --mesh dp=8 --global-batch 8 "
-         "--runnable-by mpich",
-         "which does not run ring of allreduce"},
-        {"sweep --cluster abci-v100 --trace trace.csv --gpus 8 --runnable-by gloo",
-         "expected nccl or rccl (from 2.3 on), openmpi"}};
+    };
     CLI_REFUSE(64, "", refused);
     struct cli_table *sweep = cli_rows("sweep --cluster dgx-h100 --operation allgather,allreduce "
                                        "--gpus 16 --payload 1MiB --runnable-by nccl-2.13 --quiet");
