@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "ar_closed.h"
+#include "test_outcome.h"
 #include "test_recurrence.h"
 #include "test_support.h"
 
@@ -41,13 +42,12 @@ static uint32_t ring_phases(const struct recurrence *recurrence)
 static void compare(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_trial trial = {.collective = *collective};
-    struct ar_error err = {.text = ""};
     struct ar_flows *flows;
     struct ar_arena arena = {NULL};
     struct recurrence arrays;
     struct recurrence moves;
     char what[80];
-    cr_assert(ar_flows_create(collective, &flows, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_flows_create(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         bundles_make(&arena, flows, &trial, channel, &arrays);
         bundles_make(&arena, flows, &trial, channel, &moves);

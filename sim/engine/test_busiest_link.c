@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "ar_link_load.h"
+#include "test_outcome.h"
 #include "test_trials.h"
 
 static void expect_slower(const struct ar_collective *collective, const struct ar_engine *engine,
@@ -10,7 +11,6 @@ static void expect_slower(const struct ar_collective *collective, const struct a
     static struct test_trial test;
     const uint64_t elements[] = {25557032, 10000000, 3001};
     struct ar_call calls[3];
-    struct ar_error err;
     for (size_t i = 0; i < 3; i++) {
         calls[i] = (struct ar_call){.elements = elements[i]};
         double time_s = trials_time(collective, engine, elements[i]);
@@ -23,7 +23,7 @@ static void expect_slower(const struct ar_collective *collective, const struct a
     }
     trials_prepare(collective, calls, 3, &test);
     trials_scatter(spread_s, &test);
-    cr_assert_eq(ar_trial_run(&test.trial, engine, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&test.trial, engine, &why));
     cr_expect_geq(test.times[2].finish_s - test.times[0].start_s,
                   support_busiest_s(collective, elements, 3) * (1 - 1e-9),
                   "%s: %s %ux%u, %u channels", engine->name, collective->algorithm->name,

@@ -129,11 +129,10 @@ Test(fast, ranks_of_a_tree_that_are_followed_as_a_class_have_the_rates_of_each)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
         struct ar_collective tree = support_collective(cluster, "tree", cases[i].x, cases[i].y);
-        struct ar_error err;
         struct ar_flows *fast, *plain;
         tree.channels = cases[i].channels;
-        cr_assert_eq(ar_flows_create(&tree, &fast, &err), AR_OK);
-        cr_assert_eq(ar_flows_create_plain(&tree, &plain, &err), AR_OK);
+        TEST_OK(ar_flows_create(&tree, &fast, &why));
+        TEST_OK(ar_flows_create_plain(&tree, &plain, &why));
         for (uint32_t phase = 0; phase < 2; phase++) {
             const struct ar_pattern *own = &fast->patterns[phase], *all = &plain->patterns[phase];
             const struct ar_tree_shares *shares = ar_flows_tree_shares(fast, phase, cases[i].bytes);

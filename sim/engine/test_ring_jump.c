@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ar_closed.h"
+#include "test_outcome.h"
 #include "test_recurrence.h"
 #include "test_support.h"
 
@@ -43,14 +44,13 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
                         enum starts starts)
 {
     struct ar_trial trial = {.collective = *collective};
-    struct ar_error err = {.text = ""};
     struct ar_flows *flows;
     struct ar_arena arena = {NULL};
     struct recurrence jumps;
     struct recurrence walks;
     uint32_t rings_jumped = 0;
     char what[120];
-    cr_assert(ar_flows_create(collective, &flows, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_flows_create(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         ring_run_lane(&arena, flows, &trial, channel, starts, 0, elements, &jumps);
         ring_run_lane(&arena, flows, &trial, channel, starts, INFINITY, elements, &walks);

@@ -1,6 +1,7 @@
 /* Simulations that leave out the steps in which rings are steady, beside those of all steps. */
 #include <criterion/criterion.h>
 
+#include "test_outcome.h"
 #include "test_trials.h"
 
 enum { GPUS = 256 };
@@ -11,12 +12,11 @@ static uint64_t compare(const char *cluster, uint32_t channels, uint32_t window)
     static struct test_trial all, some;
     const struct ar_call call = {.elements = 2555703};
     struct ar_collective ring = support_collective(support_cluster(cluster, NULL), "ring", GPUS, 1);
-    struct ar_error err = {.text = ""};
     ring.channels = channels;
     ring.window = window;
     trials_prepare(&ring, &call, 1, &all);
     all.trial.simulates_all = true;
-    cr_assert(ar_trial_run(&all.trial, &ar_engine_simgrid, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&all.trial, &ar_engine_simgrid, &why));
     trials_run(&ring, &ar_engine_simgrid, &call, 1, &some);
     cr_expect(support_near(some.times[0].finish_s, all.times[0].finish_s, 1e-6),
               "%s, window %u: %.12g s, all steps %.12g s", cluster, window, some.times[0].finish_s,

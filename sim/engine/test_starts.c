@@ -1,6 +1,7 @@
 /* Ranks that start at different times: stragglers, jitter, steps back to back. */
 #include <criterion/criterion.h>
 
+#include "test_outcome.h"
 #include "test_trials.h"
 
 /* Beyond the time of the largest job, so that some ranks wait for long. */
@@ -22,11 +23,10 @@ static uint32_t calls_for(uint32_t ranks)
 static void starts_run(struct test_trial *test, const struct ar_collective *collective,
                        const struct ar_engine *engine, struct ar_timeline *timeline)
 {
-    struct ar_error err = {.text = ""};
     trials_prepare(collective, calls, calls_for(ar_shape_ranks(&collective->shape)), test);
     trials_scatter(SPREAD_S, test);
     test->trial.timeline = timeline;
-    cr_assert(ar_trial_run(&test->trial, engine, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&test->trial, engine, &why));
 }
 
 static struct test_trial simulated;

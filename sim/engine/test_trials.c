@@ -1,4 +1,5 @@
 #include "test_trials.h"
+#include "test_outcome.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -33,23 +34,20 @@ void trials_scatter(double spread_s, struct test_trial *test)
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
                 const struct ar_call *calls, uint32_t calls_count, struct test_trial *test)
 {
-    struct ar_error err = {.text = ""};
     trials_prepare(collective, calls, calls_count, test);
-    enum ar_status status = ar_trial_run(&test->trial, engine, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    TEST_OK(ar_trial_run(&test->trial, engine, &why));
 }
 
 void trials_run_both(const struct ar_collective *collective, const struct ar_call *calls,
                      uint32_t calls_count, double spread_s, struct test_trial tests[2])
 {
     const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
-    struct ar_error err = {.text = ""};
     for (int i = 0; i < 2; i++) {
         trials_prepare(collective, calls, calls_count, &tests[i]);
         if (spread_s > 0) {
             trials_scatter(spread_s, &tests[i]);
         }
-        cr_assert(ar_trial_run(&tests[i].trial, engines[i], &err) == AR_OK, "%s", err.text);
+        TEST_OK(ar_trial_run(&tests[i].trial, engines[i], &why));
     }
 }
 

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "test_outcome.h"
 #include "test_support.h"
 
 enum { RESNET50 = 25557032 };
@@ -66,9 +67,8 @@ Test(closed, a_message_is_the_largest_part_of_the_largest_channel)
     struct ar_cluster *cluster = support_textbook();
     struct ar_collective collective = support_collective(cluster, "ring", 4, 1);
     struct ar_flows *closed;
-    struct ar_error err;
     collective.channels = 2;
-    cr_assert_eq(ar_flows_create(&collective, &closed, &err), AR_OK);
+    TEST_OK(ar_flows_create(&collective, &closed, &why));
     cr_expect_eq(ar_flows_message_bytes(closed, 0, 9), 2 * 4);
     cr_expect_eq(ar_flows_message_bytes(closed, 0, 8), 1 * 4);
     ar_flows_destroy(closed);

@@ -74,10 +74,7 @@ struct ar_cluster *support_slower(const struct ar_cluster *cluster, double facto
 const struct ar_algorithm *support_algorithm(const char *name)
 {
     const struct ar_algorithm *algorithm = NULL;
-    struct ar_error err;
-    enum ar_status status =
-        ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    TEST_OK(ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &why));
     return algorithm;
 }
 
@@ -142,9 +139,7 @@ struct ar_closed_time support_closed(const struct ar_collective *collective, uin
 {
     struct ar_flows *plan = NULL;
     struct ar_closed_time time;
-    struct ar_error err;
-    enum ar_status status = ar_flows_create(collective, &plan, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    TEST_OK(ar_flows_create(collective, &plan, &why));
     ar_closed_evaluate(plan, elements, &time);
     ar_flows_destroy(plan);
     return time;

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "flows.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 /* The first phase of a tree, with as many parts as asked for. */
@@ -15,9 +16,8 @@ struct bed {
 
 static struct bed tree_make(const struct ar_collective *tree, uint32_t parts)
 {
-    struct ar_error err = {.text = ""};
     struct bed bed = {.arena = {NULL}};
-    cr_assert(ar_flows_create(tree, &bed.flows, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_flows_create(tree, &bed.flows, &why));
     bed.pattern = bed.flows->patterns;
     bed.phase = bed.flows->phases[0];
     bed.phase.parts = parts;

@@ -29,9 +29,7 @@ static inline void tested_end(struct tested *step)
 /* Runs a job and ends its timing; the numbers stay. */
 static inline void tested_run(struct tested *step)
 {
-    struct ar_error err = {.text = ""};
-    enum ar_status status = tested_try(step, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    TEST_OK(tested_try(step, &why));
     tested_end(step);
 }
 

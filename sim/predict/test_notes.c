@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_kind.h"
+#include "test_outcome.h"
 #include "test_scenarios.h"
 
 TestSuite(notes, .init = scenarios_enter, .fini = scenarios_leave);
@@ -41,11 +42,10 @@ static void expect_none(const char *text, const char *unexpected)
 Test(notes, an_ideal_step_is_a_bound_of_the_time_not_of_the_efficiency)
 {
     struct ar_row ideal, horovod;
-    struct ar_error err = {.text = ""};
     struct ar_scenario first = scenarios_loaded(STEP);
     struct ar_scenario second = scenarios_loaded(STEP "framework=horovod");
-    cr_assert_eq(ar_run(&first, &ideal, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_run(&second, &horovod, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_run(&first, &ideal, &why));
+    TEST_OK(ar_run(&second, &horovod, &why));
     cr_expect_lt(ideal.iteration_s, horovod.iteration_s);
     cr_expect_lt(ideal.efficiency_frac, horovod.efficiency_frac);
     expect_note(STEP, TIMES "; what is left out makes a step longer, not always the efficiency "

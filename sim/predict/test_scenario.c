@@ -5,6 +5,7 @@
 
 #include "ar_kind.h"
 #include "ar_numbers.h"
+#include "test_outcome.h"
 #include "test_scenarios.h"
 
 TestSuite(scenario, .init = scenarios_enter, .fini = scenarios_leave);
@@ -135,12 +136,11 @@ Test(scenario, a_copy_that_is_changed_leaves_the_original_as_it_was)
                               "straggler=1:1.5;slow-link=node-0.hca-0:2");
     struct ar_scenario before = original;
     struct ar_row row, again;
-    struct ar_error err;
     uint64_t hash = hash_of(&original);
-    cr_assert_eq(ar_run(&original, &row, &err), AR_OK);
+    TEST_OK(ar_run(&original, &row, &why));
     struct ar_scenario copy = original;
     static const struct ar_origin origin = {.where = "--set", .status = AR_USAGE};
-    cr_assert_eq(ar_scenario_replace(&copy, AR_KEY_SET, &origin, "net.latency=9us", &err), AR_OK);
+    TEST_OK(ar_scenario_replace(&copy, AR_KEY_SET, &origin, "net.latency=9us", &why));
     scenarios_set(&copy, "set=hca.bandwidth=5GB/s;term=compute.scale=2;straggler=2:3;batch=16;"
                          "slow-link=node-1.hca-0:4;window=1");
     copy.cluster = NULL;
@@ -149,7 +149,7 @@ Test(scenario, a_copy_that_is_changed_leaves_the_original_as_it_was)
     cr_expect_eq(memcmp(&original, &before, sizeof before), 0);
     cr_expect_eq(hash_of(&original), hash);
     cr_expect_str_eq(original.settings.list[0].text, "net.latency=3us");
-    cr_assert_eq(ar_run(&original, &again, &err), AR_OK);
+    TEST_OK(ar_run(&original, &again, &why));
     cr_expect_eq(again.iteration_s, row.iteration_s);
     cr_expect_str_eq(again.settings, row.settings);
 }

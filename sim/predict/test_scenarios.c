@@ -57,8 +57,7 @@ struct ar_scenario scenarios_of(const char *text)
 
 void scenarios_load(struct ar_scenario *scenario)
 {
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_scenario_load(scenario, scenarios_inputs, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_scenario_load(scenario, scenarios_inputs, &why));
 }
 
 struct ar_scenario scenarios_loaded(const char *text)

@@ -5,6 +5,7 @@
 
 #include "ar_async.h"
 #include "ar_draw.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 enum { STEPS = 6, WORKERS_MAX = 16, SLICES_MAX = 4 };
@@ -45,10 +46,9 @@ static const struct test_case cases[] = {
 
 static double iterate(struct ar_async *run, bool has_actors)
 {
-    struct ar_error err;
     ar_async_prepare(run, &arena);
     if (has_actors) {
-        cr_assert(ar_async_run_actors(run, &err) == AR_OK, "%s", err.text);
+        TEST_OK(ar_async_run_actors(run, &why));
     } else {
         ar_async_run_events(run);
     }

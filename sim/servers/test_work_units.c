@@ -5,6 +5,7 @@
 #include "ar_actors.h"
 #include "ar_draw.h"
 #include "ar_work_units.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
@@ -116,7 +117,6 @@ Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
     double simulated_s[WORKERS];
     uint32_t gpus[WORKERS + 1];
     struct ar_draw *draw;
-    struct ar_error err;
     struct ar_path path;
     const struct ar_cluster *cluster =
         support_cluster("v100-8gpu-1edr", "gpus_per_node=1 pcie.switches=0 nvlink.pairs=none");
@@ -141,7 +141,7 @@ Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
                                .results = simulated_s,
                                .results_size = sizeof simulated_s};
     deal(&pass);
-    cr_assert(ar_actors_run(&actors, &err) == AR_OK, "%s", err.text);
+    TEST_OK(ar_actors_run(&actors, &why));
     for (uint32_t i = 0; i < WORKERS; i++) {
         cr_expect(support_near(pass.end_s[i], simulated_s[i], 1e-6), "worker %u: %g, by simgrid %g",
                   i, pass.end_s[i], simulated_s[i]);
