@@ -88,6 +88,7 @@ Test(cli_bad, axes_of_a_sweep)
     static const struct cli_case rows[] = {
         {"--gpus 4:8", 64, "--gpus: range \"4:8\" has no step; expected a range such as 4:4096:x2"},
         {"--gpus 8192", 64, "expected a whole number from 1 to 4352"},
+        {"--gpus 6 --shapes node --algorithms torus2d", 64, "--shapes: found \"node\""},
         {"--gpus 8 --shapes 2x4 --algorithms ring", 64, "which --algorithms ring do not react to"},
         {"--gpus 4 --jobs 0", 64, "--jobs: found \"0\"; expected a whole number from 1 to 256"},
         {"--gpus 4 --out ''", 74, "found an empty path; expected a directory"},

@@ -240,6 +240,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "--mesh: found with a trace; expected none there"},
         {"explain --cluster flat --gpus 4", "found neither --payload nor --trace"},
         {"explain --cluster flat --gpus 4 --payload 1MB --batch 3", "found --batch"},
+        {"sweep --cluster flat --gpus 4 --trace trace.csv --operation allgather",
+         "--operation: found with a trace"},
         {"sweep --cluster flat --gpus 4 --operation allgather",
          "--trace is missing, and --payload"},
         {"sweep --cluster flat --gpus 4 --operation alltoal --payload 1MB", "did you mean"},

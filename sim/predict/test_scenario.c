@@ -174,6 +174,15 @@ Test(scenario, a_replacement_takes_the_place_of_the_setting_of_the_same_key)
     cr_expect_eq(scenario.settings.count, 3);
 }
 
+Test(scenario, settings_are_the_same_if_their_keys_are)
+{
+    cr_expect(ar_setting_is_same("a.b=1", "a.b=2"));
+    cr_expect(ar_setting_is_same(" a.b = 1", "a.b=1"));
+    cr_expect(!ar_setting_is_same("a.b=1", "a.c=1"));
+    cr_expect(!ar_setting_is_same("a.b=1", "a.bc=1"));
+    cr_expect(!ar_setting_is_same("a.bc=1", "a.b=1"));
+}
+
 /* --- what follows ----------------------------------------------------------------------------- */
 
 Test(scenario, batch_and_precision_follow_the_trace)
