@@ -124,6 +124,31 @@ Test(reproduce, a_row_with_an_error_bar_has_a_band_and_is_judged)
     }
 }
 
+#define LIBRARY                                                                                    \
+    "--cluster abci-v100-nccl2.8 --engine library --algorithm auto --gpus 32 --trace "             \
+    "resnet50-v1.5"
+
+/* An engine has a band of its own, which is part of that of its row. 400 draws meet the ends of a
+ * 95 % band to a tenth or two of its width. */
+Test(reproduce, the_band_of_a_row_is_that_of_its_engine_and_of_a_run_as_wide)
+{
+    cli_write("rows.csv",
+              "row,quantity,measured,source,cluster,run,engine,algorithm,gpus,trace\n"
+              "a,iteration_s,1,made up,abci-v100-nccl2.8,,library,auto,32,resnet50-v1.5\n"
+              "b,train_s,1,made up,abci-v100-nccl2.8,example,library,auto,32,\n");
+    struct cli_table *step = cli_rows("predict " LIBRARY " --quiet");
+    struct cli_table *rows = reproduce("--samples 400");
+    double low_s = cli_number(step, 1, "low_s"), high_s = cli_number(step, 1, "high_s");
+    double slack_s = 0.2 * (high_s - low_s);
+    CLI_CELL(rows, 1, "predicted", cli_cell(step, 1, "iteration_s"));
+    cr_expect_float_eq(cli_number(rows, 1, "low"), low_s, slack_s);
+    cr_expect_float_eq(cli_number(rows, 1, "high"), high_s, slack_s);
+    double low = cli_number(rows, 2, "low") / cli_number(rows, 2, "predicted");
+    double high = cli_number(rows, 2, "high") / cli_number(rows, 2, "predicted");
+    cr_expect(low < 0.999 && low > 0.98, "%g", low);
+    cr_expect(high > 1.001 && high < 1.02, "%g", high);
+}
+
 Test(reproduce, the_command_line_fixes_what_rows_leave_open)
 {
     cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,"
