@@ -5,6 +5,7 @@
 
 #include "ar_link_load.h"
 #include "ar_verify.h"
+#include "test_outcome.h"
 #include "test_support.h"
 
 enum { PARTS = 8 };
@@ -187,6 +188,26 @@ Test(tree, pays_a_latency_more_for_every_window_that_is_full)
         cr_expect(support_near(time_s, free_s + 2 * waits * 5e-6, 1e-12), "window %u: %.9g s",
                   tree.window, time_s);
     }
+}
+
+/* Large messages fill the pipeline, small ones travel alone. */
+Test(tree, leaves_more_rate_to_small_messages_and_mixes_up_no_sizes)
+{
+    struct ar_collective tree = support_on("dgx2-v100", "tree", 16, 1);
+    struct ar_flows *flows;
+    tree.channels = 16;
+    TEST_OK(ar_flows_create(&tree, &flows, &why));
+    double small_Bps = ar_flows_tree_shares(flows, 0, 100)->slowest_Bps;
+    double large_Bps = ar_flows_tree_shares(flows, 0, 1e6)->slowest_Bps;
+    cr_expect_gt(small_Bps, 1.5 * large_Bps);
+    for (double bytes = 200; bytes < 1e5; bytes *= 1.3) {
+        cr_expect_eq(ar_flows_tree_shares(flows, 0, 100)->slowest_Bps, small_Bps);
+        const struct ar_tree_shares *shares = ar_flows_tree_shares(flows, 0, bytes);
+        cr_expect_geq(shares->slowest_Bps, large_Bps);
+        cr_expect_eq(shares, ar_flows_tree_shares(flows, 0, bytes), "the same answer again");
+    }
+    cr_expect_eq(ar_flows_tree_shares(flows, 0, 1e6)->slowest_Bps, large_Bps);
+    ar_flows_destroy(flows);
 }
 
 /* --- first steps ----------------------------------------------------------------------------- */
