@@ -53,26 +53,18 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
         const char *text, *expected;
     } cases[] = {
         {"term,value,source\ncycle.tme,1ms,x\n",
-         "some.framework.csv:2: unknown term \"cycle.tme\""},
-        {"term,value,source\ncycle.tme,1ms,x\n", "did you mean \"cycle.time\"?"},
+         "some.framework.csv:2: unknown term \"cycle.tme\"; did you mean \"cycle.time\"?"},
         {"term,value,source\ncycle.time,1,x\n", ":2: cycle.time: found \"1\" without a unit"},
-        {"term,value,source\ncycle.time,-1ms,x\n", "not negative"},
         {"term,value,source\ncycle.time,101s,x\n", "expected 0 to 100 s"},
         {"term,value,source\ncycle.time,1ms,\n", ":2: column \"source\" is \"\""},
+        {"term,value,source\nbn.interval,1.5,x\n", "expected a whole number"},
         {"term,value,source\ncycle.time,,x\n",
          ":2: column \"value\" is \"\"; expected a value, or off"},
         {"term,value,source\n\ncycle.time,1ms,x\ncycle.time,1ms,x\n",
          ":4: cycle.time: found a second time"},
-        {"# descripton = x\nterm,value,source\n", "unknown directive \"descripton\""},
         {"term,value,source\nwire.precision,fp64,x\n", "expected same, fp16, fp32, bf16 or fp8"},
-        {"term,value,source\nmemory.rate,0B/s,x\n", "above zero"},
         {"term,value,source\nmemory.rate,1B/s,x\n", "expected 1e+06 to 1e+15 B/s"},
         {"term,value,source\ncompute.scale,0,x\n", "expected a number from 0.001 to 1000"},
-        {"term,value,source\ncycle.phase,1.5,x\n", "expected a number from 0 to 1"},
-        {"term,value,source\nbn.interval,1.5,x\n", "expected a whole number"},
-        {"term,value,source\nhost.kernel,2s,x\n", "expected 0 to 1 s"},
-        {"term,value,source\nhost.blocking,2,x\n", "expected a whole number from 0 to 1"},
-        {"term,value,source\noptimizer.bytes,2.5B,x\n", "whole number of bytes"},
         {"term,value,source\nfusion.rule,groups:00000000000000000000000016,x\n", "1 to 31"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -184,31 +176,34 @@ static double added_s(const char *text, bool has_floor, double floor_s)
         test_set_term(&framework, term);
     }
     TEST_OK(ar_framework_apply(&framework, trace, &why));
-    double added = ar_trace_compute_s(trace) - ar_trace_compute_s(plain);
-    return added;
+    return ar_trace_compute_s(trace) - ar_trace_compute_s(plain);
 }
 
 #define PARAMETERS 25557032.0
 
 Test(framework, terms_add_to_the_compute_of_a_step_what_can_be_computed_by_hand)
 {
-    struct ar_trace *plain = resnet50(false, 0);
-    double compute_s = ar_trace_compute_s(plain);
-    cr_expect_eq(added_s("cycle.time=1ms fusion.passes=4 jitter=0.1", false, 0), 0);
-    cr_expect_float_eq(added_s("step.floor=3ms", false, 0), 3e-3, 1e-12);
-    cr_expect_float_eq(added_s("compute.scale=1.5", false, 0), 0.5 * compute_s, 1e-12);
-    cr_expect_float_eq(added_s("step.floor=3ms compute.scale=2", false, 0), compute_s + 6e-3,
-                       1e-12);
-    cr_expect_float_eq(added_s("optimizer.bytes=6B", false, 0), 6 * PARAMETERS / 780e9, 1e-12);
-    cr_expect_float_eq(added_s("optimizer.bytes=6B memory.rate=390GB/s", false, 0),
-                       12 * PARAMETERS / 780e9, 1e-12);
-    cr_expect_float_eq(added_s("optimizer.kernels=100", false, 0), 100 * 31.8e-6, 1e-12);
+    double compute_s = ar_trace_compute_s(resnet50(false, 0));
+    double bytes_s = 6 * PARAMETERS / 780e9, floor_s = 31.8e-6;
+    const struct {
+        const char *terms;
+        double added_s;
+    } cases[] = {
+        {"cycle.time=1ms fusion.passes=4 jitter=0.1", 0},
+        {"step.floor=3ms", 3e-3},
+        {"compute.scale=1.5", 0.5 * compute_s},
+        {"step.floor=3ms compute.scale=2", compute_s + 6e-3},
+        {"optimizer.bytes=6B", bytes_s},
+        {"optimizer.bytes=6B memory.rate=390GB/s", 2 * bytes_s},
+        {"optimizer.kernels=100", 100 * floor_s},
+        {"optimizer.kernels=100 optimizer.bytes=6B", 100 * floor_s}, /* launches or traffic */
+        {"optimizer.kernels=2 optimizer.bytes=6B", bytes_s},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cr_expect_float_eq(added_s(cases[i].terms, false, 0), cases[i].added_s, 1e-12, "%s",
+                           cases[i].terms);
+    }
     cr_expect_float_eq(added_s("optimizer.kernels=100", true, 5e-6), 100 * 5e-6, 1e-12);
-    /* The larger of launches and traffic. */
-    cr_expect_float_eq(added_s("optimizer.kernels=100 optimizer.bytes=6B", false, 0), 100 * 31.8e-6,
-                       1e-12);
-    cr_expect_float_eq(added_s("optimizer.kernels=2 optimizer.bytes=6B", false, 0),
-                       6 * PARAMETERS / 780e9, 1e-12);
 }
 
 Test(framework, a_lower_kernel_floor_makes_small_kernels_faster_and_the_tables_own_changes_nothing)

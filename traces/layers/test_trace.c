@@ -33,96 +33,28 @@ Test(trace, the_example_file_loads_and_its_sums_are_those_of_its_columns)
     cr_expect_eq(trace->layers[5].tensors_count, 0);
 }
 
-Test(trace, columns_may_stand_in_any_order_and_lines_may_end_in_any_way)
+Test(trace, bad_cells_columns_directives_and_wholes_are_refused_with_their_line)
 {
-    const char *texts[] = {
-        "\xef\xbb\xbf# batch = 32\r\n# precision = fp16\r\n"
-        "gradient_elements,layer,backward_s,forward_s\r\n10+2,a,0.002,0.001\r\n",
-        "# batch = 32\r# precision = fp16\rlayer,forward_s,backward_s,gradient_elements\r"
-        "a,0.001,0.002,10+2\r",
-        "#batch=32\n\n  # not a row\n#  precision\t=  fp16  \n" HEADER
-        "  \n# a note\n \"a\" , 1e-3 ,2E-3, 10+2",
-    };
-    for (size_t i = 0; i < 3; i++) {
-        struct ar_trace *trace = load_text(texts[i]);
-        cr_expect_eq(trace->layers_count, 1);
-        cr_expect_str_eq(trace->layers[0].name, "a");
-        cr_expect_float_eq(trace->layers[0].forward_s, 0.001, 1e-15);
-        cr_expect_float_eq(trace->layers[0].backward_s, 0.002, 1e-15);
-        cr_expect_eq(trace->tensor_elements[0], 10);
-        cr_expect_eq(trace->tensor_elements[1], 2);
-    }
-}
-
-Test(trace, quoted_names_may_hold_commas_and_a_last_line_needs_no_newline)
-{
-    struct ar_trace *trace = load_text(DIRECTIVES HEADER "\"conv, 3x3\",0,2e-3,7");
-    cr_expect_str_eq(trace->layers[0].name, "conv, 3x3");
-    cr_expect_eq(ar_trace_gradient_elements(trace), 7);
-    cr_expect_str_eq(trace->source, "not stated in the file");
-}
-
-struct bad_case {
-    const char *text;
-    const char *expected; /* in the error line */
-};
-
-static void expect_all_refused(const struct bad_case *cases, size_t cases_count)
-{
-    for (size_t i = 0; i < cases_count; i++) {
-        test_refused(cases[i].text, strlen(cases[i].text), cases[i].expected);
-    }
-}
-
-#define REFUSE(cases) expect_all_refused(cases, sizeof cases / sizeof cases[0])
-
-Test(trace, bad_cells_are_refused_with_line_and_column)
-{
-    static const struct bad_case cases[] = {
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
         {DIRECTIVES HEADER "a,0.001,-0.003,5\n",
          "trace.csv:4: column \"backward_s\" is \"-0.003\"; expected seconds >= 0"},
-        {DIRECTIVES HEADER "\n# c\na,nan,0,5\n", ":6: column \"forward_s\" is \"nan\""},
-        {DIRECTIVES HEADER "a,1e12,0,5\n", ":4: column \"forward_s\" is \"1e12\""},
-        {DIRECTIVES HEADER ",1,0,5\n", ":4: column \"layer\" is \"\"; expected a name"},
         {DIRECTIVES HEADER "a,1,0,-5\n", ":4: column \"gradient_elements\" is \"-5\""},
         {DIRECTIVES HEADER "a,1,0,5+\n", ":4: column \"gradient_elements\" is \"5+\""},
-        {DIRECTIVES HEADER "a,1,0,5+0\n", ":4: column \"gradient_elements\" is \"5+0\""},
         {DIRECTIVES HEADER "a,1,0,+5\n", ":4: column \"gradient_elements\" is \"+5\""},
-        {DIRECTIVES HEADER "a,1,0,5 6\n", ":4: column \"gradient_elements\" is \"5 6\""},
         {DIRECTIVES HEADER "a,1,0,1.5\n", ":4: column \"gradient_elements\" is \"1.5\""},
-        {DIRECTIVES HEADER "a,1,0,99999999999999999999999999\n",
-         "is \"99999999999999999999999999\""},
         {DIRECTIVES HEADER "a,1,0,1125899906842625\n", "each at most 2^50"},
-    };
-    REFUSE(cases);
-}
-
-Test(trace, wrong_columns_and_directives_are_refused)
-{
-    static const struct bad_case cases[] = {
         {DIRECTIVES "layer,forward_s,backwards_s,gradient_elements\na,1,2,3\n",
          ":3: unknown column \"backwards_s\"; did you mean \"backward_s\"?"},
-        {"# precison = fp16\n" GOOD, ":1: unknown directive \"precison\"; did you mean"},
         {"# colour = red\n" GOOD, "; expected one of batch precision optimizer_s"},
         {HEADER "a,1,2,3\n", "directive \"batch\" is missing"},
         {"# batch = 32\n" HEADER "a,1,2,3\n", "directive \"precision\" is missing"},
         {"# batch = 0\n# precision = fp16\n" HEADER "a,1,2,3\n",
          ":1: directive \"batch\" is \"0\""},
-        {"# batch = 1.5\n# precision = fp16\n" HEADER "a,1,2,3\n",
-         ":1: directive \"batch\" is \"1.5\""},
-        {"# batch =\n# precision = fp16\n" HEADER "a,1,2,3\n", ":1: directive \"batch\" is \"\""},
         {"# batch = 9\n# precision = fp64\n" HEADER "a,1,2,3\n",
-         ":2: directive \"precision\" is \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, fp8_block "
-         "or nvfp4"},
-        {"# optimizer_s = -1\n" GOOD, ":1: directive \"optimizer_s\" is \"-1\""},
+         ":2: directive \"precision\" is \"fp64\"; expected fp16, fp32"},
         {"# overhead_s = 3ms\n" GOOD, ":1: directive \"overhead_s\" is \"3ms\""},
-    };
-    REFUSE(cases);
-}
-
-Test(trace, wrong_wholes_are_refused)
-{
-    static const struct bad_case cases[] = {
         {DIRECTIVES HEADER, ":3: no layers follow the header"},
         {DIRECTIVES HEADER "a,1,2,3\nb,1,2,3\na,1,2,3\n",
          ":6: column \"layer\" is \"a\"; expected each layer name once"},
@@ -131,17 +63,9 @@ Test(trace, wrong_wholes_are_refused)
         {DIRECTIVES HEADER "a,9e8,9e8,5\n", "the times add up to 1.8e+09 s"},
         {DIRECTIVES HEADER "a,1,2,1125899906842624+1\n", "add up to more than 2^50"},
     };
-    REFUSE(cases);
-}
-
-Test(trace, a_name_of_63_characters_is_kept_and_64_are_refused)
-{
-    char text[512];
-    snprintf(text, sizeof text, DIRECTIVES HEADER "%063d,1,2,3\n", 7);
-    struct ar_trace *trace = load_text(text);
-    cr_expect_eq(strlen(trace->layers[0].name), 63);
-    snprintf(text, sizeof text, DIRECTIVES HEADER "%064d,1,2,3\n", 7);
-    test_refused(text, strlen(text), "expected a name of 1 to 63 characters");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        test_refused(cases[i].text, strlen(cases[i].text), cases[i].expected);
+    }
 }
 
 static void expect_request_refused(const char *path, const char *cost_path,
@@ -205,16 +129,6 @@ Test(trace, a_file_says_what_it_offers_and_makes_any_number_of_traces)
     }
 }
 
-Test(trace, unreadable_paths_are_refused)
-{
-    const struct ar_trace_request request = {.batch = 0};
-    expect_request_refused(SHIPPED("no-such.csv"), NULL, request, AR_NO_INPUT,
-                           "no-such.csv: No such file or directory");
-    expect_request_refused(AR_TEST_SOURCE_DIR "/traces", NULL, request, AR_NO_INPUT,
-                           "Is a directory; expected a CSV file");
-    expect_request_refused("/dev/zero", NULL, request, AR_BAD_DATA, "larger than");
-}
-
 #define WORK_HEADER                                                                                \
     "layer,kind,macs,input_elements,output_elements,width,channels_in,channels_out,kernel,"        \
     "stride,gradient_elements\n"
@@ -238,14 +152,13 @@ Test(trace, bad_work_rows_are_refused)
                         "expected more than 0 for conv, fc and local");
     expect_work_refused("a,fc,1,1,0,1,1,1,1,1,5\n", "expected more than 0 for conv, fc and local");
     expect_work_refused("a,bn,7,1,1,1,1,1,1,1,5\n", "expected 0 for a layer that is neither");
-    expect_work_refused("a,conv,-1,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"-1\"");
-    expect_work_refused("a,conv,1e9,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"1e9\"");
     expect_work_refused("a,conv,1,1,1,1,1,1,9999999,1,5\n", ":2: column \"kernel\" is \"9999999\"");
 }
 
 Test(trace, scaled_gradients_are_whole_elements_and_times_stay)
 {
     struct ar_trace *trace = load_text(DIRECTIVES HEADER "a,0.001,0.002,10+3+1\nb,0.003,0.004,\n");
+    cr_expect_str_eq(trace->source, "not stated in the file");
     TEST_OK(ar_trace_scale_gradients(trace, 1, &why));
     cr_expect_eq(ar_trace_gradient_elements(trace), 14);
     TEST_OK(ar_trace_scale_gradients(trace, 0.25, &why));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ar_framework.h"
+#include "ar_transformer.h"
 #include "test_outcome.h"
 
 /* Ends with the test, which is a process. */
@@ -82,6 +83,28 @@ static inline void test_refused(const char *text, size_t bytes, const char *expe
     cr_expect_not_null(strstr(err.text, expected), "found \"%s\"\nwant  \"%s\"", err.text,
                        expected);
     cr_expect_null(strchr(err.text, '\n'));
+}
+
+/* Work of all products of a model in one pass, those of its layers and of both ends. */
+static inline double test_products_flop(const struct ar_transformer *model,
+                                        const struct ar_transformer_slice *slice,
+                                        enum ar_transformer_pass pass)
+{
+    struct ar_kernels kernels;
+    double flop = 0;
+    for (int part = AR_PART_LAYER; part <= AR_PART_HEAD; part++) {
+        ar_transformer_kernels(model, slice, (enum ar_transformer_part)part, pass, &kernels);
+        for (size_t i = 0; i < kernels.count; i++) {
+            const struct ar_gemm *gemm = &kernels.list[i].gemm;
+            double each =
+                2.0 * (double)gemm->count * (double)gemm->m * (double)gemm->n * (double)gemm->k;
+            flop += kernels.list[i].kind == AR_KERNEL_GEMM
+                        ? (1 - kernels.list[i].lacking_frac) * each *
+                              (part == AR_PART_LAYER ? model->layers : 1)
+                        : 0;
+        }
+    }
+    return flop;
 }
 
 /* Sets the term of a text `KEY=VALUE`. */

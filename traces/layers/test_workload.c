@@ -134,18 +134,6 @@ Test(workload, ddp_passes_its_threshold_by_one_tensor_where_a_size_does_not)
     cr_expect_eq(size->buckets[1].elements, 19 * MIB);
 }
 
-Test(workload, a_tensor_larger_than_the_threshold_is_a_bucket_of_its_own)
-{
-    struct ar_layer layers[] = {
-        {.name = "all", .backward_s = 1, .tensors_first = 0, .tensors_count = 3}};
-    uint64_t tensors[] = {10, 1000, 20};
-    struct ar_trace trace = {
-        .layers_count = 1, .layers = layers, .tensors_count = 3, .tensor_elements = tensors};
-    struct ar_workload *workload = make(&trace, "100B", 1);
-    cr_assert_eq(workload->buckets_count, 3);
-    cr_expect_eq(workload->buckets[1].elements, 1000);
-}
-
 /* --- ResNet-50 ----------------------------------------------------------------------------- */
 
 static void check_resnet50(const struct ar_trace *trace, const char *text, uint32_t element_bytes)
@@ -182,23 +170,6 @@ Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
             check_resnet50(trace, rules[i], ar_precisions[trace->precision].bytes);
         }
     }
-}
-
-static void expect_count(const struct ar_trace *trace, const char *text, uint32_t element_bytes,
-                         uint32_t count)
-{
-    struct ar_workload *workload = make(trace, text, element_bytes);
-    cr_expect_eq(workload->buckets_count, count, "%s: %u buckets", text, workload->buckets_count);
-}
-
-Test(workload, resnet50_fills_one_horovod_buffer_in_fp16_and_two_in_fp32)
-{
-    struct ar_trace *trace =
-        test_resnet50((struct ar_trace_request){.batch = 32, .precision = AR_FP16});
-    expect_count(trace, "horovod", 2, 1); /* 51.1 MB of 67.1 MB */
-    expect_count(trace, "horovod", 4, 2); /* 102.2 MB */
-    expect_count(trace, "one", 4, 1);
-    expect_count(trace, "tensor", 2, 161);
 }
 
 /* The classifier is the last layer: 1000 biases, then 2048 x 1000 weights, 2.05 M elements. */
