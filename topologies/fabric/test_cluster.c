@@ -133,14 +133,6 @@ Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
     cr_assert(is_near(ar_cluster_path(cluster, 0, 1, &(struct ar_path){0})->bandwidth_Bps, 40e9));
 }
 
-Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
-{
-    const char *settings[] = {"nvlink.latency=1.9us", "net.latency=2.4us", NULL};
-    struct ar_cluster *cluster = load_shipped("abci-v100", settings);
-    cr_assert(is_near(ar_cluster_path(cluster, 0, 1, &(struct ar_path){0})->latency_s, 1.9e-6));
-    cr_assert(is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->latency_s, 2.4e-6));
-}
-
 /* All clusters of the numbers: pairs over NVLink, over PCIe and over an NVLink switch. */
 static void expect_set_as_loaded(const char *pairs)
 {
@@ -256,6 +248,7 @@ Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
 
 /* --- values that do not fit ------------------------------------------------------------------- */
 
+#define TORUS(lengths) "rack.nodes=0,fabric=torus,torus.link_bandwidth=7GB/s,torus.lengths=" lengths
 #define DRAGONFLY(kind, groups, routers, cables)                                                   \
     "rack.nodes=0,fabric=" kind ",dragonfly.groups=" groups ",dragonfly.routers=" routers          \
     ",dragonfly.global_links=" cables                                                              \
@@ -284,28 +277,17 @@ static const struct {
     {"tree.rails=both", "found \"both\"; expected none, nvlink or spine"},
     {"nvlink.domain_nodes=2", "found \"2\"; expected 1, or nvlink.pairs = switch"},
     {"nvlink.domain_nodes=0", "found \"0\"; expected a whole number from 1"},
-    {"fabric.routes=hash:-1", "found \"-1\"; expected a whole number"},
     {"fabric.routes=random", "found \"random\"; expected ideal, dmodk or hash:SEED"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=4x4,torus.link_bandwidth=7GB/s",
+    {TORUS("4x4"),
      "key \"nodes\": found \"6\"; expected 16, the routers of torus.lengths times router.nodes"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=6,torus.link_bandwidth=7GB/s,router.nodes=2",
+    {TORUS("6,router.nodes=2"),
      "key \"nodes\": found \"6\"; expected 12, the routers of torus.lengths times"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=6x1x1x1x1x1x1,torus.link_bandwidth=7GB/s",
-     "expected the lengths of at most 6 dimensions"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=1048576x1048576x1048576x1048576,torus.link_bandwidth="
-     "7GB/s",
-     "expected fewer, for at most 1048576 nodes"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=0x6,torus.link_bandwidth=7GB/s", "torus.lengths"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=0GB/s",
-     "torus.link_bandwidth"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.wraps=1",
-     "expected a 0 or 1 for each of torus.lengths"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.wraps=1x2",
-     "torus.wraps"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.links_at_once=4",
-     "expected it or hca.bandwidth"},
-    {"rack.nodes=0,fabric=torus,torus.lengths=600,torus.link_bandwidth=7GB/s,nodes=600",
-     "expected lengths with routes of at most 184 links, not of 300"},
+    {TORUS("6x1x1x1x1x1x1"), "expected the lengths of at most 6 dimensions"},
+    {TORUS("1048576x1048576x1048576x1048576"), "expected fewer, for at most 1048576 nodes"},
+    {TORUS("2x3,torus.wraps=1"), "expected a 0 or 1 for each of torus.lengths"},
+    {TORUS("2x3,torus.wraps=1x2"), "torus.wraps"},
+    {TORUS("2x3,torus.links_at_once=4"), "expected it or hca.bandwidth"},
+    {TORUS("600,nodes=600"), "expected lengths with routes of at most 184 links, not of 300"},
     {"fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s",
      "key \"rack.nodes\": found \"2\"; expected fabric = fat-tree, or none"},
     {"torus.lengths=2x3", "expected fabric = torus or mesh, or none"},

@@ -59,3 +59,35 @@ enum {
     TEST_MACHINES_COUNT = sizeof test_machines / sizeof test_machines[0],
     TEST_ROUTERS_COUNT = 13
 };
+
+/** Nodes wired in all ways, as settings of the small cluster: properties of paths hold for each. */
+static const char *const test_wirings[][8] = {
+    {NULL},
+    {"nvlink.pairs=none"},
+    {"nvlink.pairs=switch"},
+    {"nvlink.pairs=0-1 2-3:2"},
+    {"pcie.switches=0", "rack.nodes=0"},
+    {"pcie.switches=4", "hcas=1", "nvlink.pairs=none"},
+    {"pcie.switches=1", "hcas=4", "rack.nodes=4"},
+    {"hca.attached=switch"},
+    {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1 2-3", "rack.nodes=0"},
+    {"gpus_per_node=8", "hcas=4", "pcie.switches=4", "nvlink.pairs=0-1 0-2:2 1-3:2 4-5 3-7"},
+    {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
+    {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
+    {"nodes=1", "hcas=0"},
+    {"nodes=1", "hcas=0", "gpus_per_node=1", "pcie.switches=0"},
+    {"pcie.switches=0", "net.latency=0us"},
+    {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},
+    {"fabric.routes=dmodk", "rack.uplinks=4"},
+    {"nodes=9", "fabric.routes=hash:1", "rack.uplinks=4", "tree.groups=2", "tree.uplinks=8",
+     "tree.uplink_bandwidth=4GB/s"},
+    {"tree.rails=spine"},
+    {"tree.rails=nvlink", "fabric.routes=hash:2", "hcas=4"},
+    {"tree.rails=spine", "rack.nodes=0", "fabric.routes=dmodk"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=4"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=3", "gpus_per_node=1", "pcie.switches=0",
+     "hcas=1"},
+    {"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"},
+};
+
+enum { TEST_WIRINGS_COUNT = sizeof test_wirings / sizeof test_wirings[0] };

@@ -6,37 +6,8 @@
 
 #include "fabric.h"
 #include "test_cluster_load.h"
+#include "test_machines.h"
 #include "test_outcome.h"
-
-/* Wirings that every property below must hold for; all are the small cluster with settings. */
-static const char *const wirings[][8] = {
-    {NULL},
-    {"nvlink.pairs=none"},
-    {"nvlink.pairs=switch"},
-    {"nvlink.pairs=0-1 2-3:2"},
-    {"pcie.switches=0", "rack.nodes=0"},
-    {"pcie.switches=4", "hcas=1", "nvlink.pairs=none"},
-    {"pcie.switches=1", "hcas=4", "rack.nodes=4"},
-    {"hca.attached=switch"},
-    {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1 2-3", "rack.nodes=0"},
-    {"gpus_per_node=8", "hcas=4", "pcie.switches=4", "nvlink.pairs=0-1 0-2:2 1-3:2 4-5 3-7"},
-    {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
-    {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
-    {"nodes=1", "hcas=0"},
-    {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},
-    {"fabric.routes=dmodk", "rack.uplinks=4"},
-    {"nodes=9", "fabric.routes=hash:1", "rack.uplinks=4", "tree.groups=2", "tree.uplinks=8",
-     "tree.uplink_bandwidth=4GB/s"},
-    {"tree.rails=spine"},
-    {"tree.rails=nvlink", "fabric.routes=hash:2", "hcas=4"},
-    {"tree.rails=spine", "rack.nodes=0", "fabric.routes=dmodk"},
-    {"nvlink.pairs=switch", "nvlink.domain_nodes=4"},
-    {"nvlink.pairs=switch", "nvlink.domain_nodes=3", "gpus_per_node=1", "pcie.switches=0",
-     "hcas=1"},
-    {"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"},
-};
-
-enum { WIRINGS_COUNT = sizeof wirings / sizeof wirings[0] };
 
 static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                              enum ar_tier tier)
@@ -81,8 +52,8 @@ static void check_path(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
 
 Test(path, every_pair_of_every_wiring_has_a_sound_path)
 {
-    for (size_t w = 0; w < WIRINGS_COUNT; w++) {
-        struct ar_cluster *cluster = test_load_small(wirings[w]);
+    for (size_t w = 0; w < TEST_WIRINGS_COUNT; w++) {
+        struct ar_cluster *cluster = test_load_small(test_wirings[w]);
         uint32_t gpus = (uint32_t)ar_cluster_gpus_count(cluster);
         for (uint32_t a = 0; a < gpus; a++) {
             for (uint32_t b = 0; b < gpus; b++) {
@@ -96,8 +67,8 @@ Test(path, every_pair_of_every_wiring_has_a_sound_path)
 
 Test(path, link_names_are_unique_in_every_wiring)
 {
-    for (size_t w = 0; w < WIRINGS_COUNT; w++) {
-        struct ar_cluster *cluster = test_load_small(wirings[w]);
+    for (size_t w = 0; w < TEST_WIRINGS_COUNT; w++) {
+        struct ar_cluster *cluster = test_load_small(test_wirings[w]);
         uint32_t count = ar_cluster_links_count(cluster);
         char(*names)[64] = calloc(count + 1, sizeof *names);
         for (uint32_t i = 0; i < count; i++) {

@@ -6,6 +6,7 @@
 
 #include "ar_simgrid_xml.h"
 #include "test_cluster_load.h"
+#include "test_machines.h"
 #include "test_platform.h"
 
 static const long message_bytes = 100000000;
@@ -32,28 +33,10 @@ Test(simgrid_xml, shipped_clusters_have_the_routes_of_their_paths)
     }
 }
 
-/* Racks of 2, pods of 2 racks, pairs of pods. */
-#define TREE_OF_THREE "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"
-
 Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
 {
-    static const char *const wirings[][8] = {
-        {NULL},
-        {"nvlink.pairs=none"},
-        {"nvlink.pairs=switch", "rack.nodes=4"},
-        {"nvlink.pairs=0-1 2-3:2", "rack.nodes=0"},
-        {"pcie.switches=0", "net.latency=0us"},
-        {"pcie.switches=1", "hcas=4", "rack.nodes=5"},
-        {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1"},
-        {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},
-        {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
-        {"gpus_per_node=1", "pcie.switches=0", "hcas=1", "nodes=13", TREE_OF_THREE},
-        {"gpus_per_node=1", "pcie.switches=1", "hcas=1"},
-        {"nodes=1", "hcas=0"},
-        {"nodes=1", "hcas=0", "gpus_per_node=1", "pcie.switches=0"},
-    };
-    for (size_t w = 0; w < sizeof wirings / sizeof wirings[0]; w++) {
-        struct ar_cluster *cluster = test_load_small(wirings[w]);
+    for (size_t w = 0; w < TEST_WIRINGS_COUNT; w++) {
+        struct ar_cluster *cluster = test_load_small(test_wirings[w]);
         test_platform_check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
     }
 }

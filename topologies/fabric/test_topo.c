@@ -1,103 +1,71 @@
 #include <criterion/criterion.h>
-#include <dirent.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ar_file.h"
 #include "test_outcome.h"
 #include "test_topo_files.h"
 #include "topo_values.h"
 
-/* The small cluster with a line added or a key dropped, or with settings, must be refused with one
- * line that contains `expected`. */
+/* The small cluster with another line, or with a setting. Units, rates and times have tests in
+ * models/base. */
 struct bad_case {
     const char *drop; /* the line that starts so is left out, or NULL */
     const char *add;  /* appended, or NULL */
     const char *setting;
-    enum ar_status status;
     const char *expected;
 };
 
 static const struct bad_case bad_cases[] = {
-    {NULL, "hca.bandwith = 1GB/s ; x\n", NULL, AR_BAD_DATA,
+    {NULL, "hca.bandwith = 1GB/s ; x\n", NULL,
      ":18: unknown key \"hca.bandwith\"; did you mean \"hca.bandwidth\"?"},
-    {NULL, "zzzzzzzzzzzzzzz = 1\n", NULL, AR_BAD_DATA,
-     "unknown key \"zzzzzzzzzzzzzzz\"; expected one of name"},
-    {NULL, "hcas = 2 ; again\n", NULL, AR_BAD_DATA,
+    {NULL, "zzzzzzzzzzzzzzz = 1\n", NULL, "unknown key \"zzzzzzzzzzzzzzz\"; expected one of name"},
+    {NULL, "hcas = 2 ; again\n", NULL,
      ":18: key \"hcas\": found a second time; expected once (first in line 12)"},
-    {NULL, "a line without a value\n", NULL, AR_BAD_DATA, "expected key = value"},
-    {NULL, "gpu.model = ; x\n", NULL, AR_BAD_DATA, "key \"gpu.model\": found no value"},
-    {NULL, "gpu.model =", NULL, AR_BAD_DATA, ":18: key \"gpu.model\": found no value"},
-    {NULL, "gpu.model = V\x01 ; x\n", NULL, AR_BAD_DATA, "found the byte 0x01"},
-    {NULL,
-     "gpu.m\xc3\xb6"
-     "del = V ; x\n",
-     NULL, AR_BAD_DATA, "found the byte 0xc3"},
-    {"name", NULL, NULL, AR_BAD_DATA, "key \"name\": found nowhere"},
-    {"nodes", NULL, NULL, AR_BAD_DATA, "key \"nodes\": found nowhere"},
-    {"gpus_per_node", NULL, NULL, AR_BAD_DATA, "key \"gpus_per_node\": found nowhere"},
-    {"nvlink.bandwidth", NULL, NULL, AR_BAD_DATA, "key \"nvlink.bandwidth\": found nowhere"},
-    {"nvlink.latency", NULL, NULL, AR_BAD_DATA, "key \"nvlink.latency\": found nowhere"},
-    {"pcie.bandwidth", NULL, NULL, AR_BAD_DATA, "key \"pcie.bandwidth\": found nowhere"},
-    {"pcie.latency", NULL, "nvlink.pairs=none", AR_BAD_DATA, "key \"pcie.latency\": found nowhere"},
-    {"pcie.switches", NULL, "nvlink.pairs=none", AR_BAD_DATA, "expected at least 1, since some"},
-    {"hca.bandwidth", NULL, NULL, AR_BAD_DATA, "key \"hca.bandwidth\": found nowhere"},
-    {"net.latency", NULL, NULL, AR_BAD_DATA, "key \"net.latency\": found nowhere"},
-    {"hcas", NULL, NULL, AR_BAD_DATA, "key \"hcas\": found nowhere; expected at least 1"},
-    {"rack.uplinks", NULL, NULL, AR_BAD_DATA, "key \"rack.uplinks\": found nowhere"},
-    {"rack.uplink_bandwidth", NULL, NULL, AR_BAD_DATA, "key \"rack.uplink_bandwidth\""},
-    {"hcas", "hcas = 0 ; x\n", NULL, AR_BAD_DATA, ":17: key \"hcas\": found \"0\"; expected"},
-    {"hcas", "hcas = 3 ; x\n", NULL, AR_BAD_DATA, "expected a divisor of gpus_per_node"},
-    {NULL, "hca.attached = cpu ; x\n", NULL, AR_BAD_DATA,
-     ":18: key \"hca.attached\": found \"cpu\"; expected host or switch"},
-    {NULL, NULL, "fabric=thin-tree", AR_USAGE, "found \"thin-tree\"; expected fat-tree"},
-    {NULL, "tree.groups = 4 x 8 ; y\n", NULL, AR_BAD_DATA,
+    {NULL, "a line without a value\n", NULL, "expected key = value"},
+    {NULL, "gpu.model =", NULL, ":18: key \"gpu.model\": found no value"},
+    {NULL, "gpu.m\xc3\xb6", NULL, "found the byte 0xc3"},
+    {"name", NULL, NULL, "key \"name\": found nowhere"},
+    {"gpus_per_node", NULL, NULL, "key \"gpus_per_node\": found nowhere"},
+    {"nvlink.bandwidth", NULL, NULL, "key \"nvlink.bandwidth\": found nowhere"},
+    {"nvlink.latency", NULL, NULL, "key \"nvlink.latency\": found nowhere"},
+    {"pcie.bandwidth", NULL, NULL, "key \"pcie.bandwidth\": found nowhere"},
+    {"pcie.latency", NULL, "nvlink.pairs=none", "key \"pcie.latency\": found nowhere"},
+    {"pcie.switches", NULL, "nvlink.pairs=none", "expected at least 1, since some"},
+    {"hcas", NULL, NULL, "key \"hcas\": found nowhere; expected at least 1"},
+    {"rack.uplink_bandwidth", NULL, NULL, "key \"rack.uplink_bandwidth\""},
+    {"hcas", "hcas = 0 ; x\n", NULL, ":17: key \"hcas\": found \"0\"; expected"},
+    {"hcas", "hcas = 3 ; x\n", NULL, "expected a divisor of gpus_per_node"},
+    {NULL, NULL, "fabric=thin-tree", "found \"thin-tree\"; expected fat-tree"},
+    {NULL, "tree.groups = 4 x 8 ; y\n", NULL,
      ":18: key \"tree.groups\": found \"\"; expected a whole number"},
-    {NULL, NULL, "tree.groups=4x0", AR_USAGE, "found \"0\"; expected a whole number from 1"},
-    {NULL, NULL, "tree.groups=1x2x3x4x5x6x7x8x9", AR_USAGE, "expected at most 8 items"},
-    {NULL, NULL, "tree.uplink_bandwidth=1GB/s 2", AR_USAGE,
-     "found \"2\" without a unit; expected a rate"},
-    {NULL, NULL, "hca.attached=Switch", AR_USAGE, "found \"Switch\"; expected host or switch"},
-    {"pcie.switches", NULL, "hca.attached=switch", AR_USAGE, "expected host, since the nodes have"},
-    {"hcas", "hcas = 1 ; x\n", "hca.attached=switch", AR_USAGE,
+    {NULL, NULL, "tree.groups=4x0", "found \"0\"; expected a whole number from 1"},
+    {NULL, NULL, "tree.groups=1x2x3x4x5x6x7x8x9", "expected at most 8 items"},
+    {NULL, NULL, "tree.uplink_bandwidth=1GB/s 2", "found \"2\" without a unit; expected a rate"},
+    {NULL, NULL, "hca.attached=Switch", "found \"Switch\"; expected host or switch"},
+    {"pcie.switches", NULL, "hca.attached=switch", "expected host, since the nodes have"},
+    {"hcas", "hcas = 1 ; x\n", "hca.attached=switch",
      "expected host, since hcas is no multiple of pcie.switches"},
-    {NULL, NULL, "pcie.switches=3", AR_USAGE, "expected a divisor of gpus_per_node"},
-    {NULL, NULL, "gpus_per_node=5", AR_BAD_DATA, "expected a divisor of gpus_per_node"},
-    {NULL, NULL, "gpus_per_node=65", AR_USAGE, "expected a whole number from 1 to 64"},
-    {NULL, NULL, "nodes=0", AR_USAGE, "--set: key \"nodes\": found \"0\""},
-    {NULL, NULL, "nodes=-1", AR_USAGE, "found \"-1\""},
-    {NULL, NULL, "nodes=4x", AR_USAGE, "found \"4x\""},
-    {NULL, NULL, "nodes=1e3", AR_USAGE, "found \"1e3\""},
-    {NULL, NULL, "hca.bandwidth=10", AR_USAGE, "without a unit"},
-    {NULL, NULL, "hca.bandwidth=10us", AR_USAGE, "found unit \"us\""},
-    {NULL, NULL, "hca.bandwidth=0GB/s", AR_USAGE, "above zero"},
-    {NULL, NULL, "hca.bandwidth=-1GB/s", AR_USAGE, "not negative"},
-    {NULL, NULL, "hca.bandwidth=nan", AR_USAGE, "found \"nan\""},
-    {NULL, NULL, "hca.bandwidth=infGB/s", AR_USAGE, "found \"infGB/s\""},
-    {NULL, NULL, "hca.bandwidth=1e300TB/s", AR_USAGE, "expected a rate"},
-    {NULL, NULL, "hca.bandwidth=1e-9B/s", AR_USAGE, "expected a rate"},
-    {NULL, NULL, "net.latency=2GB/s", AR_USAGE, "found unit \"GB/s\""},
-    {NULL, NULL, "net.latency=-2us", AR_USAGE, "not negative"},
-    {NULL, NULL, "net.latency=1e9s", AR_USAGE, "at most 1000s"},
-    {NULL, NULL, "gpu.reduce_cost=3ps", AR_USAGE, "found unit \"ps\""},
-    {NULL, NULL, "gpu.reduce_cost=2s/B", AR_USAGE, "at most 1s/B"},
-    {NULL, NULL, "name=a b", AR_USAGE, "expected letters, digits"},
-    {NULL, NULL, "rack.uplinks=0", AR_USAGE, "--set: key \"rack.uplinks\": found \"0\""},
-    {NULL, NULL, "nvlink.pairs=0-4", AR_USAGE, "found \"0-4\"; expected all, none"},
-    {NULL, NULL, "nvlink.pairs=0-1 2-2", AR_USAGE, "found \"2-2\"; expected all, none"},
-    {NULL, NULL, "nvlink.pairs=0-1 1-0", AR_USAGE, "found \"1-0\"; expected all, none"},
-    {NULL, NULL, "nvlink.pairs=0-1:0", AR_USAGE, "from 0 to 3, with a weight from 1 to 64"},
-    {NULL, NULL, "nvlink.pairs=0-1:", AR_USAGE, "found \"0-1:\"; expected all, none"},
-    {NULL, NULL, "nvlink.pairs=0-1,2-3", AR_USAGE, "found \"0-1,2-3\"; expected all, none"},
-    {NULL, NULL, "nvlink.pairs=some", AR_USAGE, "found \"some\"; expected all, none"},
-    {NULL, NULL, "nvlink.pairs=0-99999999999", AR_USAGE, "expected all, none"},
-    {NULL, NULL, "hca.bandwith=1GB/s", AR_USAGE, "--set: unknown key \"hca.bandwith\""},
-    {NULL, NULL, "hcas", AR_USAGE, "--set: found \"hcas\"; expected key = value"},
-    {NULL, NULL, "", AR_USAGE, "--set: found \"\"; expected key = value"},
-    {NULL, NULL, "hcas=", AR_USAGE, "key \"hcas\": found no value"},
-    {NULL, NULL, "name=a\nb", AR_USAGE, "found the byte 0x0a"},
-    {NULL, NULL, "hcas=2 ; x", AR_USAGE, "found \"2 ; x\""},
+    {NULL, NULL, "pcie.switches=3", "expected a divisor of gpus_per_node"},
+    {NULL, NULL, "gpus_per_node=65", "expected a whole number from 1 to 64"},
+    {NULL, NULL, "nodes=0", "--set: key \"nodes\": found \"0\""},
+    {NULL, NULL, "hca.bandwidth=1e-9B/s", "expected a rate"},
+    {NULL, NULL, "net.latency=1e9s", "at most 1000s"},
+    {NULL, NULL, "gpu.reduce_cost=2s/B", "at most 1s/B"},
+    {NULL, NULL, "name=a b", "expected letters, digits"},
+    {NULL, NULL, "nvlink.pairs=0-4", "found \"0-4\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=0-1 2-2", "found \"2-2\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=0-1 1-0", "found \"1-0\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=0-1:0", "from 0 to 3, with a weight from 1 to 64"},
+    {NULL, NULL, "nvlink.pairs=0-1:", "found \"0-1:\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=0-1,2-3", "found \"0-1,2-3\"; expected all, none"},
+    {NULL, NULL, "hcas", "--set: found \"hcas\"; expected key = value"},
+    {NULL, NULL, "hcas=", "key \"hcas\": found no value"},
+    {NULL, NULL, "name=a\nb", "found the byte 0x0a"},
+    {NULL, NULL, "hcas=2 ; x", "found \"2 ; x\""},
 };
 
 /* The small cluster without the line of key `drop`. */
@@ -136,16 +104,19 @@ static enum ar_status read_all(const char *path, const char *text, struct ar_are
     return ar_topo_values_check(&entries, &values, err);
 }
 
-static void expect_refusal(const char *path, const char *setting, enum ar_status expected_status,
-                           const char *expected)
+/* What a setting has wrong is a wrong use of the program. */
+static void expect_refusal(const char *path, const char *setting, const char *expected)
 {
     struct ar_error err;
     struct ar_arena arena = {.last = NULL};
     enum ar_status status = read_all(path, setting, &arena, &err);
     ar_arena_end(&arena);
-    cr_assert_neq(status, AR_OK, "expected to be refused: %s", expected);
+    bool is_there = access(path, R_OK) == 0 && strstr(err.text, "Is a directory") == NULL;
+    enum ar_status wanted = strstr(err.text, "--set: ") != NULL ? AR_USAGE
+                            : is_there                          ? AR_BAD_DATA
+                                                                : AR_NO_INPUT;
     cr_expect(strstr(err.text, expected) != NULL, "\"%s\" lacks \"%s\"", err.text, expected);
-    cr_expect_eq(status, expected_status, "%s: status %d", err.text, (int)status);
+    cr_expect_eq(status, wanted, "%s: status %d", err.text, (int)status);
     cr_expect_eq(err.status, status);
     cr_expect(strchr(err.text, '\n') == NULL);
 }
@@ -156,7 +127,7 @@ Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
         char content[4096], path[TEST_PATH_SIZE];
         make_content(&bad_cases[i], content);
         test_file_make(content, strlen(content), path);
-        expect_refusal(path, bad_cases[i].setting, bad_cases[i].status, bad_cases[i].expected);
+        expect_refusal(path, bad_cases[i].setting, bad_cases[i].expected);
         unlink(path);
     }
 }
@@ -164,23 +135,15 @@ Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
 static void expect_bytes_refused(const char *bytes, size_t size, const char *expected)
 {
     char path[TEST_PATH_SIZE];
-    expect_refusal(test_file_make(bytes, size, path), NULL, AR_BAD_DATA, expected);
+    expect_refusal(test_file_make(bytes, size, path), NULL, expected);
     unlink(path);
 }
 
-Test(topo, an_empty_file_is_refused)
+Test(topo, files_without_values_and_bytes_that_are_no_text_are_refused)
 {
-    expect_bytes_refused("", 0, "found no values");
     expect_bytes_refused("# only a comment\n\n", 18, "found no values");
-}
-
-Test(topo, binary_garbage_is_refused)
-{
-    expect_bytes_refused("\x7f"
-                         "ELF\x02\x01\x01\n",
-                         8, ":1: found the byte 0x7f");
+    expect_bytes_refused("\x7f\n", 2, ":1: found the byte 0x7f");
     expect_bytes_refused("nodes = 4\0 ; x\n", 15, ":1: found the byte 0x00");
-    expect_bytes_refused("\xff\xfe\n", 3, ":1: found the byte 0xff");
 }
 
 Test(topo, an_over_long_line_is_refused)
@@ -210,17 +173,10 @@ Test(topo, a_file_without_its_last_newline_is_whole_and_other_cuts_lack_keys)
 
 Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
 {
-    expect_refusal("/nonexistent/x.topo", NULL, AR_NO_INPUT,
+    expect_refusal("/nonexistent/x.topo", NULL,
                    "/nonexistent/x.topo: No such file or directory; expected a cluster file");
-    expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, ": Is a directory; expected a");
-    expect_refusal("/dev/zero", NULL, AR_BAD_DATA, "larger than 1048576 bytes; expected a cluster");
-    char path[TEST_PATH_SIZE];
-    test_file_make("nodes = 1\n", 10, path);
-    chmod(path, 0);
-    if (access(path, R_OK) != 0) { /* root may read anything */
-        expect_refusal(path, NULL, AR_NO_INPUT, ": Permission denied; expected");
-    }
-    unlink(path);
+    expect_refusal(AR_TEST_BINARY_DIR, NULL, ": Is a directory; expected a");
+    expect_refusal("/dev/zero", NULL, "larger than 1048576 bytes; expected a cluster");
 }
 
 Test(topo, a_long_path_leaves_room_for_the_message)
@@ -233,7 +189,7 @@ Test(topo, a_long_path_leaves_room_for_the_message)
     cr_assert(file != NULL);
     fputs("nodes = many ; x\n", file);
     fclose(file);
-    expect_refusal(path, NULL, AR_BAD_DATA,
+    expect_refusal(path, NULL,
                    "/x.topo:1: key \"nodes\": found \"many\"; expected a whole number from 1 to");
     unlink(path);
     rmdir(directory);
@@ -244,12 +200,12 @@ Test(topo, all_keys_that_are_missing_are_named_at_once)
     static const char content[] = "name = x\nnodes = 2\nhcas = 1\nrack.nodes = 1\n";
     char path[TEST_PATH_SIZE];
     test_file_make(content, sizeof content - 1, path);
-    expect_refusal(path, NULL, AR_BAD_DATA,
+    expect_refusal(path, NULL,
                    ": key \"gpus_per_node\": found nowhere; expected at least 1, since every "
                    "cluster file has one, key "
                    "\"hca.bandwidth\": found nowhere; expected a rate, since the nodes have HCAs, "
                    "key \"net.latency\": found nowhere");
-    expect_refusal(path, NULL, AR_BAD_DATA, "key \"rack.uplinks\": found nowhere");
+    expect_refusal(path, NULL, "key \"rack.uplinks\": found nowhere");
     unlink(path);
 }
 
@@ -272,54 +228,29 @@ static struct ar_topo *load_text(const char *text)
     return topo;
 }
 
-/* What is written, in memory of the caller. */
-static char *written_text(const struct ar_topo *topo)
+static void expect_written(const struct ar_topo *topo, const char *expected)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     ar_topo_write(topo, file);
     fclose(file);
-    return text;
-}
-
-static void expect_written(const struct ar_topo *topo, const char *expected)
-{
-    char *text = written_text(topo);
     cr_expect_str_eq(text, expected);
     free(text);
 }
 
-static char *read_bytes(const char *path)
-{
-    char *bytes = calloc(1, 1 << 16);
-    FILE *file = fopen(path, "r");
-    cr_assert(file != NULL && fread(bytes, 1, (1 << 16) - 1, file) > 0);
-    fclose(file);
-    return bytes;
-}
-
 Test(topo, every_shipped_file_comes_out_byte_for_byte)
 {
-    size_t count = 0;
-    DIR *folder = opendir(AR_TEST_SOURCE_DIR "/topologies/machines");
-    cr_assert(folder != NULL);
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        char path[TEST_PATH_SIZE + 256];
-        const char *ending = strstr(entry->d_name, ".topo");
-        if (ending == NULL || ending[5] != '\0') {
-            continue;
-        }
-        snprintf(path, sizeof path, AR_TEST_SOURCE_DIR "/topologies/machines/%s", entry->d_name);
-        struct ar_topo *topo = load_file(path);
-        char *bytes = read_bytes(path);
-        expect_written(topo, bytes);
-        free(bytes);
+    glob_t files;
+    cr_assert_eq(glob(AR_TEST_SOURCE_DIR "/topologies/machines/*.topo", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        char *bytes;
+        size_t count;
+        TEST_OK(ar_file_read(files.gl_pathv[i], 1 << 16, "", &arena, &bytes, &count, &why));
+        expect_written(load_file(files.gl_pathv[i]), bytes);
         ar_arena_end(&arena);
-        count++;
     }
-    closedir(folder);
-    cr_expect_geq(count, 7);
+    globfree(&files);
 }
 
 Test(topo, what_nobody_changed_stays_as_it_was_written)
@@ -344,9 +275,7 @@ Test(topo, a_value_that_is_not_one_line_is_refused)
 {
     struct ar_error err;
     struct ar_topo *topo = load_text("nodes = 4 ; x\n");
-    cr_expect_eq(ar_topo_set(topo, "node", "8", "z", &err), AR_USAGE);
-    cr_expect(strstr(err.text, "did you mean \"nodes\"?") != NULL, "%s", err.text);
-    cr_expect_eq(ar_topo_set(topo, "#nodes", "8", "z", &err), AR_USAGE);
+    TEST_FAILS(AR_USAGE, "did you mean \"nodes\"?", ar_topo_set(topo, "node", "8", "z", &why));
     cr_expect_eq(ar_topo_set(topo, "description", "a; b", "z", &err), AR_USAGE);
     cr_expect_eq(ar_topo_set(topo, "description", "a\nb", "z", &err), AR_USAGE);
     cr_expect_eq(ar_topo_set(topo, "description", "a", "b\n", &err), AR_USAGE);

@@ -103,26 +103,3 @@ Test(torus, of_two_equally_short_ways_the_caller_says_which)
     cr_expect_eq(ar_torus_steps(&ring, 0, 3, 0, true), 1);
     cr_expect_eq(ar_torus_steps(&ring, 0, 0, 3, false), -1);
 }
-
-/* Each link of a ring of even length carries as many routes as any other if half of the ties go
- * each way. */
-Test(torus, all_pairs_load_the_links_of_a_ring_evenly)
-{
-    enum { LENGTH = 8 };
-    struct ar_torus ring = {.dimensions = 1, .lengths = {LENGTH}, .wraps = {true}};
-    uint32_t load[2 * LENGTH] = {0};
-    ar_torus_fill(&ring);
-    for (uint32_t a = 0; a < LENGTH; a++) {
-        for (uint32_t b = 0; b < LENGTH; b++) {
-            uint32_t links[LENGTH];
-            int32_t steps = ar_torus_steps(&ring, 0, a, b, a % 2 == 1);
-            ar_torus_go(&ring, a, 0, steps, links);
-            for (int32_t i = 0; i < abs(steps); i++) {
-                load[links[i]]++;
-            }
-        }
-    }
-    for (uint32_t link = 0; link < 2 * LENGTH; link++) {
-        cr_expect_eq(load[link], LENGTH * LENGTH / 8);
-    }
-}
