@@ -1,26 +1,11 @@
 /* Errors and names; units and output files have a source each, test_units.c and test_file.c. */
 #include <criterion/criterion.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "ar_error.h"
 #include "ar_text.h"
 
-Test(error, statuses_turn_into_the_exit_codes_of_sysexits)
-{
-    static const int cases[][2] = {{AR_OK, EX_OK},
-                                   {AR_USAGE, EX_USAGE},
-                                   {AR_BAD_DATA, EX_DATAERR},
-                                   {AR_NO_INPUT, EX_NOINPUT},
-                                   {AR_INTERNAL, EX_SOFTWARE},
-                                   {AR_NO_MEMORY, EX_OSERR},
-                                   {AR_IO, EX_IOERR},
-                                   {AR_INTERRUPTED, 128 + 2}}; /* 128 + SIGINT, as shells do */
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        cr_expect_eq(ar_status_exit_code((enum ar_status)cases[i][0]), cases[i][1]);
-    }
-}
-
+/* The codes themselves are what the tests of programs expect. */
 Test(error, every_status_has_an_exit_code_of_its_own)
 {
     static const enum ar_status all[] = {

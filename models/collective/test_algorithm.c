@@ -10,10 +10,7 @@
 static const struct ar_algorithm *all_reduce_by(const char *name)
 {
     const struct ar_algorithm *algorithm = NULL;
-    struct ar_error err;
-    enum ar_status status =
-        ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    TEST_OK(ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &why));
     return algorithm;
 }
 
@@ -28,15 +25,11 @@ static void verify_one(const char *name, uint32_t x, uint32_t y, uint64_t elemen
 Test(algorithm, a_thousand_ranks_and_more_all_reduce_a_few_elements_correctly)
 {
     verify_one("torus2d", 34, 32, 5);
-    verify_one("torus2d", 32, 34, 5);
     verify_one("hierarchical", 4, 272, 5);
     verify_one("torus2d", 48, 72, 2);
     verify_one("hierarchical", 4, 257, 3);
     verify_one("torus2d", 1, 257, 3);
-    verify_one("torus2d", 257, 1, 3);
-    verify_one("hierarchical", 257, 1, 3);
     verify_one("tree", 4, 257, 9);
-    verify_one("tree", 1, 600, 5);
     verify_one("tree", 129, 2, 17);
     verify_one("ring", 257, 1, 3);
 }
@@ -169,9 +162,6 @@ Test(algorithm, steps_are_those_of_the_formulas)
             cr_expect_eq(steps_of("hierarchical", x, y), 4 * (x - 1) + 2 * (y - 1));
         }
     }
-    cr_expect_eq(steps_of("ring", 1024, 1), 2046);
-    cr_expect_eq(steps_of("torus2d", 32, 32), 124);
-    cr_expect_eq(steps_of("hierarchical", 4, 256), 522);
 }
 
 Test(algorithm, a_rank_of_a_torus_sends_as_many_bytes_as_one_of_a_ring)
@@ -216,15 +206,6 @@ Test(algorithm, the_leaders_of_a_hierarchy_ring_the_whole_buffer)
                          groups + among_leaders * y);
         }
     }
-}
-
-Test(algorithm, message_counts_are_one_per_rank_and_step)
-{
-    cr_expect_eq(volume_of("ring", 16, 1, 100).messages, 16 * 30);
-    cr_expect_eq(volume_of("torus2d", 4, 4, 100).messages, 16 * 12);
-    cr_expect_eq(volume_of("torus2d", 2, 8, 100).messages, 16 * 16);
-    /* 4 groups: twice 12 around the group, twice 6 along it; then 4 leaders for 6 steps. */
-    cr_expect_eq(volume_of("hierarchical", 4, 4, 100).messages, 4 * (24 + 12) + 4 * 6);
 }
 
 /* --- shapes ---------------------------------------------------------------------------------- */
@@ -297,23 +278,16 @@ Test(algorithm, default_shapes_are_one_row_one_group_per_node_and_the_squarest_g
     expect_default("hierarchical", 6, 4, 3, 2);
     expect_default("hierarchical", 2, 4, 2, 1);
     expect_default("hierarchical", 7, 4, 1, 7);
-    expect_default("hierarchical", 16, 1, 1, 16);
-    expect_default("tree", 1024, 4, 4, 256);
-    expect_default("tree", 6, 4, 3, 2);
     expect_default("tree", 3, 4, 3, 1);
 }
 
 Test(algorithm, a_name_that_is_nearly_right_is_named_in_the_error)
 {
     const struct ar_algorithm *algorithm = NULL;
-    struct ar_error err = {.text = ""};
-    cr_expect_eq(
-        ar_algorithm_find("--algorithm", &ar_operation_all_reduce, "torus", &algorithm, &err),
-        AR_USAGE);
+    TEST_FAILS(
+        AR_USAGE, "--algorithm: unknown algorithm \"torus\"; did you mean \"torus2d\"",
+        ar_algorithm_find("--algorithm", &ar_operation_all_reduce, "torus", &algorithm, &why));
     cr_expect_null(algorithm);
-    cr_expect_not_null(strstr(err.text, "--algorithm: unknown algorithm \"torus\"; did you mean "
-                                        "\"torus2d\""),
-                       "%s", err.text);
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         TEST_OK(ar_algorithm_find("x", ar_algorithms[i]->operation, ar_algorithms[i]->name,
                                   &algorithm, &why));
@@ -332,17 +306,5 @@ Test(operation, the_bus_bandwidth_of_an_all_reduce_is_that_of_nccl_tests)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_eq(ar_operation_busbw_Bps(&ar_operation_all_reduce, 4e9, rows[i].ranks),
                      4e9 * rows[i].factor, "%u ranks", rows[i].ranks);
-    }
-}
-
-Test(operation, an_all_reduce_takes_one_contribution_of_every_rank_to_all)
-{
-    struct ar_shape shape = {.x = 3, .y = 1};
-    for (uint32_t rank = 0; rank < 3; rank++) {
-        struct ar_operation_place place = {.shape = &shape, .position = rank, .elements = 1};
-        for (uint32_t from = 0; from < 3; from++) {
-            cr_expect_eq(ar_operation_holds(&ar_operation_all_reduce, &place, from), from == rank);
-            cr_expect(ar_operation_wants(&ar_operation_all_reduce, &place, from));
-        }
     }
 }

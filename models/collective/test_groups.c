@@ -120,13 +120,12 @@ Test(mesh, what_is_no_mesh_is_refused)
                                         "dp=0",
                                         "dp=4,",
                                         "dp=4,dp=2",
-                                        "4",
                                         "dp=4;tp=2",
                                         "dp=-1",
                                         "1=4",
                                         "dp=65536,tp=65536",
-                                        "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
-                                        "averylongname=4"};
+                                        "averylongname=4",
+                                        "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1"};
     struct ar_mesh mesh;
     struct ar_error err;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

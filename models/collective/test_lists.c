@@ -164,34 +164,31 @@ Test(lists, libraries_run_what_their_releases_have)
     }
 }
 
-Test(lists, pat_wants_one_rank_on_each_node)
+/* PAT came with NCCL 2.23. */
+Test(lists, pat_wants_one_rank_on_each_node_and_collnet_two_nodes)
 {
-    const struct ar_algorithm *bruck;
-    struct ar_runner before, since;
-    struct ar_error err;
+    static const struct {
+        const struct ar_operation *operation;
+        const char *algorithm, *library;
+        bool on_one_node, on_nodes, on_nodes_of_one_rank;
+    } rows[] = {{&ar_operation_all_gather, "bruck", "nccl-2.22", false, false, false},
+                {&ar_operation_all_gather, "bruck", "nccl-2.23", false, false, true},
+                {&ar_operation_all_reduce, "collnet-direct", "nccl", false, true, true}};
+    const struct ar_algorithm *algorithm;
     char text[AR_RUNNERS_TEXT];
-    cr_assert_eq(ar_algorithm_find("", &ar_operation_all_gather, "bruck", &bruck, &err), AR_OK);
-    cr_assert_eq(ar_runner_parse("", "nccl-2.22", &before, &err), AR_OK);
-    cr_assert_eq(ar_runner_parse("", "nccl-2.23", &since, &err), AR_OK);
-    cr_expect(ar_runner_runs(&since, bruck, AR_NODES_OF_ONE_RANK) &&
-              !ar_runner_runs(&since, bruck, AR_NODES));
-    cr_expect(!ar_runner_runs(&before, bruck, AR_NODES_OF_ONE_RANK));
-    cr_expect_str_eq(ar_runners_format(bruck, AR_NODES, text), "openmpi-4.1 mpich-4.1");
-    cr_expect_str_eq(ar_runners_format(bruck, AR_NODES_OF_ONE_RANK, text),
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_runner runner;
+        TEST_OK(ar_algorithm_find("", rows[i].operation, rows[i].algorithm, &algorithm, &why));
+        TEST_OK(ar_runner_parse("", rows[i].library, &runner, &why));
+        cr_expect_eq(ar_runner_runs(&runner, algorithm, AR_ONE_NODE), rows[i].on_one_node);
+        cr_expect_eq(ar_runner_runs(&runner, algorithm, AR_NODES), rows[i].on_nodes, "%zu", i);
+        cr_expect_eq(ar_runner_runs(&runner, algorithm, AR_NODES_OF_ONE_RANK),
+                     rows[i].on_nodes_of_one_rank, "%zu", i);
+    }
+    TEST_OK(ar_algorithm_find("", &ar_operation_all_gather, "bruck", &algorithm, &why));
+    cr_expect_str_eq(ar_runners_format(algorithm, AR_NODES, text), "openmpi-4.1 mpich-4.1");
+    cr_expect_str_eq(ar_runners_format(algorithm, AR_NODES_OF_ONE_RANK, text),
                      "nccl-2.23 openmpi-4.1 mpich-4.1");
-}
-
-Test(lists, collnet_wants_two_nodes)
-{
-    const struct ar_algorithm *collnet;
-    struct ar_runner nccl;
-    struct ar_error err;
-    cr_assert_eq(ar_algorithm_find("", &ar_operation_all_reduce, "collnet-direct", &collnet, &err),
-                 AR_OK);
-    cr_assert_eq(ar_runner_parse("", "nccl", &nccl, &err), AR_OK);
-    cr_expect(!ar_runner_runs(&nccl, collnet, AR_ONE_NODE));
-    cr_expect(ar_runner_runs(&nccl, collnet, AR_NODES));
-    cr_expect(ar_runner_runs(&nccl, collnet, AR_NODES_OF_ONE_RANK));
 }
 
 Test(lists, a_list_that_has_no_algorithm_of_the_operation_is_refused)

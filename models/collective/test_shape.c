@@ -43,26 +43,17 @@ Test(span, parts_tile_a_span_and_no_remainder_is_dropped)
     }
 }
 
-Test(span, parts_tile_spans_near_2_to_the_60_on_thousands_of_ranks)
-{
-    static const uint32_t parts[] = {2, 3, 7, 1000, 1088, 3456, 4096, 65536, 1000003};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        for (int64_t offset = -3; offset <= 3; offset++) {
-            struct ar_span whole = {.first = 17, .count = (1ull << 60) + (uint64_t)offset};
-            check_ends(whole, parts[i]);
-            check_parts(whole, parts[i], 0, parts[i] < 5000 ? parts[i] : 5000);
-        }
-    }
-}
-
 Test(span, no_count_of_elements_or_parts_overflows)
 {
-    static const uint32_t parts[] = {2, UINT32_MAX - 1, UINT32_MAX};
-    for (size_t i = 0; i < 3; i++) {
-        struct ar_span whole = {.first = 0, .count = UINT64_MAX};
-        check_ends(whole, parts[i]);
-        uint32_t from = parts[i] > 1000 ? parts[i] - 1000 : 0;
-        check_parts(whole, parts[i], from, parts[i]);
+    static const uint32_t parts[] = {2, 3, 7, 1088, 3456, 65536, UINT32_MAX - 1, UINT32_MAX};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        for (uint64_t less = 0; less < 4; less++) {
+            struct ar_span whole = {.first = 0, .count = UINT64_MAX - less};
+            uint32_t some = parts[i] < 1000 ? parts[i] : 1000;
+            check_ends(whole, parts[i]);
+            check_parts(whole, parts[i], 0, some);
+            check_parts(whole, parts[i], parts[i] - some, parts[i]);
+        }
     }
 }
 
@@ -88,28 +79,8 @@ Test(shape, a_shape_is_parsed_and_printed_back)
 Test(shape, what_is_no_shape_is_refused_with_what_was_found)
 {
     static const char *const texts[] = {
-        "",
-        "x",
-        "4x",
-        "x4",
-        "4",
-        "4x4x4x4x4",
-        "4x4x",
-        "4X4",
-        "0x4",
-        "4x0",
-        "-4x4",
-        " 4x4",
-        "4x4 ",
-        "4 x 4",
-        "4.0x4",
-        "axb",
-        "4,4",
-        "square",
-        "4294967296x1",
-        "65536x65536",
-        "4294967295x4294967295",
-        "00000000000000000000000000000000000000000000000004x4",
+        "",    "4x",   "x4",   "4",     "4x4x4x4x4", "4x4x",         "4X4",
+        "0x4", "-4x4", "4x4 ", "4 x 4", "4.0x4",     "4294967296x1", "65536x65536",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct ar_shape shape = {.x = 7, .y = 7};
