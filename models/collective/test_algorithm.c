@@ -1,7 +1,6 @@
 /* Promises of all-reduce algorithms; test_blocks.c proves all, test_mutants.c shows that the
  * verification notices broken ones. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_verify.h"
@@ -32,96 +31,6 @@ Test(algorithm, a_thousand_ranks_and_more_all_reduce_a_few_elements_correctly)
     verify_one("tree", 4, 257, 9);
     verify_one("tree", 129, 2, 17);
     verify_one("ring", 257, 1, 3);
-}
-
-enum { SAMPLES = 16 };
-
-/* Sums of the sampled elements on all ranks; every rank contributes a number of its own, so that a
- * wrong sum is as unlikely to look right as a hash to collide. */
-struct sums {
-    uint32_t ranks;
-    uint64_t elements;
-    uint64_t (*now)[SAMPLES];
-    uint64_t (*before)[SAMPLES];
-};
-
-static uint64_t contribution(uint32_t rank)
-{
-    return (rank + 1) * 0x9e3779b97f4a7c15u ^ 0x5851f42d4c957f2du * (rank + 3ull);
-}
-
-static uint64_t sampled_element(const struct sums *sums, uint32_t sample)
-{
-    return sample * (sums->elements - 1) / (SAMPLES - 1);
-}
-
-static void receive(const struct sums *sums, uint32_t rank, const struct ar_move *move)
-{
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        uint64_t element = sampled_element(sums, i);
-        if (element - move->receive_span.whole.first < move->receive_span.count) {
-            uint64_t own = move->receive == AR_RECEIVE_REDUCE ? sums->before[rank][i] : 0;
-            sums->now[rank][i] = own + sums->before[move->receive_from][i];
-        }
-    }
-}
-
-static void add_up(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                   const struct sums *sums)
-{
-    uint32_t steps = ar_algorithm_steps(algorithm, shape);
-    for (uint32_t step = 0; step < steps; step++) {
-        memcpy(sums->before, sums->now, sums->ranks * sizeof *sums->now);
-        for (uint32_t rank = 0; rank < sums->ranks; rank++) {
-            struct ar_move move = ar_algorithm_move(algorithm, shape, sums->elements, rank, step);
-            if (move.receive == AR_RECEIVE_NONE) {
-                continue;
-            }
-            struct ar_move peer =
-                ar_algorithm_move(algorithm, shape, sums->elements, move.receive_from, step);
-            cr_assert(peer.sends && peer.send_to == rank &&
-                          memcmp(&peer.send_span, &move.receive_span, sizeof peer.send_span) == 0,
-                      "step %u, rank %u: send and receive differ", step, rank);
-            receive(sums, rank, &move);
-        }
-    }
-}
-
-static void check_sums(const char *name, uint32_t x, uint32_t y, uint64_t elements)
-{
-    struct ar_shape shape = {.x = x, .y = y};
-    struct sums sums = {.ranks = x * y, .elements = elements};
-    sums.now = calloc(sums.ranks, sizeof *sums.now);
-    sums.before = calloc(sums.ranks, sizeof *sums.before);
-    cr_assert(sums.now != NULL && sums.before != NULL);
-    uint64_t expected = 0;
-    for (uint32_t rank = 0; rank < sums.ranks; rank++) {
-        expected += contribution(rank);
-        for (uint32_t i = 0; i < SAMPLES; i++) {
-            sums.now[rank][i] = contribution(rank);
-        }
-    }
-    add_up(all_reduce_by(name), &shape, &sums);
-    for (uint32_t rank = 0; rank < sums.ranks; rank++) {
-        for (uint32_t i = 0; i < SAMPLES; i++) {
-            cr_assert_eq(sums.now[rank][i], expected, "%s %ux%u: element %lu of rank %u", name, x,
-                         y, (unsigned long)sampled_element(&sums, i), rank);
-        }
-    }
-    free(sums.now);
-    free(sums.before);
-}
-
-Test(algorithm, sampled_elements_of_resnet50_are_summed_correctly_on_1088_and_3456_ranks)
-{
-    enum { RESNET50 = 25557032 };
-    check_sums("torus2d", 34, 32, RESNET50);
-    check_sums("torus2d", 48, 72, RESNET50);
-    check_sums("hierarchical", 4, 272, RESNET50);
-    check_sums("tree", 4, 272, RESNET50);
-    check_sums("tree", 48, 72, RESNET50);
-    check_sums("ring", 211, 1, RESNET50);
-    check_sums("torus2d", 1, 211, RESNET50);
 }
 
 /* --- counts ---------------------------------------------------------------------------------- */

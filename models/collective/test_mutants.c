@@ -52,12 +52,6 @@ static uint32_t mutant_phases(const struct ar_shape *shape, struct ar_phase phas
 
 /* --- moves of the ring ------------------------------------------------------------------------ */
 
-static struct ar_move drop_remainder(const struct at *at, struct ar_move move)
-{
-    (void)move;
-    return move_at(at, at->elements - at->elements % RANKS, at->step);
-}
-
 static struct ar_move send_elsewhere(const struct at *at, struct ar_move move)
 {
     move.send_to = (at->position + 2) % RANKS;
@@ -67,12 +61,6 @@ static struct ar_move send_elsewhere(const struct at *at, struct ar_move move)
 static struct ar_move send_to_itself(const struct at *at, struct ar_move move)
 {
     move.send_to = move.receive_from = at->position;
-    return move;
-}
-
-static struct ar_move miss_receive(const struct at *at, struct ar_move move)
-{
-    move.receive = at->step == HALF && at->position == 2 ? AR_RECEIVE_NONE : move.receive;
     return move;
 }
 
@@ -105,13 +93,6 @@ static struct ar_move always_reduce(const struct at *at, struct ar_move move)
 {
     (void)at;
     move.receive = AR_RECEIVE_REDUCE;
-    return move;
-}
-
-static struct ar_move always_copy(const struct at *at, struct ar_move move)
-{
-    (void)at;
-    move.receive = AR_RECEIVE_COPY;
     return move;
 }
 
@@ -192,35 +173,11 @@ static struct ar_move swap_parts(const struct at *at, struct ar_move move)
     return swapped;
 }
 
-/* The first part of a leaf goes up a second time instead of its second part. */
-static struct ar_move repeat_part(const struct at *at, struct ar_move move)
-{
-    bool is_up = at->step >= PERIOD && at->step < steps_up(at);
-    struct ar_move before = move_at(at, at->elements, is_up ? at->step - PERIOD : at->step);
-    return move.sends == before.sends && move.receive == before.receive ? before : move;
-}
-
 /* The ranks agree to leave out the last period of the way up. */
 static struct ar_move skip_last_part(const struct at *at, struct ar_move move)
 {
     bool is_last = at->step + PERIOD >= steps_up(at) && at->step < steps_up(at);
     return is_last ? (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE} : move;
-}
-
-/* The ways of two leaves to their parents are exchanged in one period. */
-static struct ar_move exchange_parents(const struct at *at, struct ar_move move)
-{
-    uint32_t steps = steps_up(at);
-    if (at->step >= steps && at->step < steps + 6 * PERIOD) {
-        return move;
-    }
-    if (move.sends && move.send_to % X == 1) {
-        move.send_to = (move.send_to + 2 * X) % (X * Y);
-    }
-    if (move.receive != AR_RECEIVE_NONE && at->position % X == 1) {
-        move.receive_from = (move.receive_from + 2 * X) % (X * Y);
-    }
-    return move;
 }
 
 /* Parents pass on what they have before their children have given theirs. */
@@ -275,19 +232,9 @@ static void say_walk(struct ar_phase *phases)
     phases[0].kind = phases[1].kind = AR_PHASE_WALK;
 }
 
-static void say_period_2(struct ar_phase *phases)
-{
-    phases[0].period = phases[1].period = PERIOD - 1;
-}
-
 static void say_long_period(struct ar_phase *phases)
 {
     phases[0].period = AR_PERIOD_MAX + 1;
-}
-
-static void say_more_messages_down(struct ar_phase *phases)
-{
-    phases[1].messages++;
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -308,13 +255,10 @@ static void say_more_messages_down(struct ar_phase *phases)
 #define OUT_OF_ORDER "does not send all parts one after the other"
 
 static const struct mutant mutants[] = {
-    RING("drops the remainder of a division", "lacks a contribution at the end",
-         .move = drop_remainder),
     RING("sends to the wrong peer", "sends to a rank that does not receive from it",
          .move = send_elsewhere),
     RING("sends to itself", "sends to a rank that is not there, or to itself",
          .move = send_to_itself),
-    RING("misses a receive", "sends to a rank that does not receive from it", .move = miss_receive),
     RING("misses a send", "receives from a rank that does not send to it", .move = miss_send),
     RING("sends another span than its peer expects", "sends another span than its peer receives",
          .move = send_other_span),
@@ -323,7 +267,6 @@ static const struct mutant mutants[] = {
     RING("writes beyond the buffer", "receives beyond the end of the buffer", .move = write_beyond),
     RING("adds twice", "adds a contribution a second time", .move = always_reduce,
          .phases = say_reduce),
-    RING("overwrites", "lacks a contribution at the end", .move = always_copy, .phases = say_copy),
     RING("misses its last step", "lacks a contribution at the end", .phases = say_less_steps),
     RING("miscounts messages", "another number of messages than it says",
          .phases = say_more_messages),
@@ -342,16 +285,11 @@ static const struct mutant mutants[] = {
      .phases = join_phases,
      .phases_count = 1},
     TREE("sends its parts in another order", OUT_OF_ORDER, .move = swap_parts),
-    TREE("repeats a part", OUT_OF_ORDER, .move = repeat_part),
     TREE("does not send the last part", OUT_OF_ORDER, .move = skip_last_part),
     TREE("goes up before the children have come", OUT_OF_ORDER, .move = hurry_up),
-    TREE("changes parents", "changes its peer within a phase", .move = exchange_parents),
     TREE("calls a tree a walk", "sends, but not in one run", .phases = say_walk),
-    TREE("says another period", OUT_OF_ORDER, .phases = say_period_2),
     TREE("has a longer period than may be", "phase has a period that it may not have",
          .phases = say_long_period),
-    TREE("miscounts messages down", "another number of messages than it says",
-         .phases = say_more_messages_down),
     PAIR("has two hops between the same ranks", "sends to the same rank at two places of a period",
          .move = use_two_places, .phases = go_up_for_ever, .phases_count = 1),
     PAIR("sends the buffer over a hop again", "sends the buffer twice over a hop",

@@ -153,19 +153,6 @@ Test(library_fit, says_what_the_data_cannot_tell)
     cr_expect(library.is_identified[AR_NODE_BANDWIDTH]);
 }
 
-Test(library_fit, is_not_led_astray_by_some_bad_rows)
-{
-    size_t count = make_runs(1, 16, rows);
-    draw_truth();
-    measure(0.02, rows, count);
-    for (size_t i = 7; i < count; i += 20) {
-        rows[i].time_s *= 5; /* another job on the network */
-    }
-    fit(count);
-    cr_expect_float_eq(library.values[AR_NET_BANDWIDTH] / truth[AR_NET_BANDWIDTH], 1, 0.05);
-    cr_expect_lt(library.residual_frac, 0.045);
-}
-
 Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was)
 {
     struct ar_tuning tuning = tuning_of_abci();

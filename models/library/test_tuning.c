@@ -54,18 +54,6 @@ static const struct {
      2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
     {"2.8.4", AR_TREE_SIMPLE, 4, 16, 64 * MIB, 2 * (3 * 28.0 + 2 * 28.0),
      128 * MIB / (24e3 * 0.92 * 0.8)},
-    /* Two more hops across; a hop in a node takes at least 1 us, and 3 us; the plateau begins at 64
-     * bytes for each rank and channel, ll128 has 20 GB/s in a channel. */
-    {"2.18.3", AR_RING_SIMPLE, 2, 8, 2047, 8.4 + 10 * 3.4 + 4 * 14.0, 2047 * 1.75 / 24e3},
-    {"2.18.3", AR_RING_SIMPLE, 2, 8, 2048, 1.9 * (8.4 + 10 * 3.4 + 4 * 14.0), 2048 * 1.75 / 24e3},
-    {"2.18.3", AR_RING_SIMPLE, 2, 8, MIB, 1.9 * (8.4 + 10 * 3.4 + 4 * 14.0), MIB * 1.75 / 24e3},
-    {"2.18.3", AR_RING_LL, 2, 8, 4 * KIB, 6.6 + 10 * 1.0 + 4 * 2.7, 4 * KIB * 1.75 / 6e3},
-    {"2.18.3", AR_RING_LL, 1, 4, 4 * KIB, 6.6 + 6 * 0.6, 4 * KIB * 1.5 / 33e3},
-    {"2.18.3", AR_RING_LL128, 1, 4, MIB, 14 + 6 * 1.9, MIB * 1.5 / 80e3},
-    {"2.18.3", AR_TREE_LL, 4, 16, KIB, 6.8 + 2 * (3 * 0.6 + 2 * 5.0),
-     2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
-    {"2.18.3", AR_TREE_SIMPLE, 4, 16, 4 * MIB, 2 * (3 * 4.0 + 2 * 14.0),
-     8 * MIB / (24e3 * 0.92 * 0.7)},
     /* One rank on each node has 14 hops across the network, and less by ll128 from 2.8 on. */
     {"2.5.6", AR_RING_LL128, 8, 8, MIB, 3.6 + 14 * 2.5, MIB * 1.75 / (24e3 * 0.9375)},
     {"2.8.4", AR_RING_LL128, 8, 8, MIB, 10 + 14 * 4.0, MIB * 1.75 / (24e3 * 0.7)},
