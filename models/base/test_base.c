@@ -20,15 +20,6 @@ Test(error, every_status_has_an_exit_code_of_its_own)
     }
 }
 
-Test(error, setting_an_error_returns_its_status_and_formats_its_line)
-{
-    struct ar_error err = {.status = AR_OK};
-    cr_expect_eq(ar_error_set(&err, AR_BAD_DATA, "%s:%d: expected %g", "x.csv", 17, 0.5),
-                 AR_BAD_DATA);
-    cr_expect_eq(err.status, AR_BAD_DATA);
-    cr_expect_str_eq(err.text, "x.csv:17: expected 0.5");
-}
-
 Test(error, a_line_longer_than_its_room_is_cut_and_terminated)
 {
     char text[2000];

@@ -163,17 +163,6 @@ Test(order, for_even_nodes_the_paths_have_no_pair_of_gpus_in_common)
     }
 }
 
-Test(order, odd_channels_run_the_path_of_their_pair_backwards)
-{
-    struct ar_order order = {.ranks = 8, .node_members = 8, .channels = 8};
-    for (uint32_t channel = 0; channel < 8; channel += 2) {
-        for (uint32_t position = 0; position < 8; position++) {
-            cr_expect_eq(ar_order_rank(&order, channel + 1, position),
-                         ar_order_rank(&order, channel, 7 - position));
-        }
-    }
-}
-
 /* GPU g of a node uses HCA g * hcas / gpus: the first half of 4 GPUs HCA 0, the second HCA 1. */
 Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
 {
@@ -187,7 +176,7 @@ Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
     }
 }
 
-Test(order, the_first_channel_of_a_node_of_four_is_the_zigzag_0_1_3_2)
+Test(order, channels_of_a_node_of_four_are_zigzags_and_their_ways_back)
 {
     static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};
     struct ar_order order = {.ranks = 4, .node_members = 4, .channels = 4};

@@ -14,15 +14,6 @@ Test(gsl, codes_become_statuses_with_what_was_done)
     cr_expect_str_eq(err.text, "a sum: input domain error");
 }
 
-Test(gsl, the_same_seed_gives_the_same_draws)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    gsl_rng *a = ar_gsl_generator(&arena, 7), *b = ar_gsl_generator(&arena, 7);
-    for (int i = 0; i < 100; i++) {
-        cr_expect_eq(gsl_rng_get(a), gsl_rng_get(b));
-    }
-}
-
 /* --- threads ---------------------------------------------------------------------------------- */
 
 enum { ROUNDS = 20000 };

@@ -88,13 +88,3 @@ Test(hierarchy, a_group_is_a_fit_without_its_prior)
     cr_expect_float_eq(group.precision[0][0], 4, 1e-9);
     cr_expect_float_eq(group.pull[0] / group.precision[0][0], 0.8, 1e-9);
 }
-
-Test(hierarchy, a_covariance_that_is_none_is_an_error)
-{
-    struct ar_hierarchy_group group = {.classes = {0}};
-    struct ar_error err = {.text = ""};
-    double log = 0.4, covariance = -1, spread = 0.5;
-    cr_expect_eq(ar_hierarchy_group(1, &log, &covariance, &spread, NULL, &group, &err),
-                 AR_INTERNAL);
-    cr_expect_str_not_empty(err.text);
-}

@@ -267,14 +267,12 @@ static void expect_grid(enum ar_calls calls, uint32_t x, uint32_t y, uint32_t gp
     }
 }
 
-#define TORUS(x, y, gpus, ...)                                                                     \
-    expect_grid(AR_CALLS_TORUS, x, y, gpus,                                                        \
+#define GRID(calls, x, y, gpus, ...)                                                               \
+    expect_grid(calls, x, y, gpus,                                                                 \
                 sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
                 (struct expected_call[]){__VA_ARGS__})
-#define LEADERS(x, y, gpus, ...)                                                                   \
-    expect_grid(AR_CALLS_LEADERS, x, y, gpus,                                                      \
-                sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
-                (struct expected_call[]){__VA_ARGS__})
+#define TORUS(x, y, gpus, ...)   GRID(AR_CALLS_TORUS, x, y, gpus, __VA_ARGS__)
+#define LEADERS(x, y, gpus, ...) GRID(AR_CALLS_LEADERS, x, y, gpus, __VA_ARGS__)
 
 /* clang-format off */
 Test(tuning, grids_lie_over_nodes_as_their_ranks_do)
@@ -304,35 +302,6 @@ Test(tuning, grids_lie_over_nodes_as_their_ranks_do)
             {AR_BROADCAST, 4, 1, 0, 960});
 }
 /* clang-format on */
-
-/* Where there is no plateau and every hop is counted once. */
-Test(tuning, a_torus_of_one_row_is_the_ring_and_one_more_base)
-{
-    struct ar_tuning tuning = tuning_of("2.5.6");
-    struct ar_library library;
-    ar_library_start(&tuning, &library);
-    library.values[AR_FILL] = 0; /* each call of simple fills its slots */
-    static const struct {
-        enum ar_choice choice;
-        double base_us;
-        enum ar_library_parameter base;
-    } rows[] = {{AR_RING_LL, 3.6, AR_LL_BASE}, {AR_RING_SIMPLE, 8.4, AR_SIMPLE_BASE}};
-    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
-    struct ar_library_run ring = {.nodes = 4, .ranks = 16, .bytes = MIB};
-    struct ar_shape shape = {.x = 16, .y = 1};
-    cr_assert_eq(ar_library_calls(AR_CALLS_TORUS, AR_ALL_REDUCE, &shape, 4, MIB, runs), 2);
-    for (size_t i = 0; i < 2; i++) {
-        enum ar_choice choice = rows[i].choice;
-        double own_s =
-            ar_tuning_time(&tuning, choice, &runs[0]) + ar_tuning_time(&tuning, choice, &runs[1]);
-        cr_expect_float_eq(own_s - rows[i].base_us * 1e-6, ar_tuning_time(&tuning, choice, &ring),
-                           1e-12);
-        double fitted_s = ar_library_time(&library.tuning, library.values, choice, &runs[0]) +
-                          ar_library_time(&library.tuning, library.values, choice, &runs[1]);
-        cr_expect_float_eq(fitted_s - library.values[rows[i].base],
-                           ar_library_time(&library.tuning, library.values, choice, &ring), 1e-12);
-    }
-}
 
 Test(tuning, calls_that_share_the_network_have_a_part_of_it_each)
 {

@@ -159,14 +159,17 @@ Test(plot, drawing_again_gives_the_same_bytes, .disabled = AR_TEST_STRIDE > 1)
     static const char *const names[] = {"efficiency.csv", "shapes.gp", "shapes.svg",
                                         "breakdown.png"};
     draw_sweep();
+    char *before[4];
+    size_t sizes[4];
     for (unsigned i = 0; i < 4; i++) {
-        size_t size = read_file(names[i]);
-        char *before = malloc(size);
-        memcpy(before, text, size);
-        draw();
-        cr_expect_eq(read_file(names[i]), size);
-        cr_expect_eq(memcmp(before, text, size), 0, "%s changed", names[i]);
-        free(before);
+        sizes[i] = read_file(names[i]);
+        before[i] = memcpy(malloc(sizes[i]), text, sizes[i]);
+    }
+    draw();
+    for (unsigned i = 0; i < 4; i++) {
+        cr_expect_eq(read_file(names[i]), sizes[i]);
+        cr_expect_eq(memcmp(before[i], text, sizes[i]), 0, "%s changed", names[i]);
+        free(before[i]);
     }
 }
 

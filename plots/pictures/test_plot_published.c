@@ -7,15 +7,14 @@
 
 TestSuite(plot_published, .init = make_directory, .fini = remove_directory);
 
-#define ROWS "row,table,title,quantity,gpus,algorithm,measured,predicted,measured_s,predicted_s\n"
-
 static const char rows[] =
-    ROWS "a-4,lab-a,\"Lab A, 4 \"\"V100\"\"\",efficiency_frac,4,ring,0.97,0.98,0.1,0.099\n"
-         "a-1024,lab-a,A on 1024,efficiency_frac,1024,torus2d,0.8475,0.91,0.12,0.11\n"
-         "b-1024,lab-b,B on 1024,efficiency_frac,1024,torus2d,,0.88,,\n"
-         "g_256,lab-g,G on 256,efficiency_frac,256,,0.9,,,\n"
-         "a-time,lab-a,A to 75.9 %,train_s,1024,torus2d,224,231,224,231\n"
-         "c-step,lab-c,one step,iteration_s,640,ring,0.105,0.101,0.105,0.101\n";
+    "row,table,title,quantity,gpus,algorithm,measured,predicted,measured_s,predicted_s\n"
+    "a-4,lab-a,\"Lab A, 4 \"\"V100\"\"\",efficiency_frac,4,ring,0.97,0.98,0.1,0.099\n"
+    "a-1024,lab-a,A on 1024,efficiency_frac,1024,torus2d,0.8475,0.91,0.12,0.11\n"
+    "b-1024,lab-b,B on 1024,efficiency_frac,1024,torus2d,,0.88,,\n"
+    "g_256,lab-g,G on 256,efficiency_frac,256,,0.9,,,\n"
+    "a-time,lab-a,A to 75.9 %,train_s,1024,torus2d,224,231,224,231\n"
+    "c-step,lab-c,one step,iteration_s,640,ring,0.105,0.101,0.105,0.101\n";
 
 static const struct ar_plot_request published = {
     .set = AR_PLOT_PUBLISHED, .path = directory, .template_dir = TEMPLATES};
@@ -39,18 +38,6 @@ Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
     cr_expect_not_null(strstr(text, ">lab-c<"));
     cr_expect_null(strstr(text, ">lab-b<"), "no measured value to stand at");
     cr_expect_null(strstr(text, ">lab-g<"), "no predicted value to stand at");
-}
-
-Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
-{
-    cr_expect_eq(fail(&published, "reproduce.csv: No such file"), AR_NO_INPUT);
-    write_file("reproduce.csv", "row,title\na,b\n");
-    cr_expect_eq(fail(&published, "reproduce.csv:1: column \"table\" is missing"), AR_BAD_DATA);
-    write_file("reproduce.csv", ROWS "a,t,b,train_s,4,ring,1,1,1,-1\n");
-    cr_expect_eq(
-        fail(&published, "reproduce.csv:2: column \"predicted_s\" is \"-1\"; expected a number"),
-        AR_BAD_DATA);
-    cr_expect_eq(count_outputs(), 1);
 }
 
 /* --- comparisons -------------------------------------------------------------------------- */

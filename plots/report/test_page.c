@@ -368,17 +368,10 @@ Test(page, wrong_input_is_one_line_and_leaves_nothing)
     expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: column \"iteration_s\" is \"abc\"");
     write_file("sweep.csv", "what,time\nmine,3\n");
     expect_failure(&request, AR_BAD_DATA, "sweep.csv:1: column \"gpus\"");
-    write_file("sweep.csv", "gpus,iteration_s\n");
-    expect_failure(&request, AR_NO_INPUT, "found no rows to report");
-    write_file("sweep.csv", "gpus,iteration_s\n8\n");
-    expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: 1 cells; expected 2");
     unlink(in_directory("sweep.csv"));
     write_file("pipeline.csv", "stage,kind,stream,begin_s,end_s\n0,a,b,0,-1\n");
     expect_failure(&request, AR_BAD_DATA, "pipeline.csv:2: column \"end_s\" is \"-1\"");
     unlink(in_directory("pipeline.csv"));
-    write_file("train.csv", "gpus,cluster,time_s\n8,c,1\n16,c,2\n");
-    expect_failure(&request, AR_BAD_DATA, "train.csv:1: column \"run\"");
-    unlink(in_directory("train.csv"));
     ar_arena_end(&arena);
     cr_expect_eq(count_outputs(), 0);
 }

@@ -198,27 +198,29 @@ Test(discover, a_contradiction_names_both_files_and_a_setting_ends_it)
 
 Test(discover, all_that_is_missing_is_asked_for_at_once)
 {
-    struct ar_error err;
-    expect_refused(
-        discover("static.xml", "", &err), &err, AR_USAGE,
-        "discover: found too little; expected also --nodes N --fabric non-blocking|rails|... (see "
-        "list fabrics) --set nvlink.pairs=switch|all|none|0-1...; discover: key \"nodes\": found "
-        "nowhere; expected at least 1, since every cluster file has one, key \"hca.bandwidth\"");
-    expect_refused(discover("ibstat.txt", "nodes=2 fabric=fat-tree", &err), &err, AR_USAGE,
-                   "also --fabric non-blocking|rails|... (see list fabrics) --set "
-                   "nvlink.pairs=switch|all|none|"
-                   "0-1...; discover: key \"gpus_per_node\": found nowhere");
-    expect_refused(
-        discover("ibstat.txt", "fabric=torus gpus_per_node=4", &err), &err, AR_USAGE,
-        "0-1...; discover: key \"nodes\": found nowhere; expected at least 1, since every cluster "
-        "file has one, key \"pcie.switches\"");
-    expect_refused(
-        discover("ibstat.txt", "nodes=2 rack.nodes=0", &err), &err, AR_USAGE,
-        "also --set nvlink.pairs=switch|all|none|0-1...; discover: key \"gpus_per_node\"");
-    expect_refused(discover("mesh.xml", "nodes=4 tree.rails=nvlink", &err), &err, AR_USAGE,
-                   "--set: key \"tree.rails\": found \"nvlink\"; expected none");
-    expect_refused(discover("switch.xml", "nodes=4 tree.rails=nvlink hcas=3", &err), &err, AR_USAGE,
-                   "key \"hcas\": found \"3\"; expected a divisor of gpus_per_node");
+#define FABRIC "--fabric non-blocking|rails|... (see list fabrics) "
+#define PAIRS  "--set nvlink.pairs=switch|all|none|0-1...; "
+    static const char *const rows[][3] = {
+        {"static.xml", "",
+         "discover: found too little; expected also --nodes N " FABRIC PAIRS
+         "discover: key \"nodes\": found nowhere; expected at least 1, since every cluster file "
+         "has "
+         "one, key \"hca.bandwidth\""},
+        {"ibstat.txt", "nodes=2 fabric=fat-tree",
+         "also " FABRIC PAIRS "discover: key \"gpus_per_node\": found nowhere"},
+        {"ibstat.txt", "fabric=torus gpus_per_node=4",
+         "0-1...; discover: key \"nodes\": found nowhere; expected at least 1, since every cluster "
+         "file has one, key \"pcie.switches\""},
+        {"ibstat.txt", "nodes=2 rack.nodes=0", "also " PAIRS "discover: key \"gpus_per_node\""},
+        {"mesh.xml", "nodes=4 tree.rails=nvlink",
+         "--set: key \"tree.rails\": found \"nvlink\"; expected none"},
+        {"switch.xml", "nodes=4 tree.rails=nvlink hcas=3",
+         "key \"hcas\": found \"3\"; expected a divisor of gpus_per_node"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_error err;
+        expect_refused(discover(rows[i][0], rows[i][1], &err), &err, AR_USAGE, rows[i][2]);
+    }
 }
 
 Test(discover, a_setting_that_is_no_value_is_refused_before_files_are_read)
