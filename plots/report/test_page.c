@@ -51,7 +51,7 @@ static unsigned count_of(const char *wanted)
 
 /* --- answers ------------------------------------------------------------------------------ */
 
-Test(page, the_answer_of_a_sweep_is_its_fastest_row_beside_the_next)
+Test(page, the_page_of_a_sweep_has_its_fastest_row_and_pictures_that_can_be_read)
 {
     need_gnuplot();
     write_sweep();
@@ -66,19 +66,21 @@ Test(page, the_answer_of_a_sweep_is_its_fastest_row_beside_the_next)
     expect_says(text, "<li><b>Why</b>: 70 ms of it is computing");
     expect_says(answer, "a scaling efficiency of 92.1 % of one gpu");
     expect_says(answer, "1 row has no result");
-}
-
-Test(page, points_of_pictures_have_their_rows_and_nothing_that_runs)
-{
-    need_gnuplot();
-    write_sweep();
-    write_page();
+    /* Points of pictures have their rows, and nothing that runs. */
     cr_expect_gt(count_of("<g class=\"value\"><title>gpus: 64\nalgorithm: torus2d\nshape: 8x8\n"),
                  2);
     expect_says(text, "iteration: 76 ms");
     cr_expect_eq(count_of("onmousemove"), 0);
     cr_expect_eq(count_of("gnuplot_svg"), 0);
     cr_expect_eq(count_of("id='gpPt0'"), 0, "identifiers of pictures clash");
+    /* Below the answer and the main picture all is folded. */
+    const char *main_picture = strstr(text, "<figure id=\"efficiency\"");
+    const char *folded = strstr(text, "<details>");
+    const char *other = strstr(text, "<figure id=\"throughput\"");
+    cr_assert(main_picture != NULL && folded != NULL && other != NULL);
+    cr_expect(main_picture < folded && folded < other);
+    cr_expect_eq(count_of("<details>"), count_of("</details>"));
+    cr_expect_eq(count_of("<details>"), count_of("<summary>"));
 }
 
 struct answer {
@@ -196,20 +198,6 @@ Test(page, a_timeline_has_a_line_for_each_stream_of_each_stage)
     expect_says(text, "<li>0 compute</li><li>1 compute</li></ol>");
     cr_expect_eq(count_of("<rect class=\"value"), 3);
     cr_expect_lt(strstr(text, "Timeline of the step"), strstr(text, "<details>"));
-}
-
-Test(page, what_follows_the_answer_and_the_main_picture_is_folded)
-{
-    need_gnuplot();
-    write_sweep();
-    write_page();
-    const char *main_picture = strstr(text, "<figure id=\"efficiency\"");
-    const char *folded = strstr(text, "<details>");
-    const char *other = strstr(text, "<figure id=\"throughput\"");
-    cr_assert(main_picture != NULL && folded != NULL && other != NULL);
-    cr_expect(main_picture < folded && folded < other);
-    cr_expect_eq(count_of("<details>"), count_of("</details>"));
-    cr_expect_eq(count_of("<details>"), count_of("<summary>"));
 }
 
 Test(page, a_column_of_many_magnitudes_has_a_unit_of_the_middle)

@@ -75,6 +75,7 @@ static const char *const test_wirings[][8] = {
     {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
     {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
     {"nodes=1", "hcas=0"},
+    {"nodes=2", "rack.uplinks=0"},
     {"nodes=1", "hcas=0", "gpus_per_node=1", "pcie.switches=0"},
     {"pcie.switches=0", "net.latency=0us"},
     {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},

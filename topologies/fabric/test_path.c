@@ -293,10 +293,3 @@ Test(path, every_message_takes_the_links_that_are_named)
         ar_arena_end(&arena);
     }
 }
-
-Test(path, fewer_nodes_than_a_rack_need_no_uplinks)
-{
-    const char *settings[] = {"nodes=2", "rack.uplinks=0", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 7, &(struct ar_path){0})->tier, AR_TIER_RACK);
-}

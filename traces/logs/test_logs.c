@@ -246,22 +246,6 @@ Test(logs, lengths_of_a_torus_are_counts)
     }
 }
 
-Test(logs, the_published_table_of_abci_has_four_gpu_counts)
-{
-    struct ar_logs *logs =
-        test_load(AR_TEST_SOURCE_DIR "/validate/data/abci_v100_nccl2.8.4_allreduce.csv");
-    static const uint32_t gpus[] = {4, 8, 16, 32};
-    cr_assert_eq(logs->runs_count, 4);
-    for (size_t i = 0; i < 4; i++) {
-        cr_expect_eq(logs->runs[i].ranks, gpus[i]);
-        cr_expect_eq(logs->runs[i].nodes, gpus[i] / 4);
-        TEST_OK(ar_log_check(&logs->runs[i], &why));
-    }
-    const struct ar_log_row *last = &logs->runs[3].rows[logs->runs[3].rows_count - 1];
-    cr_expect_eq(last->payload_bytes, 33554432);
-    cr_expect_float_eq(last->out_of_place.time_s, 3319e-6, 1e-6);
-}
-
 Test(logs, a_pipe_can_be_read)
 {
     int ends[2];

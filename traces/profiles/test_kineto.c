@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "ar_kineto.h"
 #include "ar_trace.h"
@@ -151,26 +150,6 @@ Test(kineto, gradients_that_are_accumulated_are_summed_once)
     cr_expect_eq(trace->layers[1].tensors_count, 0);
     cr_expect_eq(trace->batch, 2 * 8);
     cr_expect(has_note(step, "2 of 4 arrive in the last backward pass"));
-}
-
-Test(kineto, a_compressed_file_is_the_same_as_its_text)
-{
-    char path[] = "/tmp/test_kineto_XXXXXX";
-    char text[4096];
-    size_t count;
-    int descriptor = mkstemp(path);
-    cr_assert_geq(descriptor, 0);
-    gzFile packed = gzdopen(descriptor, "wb");
-    FILE *plain = fopen(FIXTURES "ddp.json", "r");
-    while ((count = fread(text, 1, sizeof text, plain)) > 0) {
-        gzwrite(packed, text, (unsigned)count);
-    }
-    fclose(plain);
-    gzclose(packed);
-    const struct ar_kineto_step *step = imported_plain(path);
-    unlink(path);
-    cr_assert_eq(step->trace.layers_count, 4);
-    expect_layer(&step->trace, 0, "Convolution.1", 100, 204);
 }
 
 Test(kineto, a_trace_that_is_written_is_read_as_it_was)

@@ -106,24 +106,6 @@ static struct ar_algorithm mutant(struct ar_move (*move)(const struct ar_shape *
     return changed;
 }
 
-/* Six ranks of nodes of two; slots hold 16 elements, so that messages go in many pieces. */
-Test(executor, every_repetition_of_every_algorithm_is_right)
-{
-    struct run_config config = make_manner();
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 6, 2);
-        struct measurement row = make_row(ar_algorithms[i], shape, 1009);
-        if (ar_algorithms[i]->wants_sums) {
-            continue; /* no switch is among ranks */
-        }
-        row.root = 4;
-        TEST_OK(backend_host.run(&config, &arena, &row, &why));
-        cr_expect_eq(row.mismatch.wrong, 0);
-        cr_expect(row.times_s[0] > 0 && row.times_s[1] > 0);
-        cr_expect_eq(row.nodes, 1);
-    }
-}
-
 /* Four ranks, one part of 25 elements lost on its way: wrong on all four ranks, in each of the
  * three runs, but where a lost value of position 1 was zero. */
 Test(executor, a_copy_in_place_of_a_sum_is_found_on_every_rank)
