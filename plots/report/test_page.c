@@ -83,25 +83,12 @@ Test(page, the_page_of_a_sweep_has_its_fastest_row_and_pictures_that_can_be_read
     cr_expect_eq(count_of("<details>"), count_of("<summary>"));
 }
 
-struct answer {
-    const char *file, *content, *expected;
-};
-
-static void expect_answers(const struct answer *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        write_file(cases[i].file, cases[i].content);
-        expect_says(write_page(), cases[i].expected);
-        unlink(in_directory(cases[i].file));
-    }
-}
-
-#define EXPECT_ANSWERS(cases) expect_answers(cases, sizeof cases / sizeof cases[0])
-
-Test(page, each_kind_of_file_has_its_answer)
+Test(page, each_kind_of_file_and_of_row_has_its_answer)
 {
     need_gnuplot();
-    static const struct answer cases[] = {
+    static const struct {
+        const char *file, *content, *expected;
+    } cases[] = {
         {"train.csv",
          "run,gpus,phase,cluster,time_s,efficiency_frac\nmine,64,1,c,100,0.9\nmine,64,total,c,120,"
          "0.8\nmine,128,total,c,60,0.4\n",
@@ -131,14 +118,7 @@ Test(page, each_kind_of_file_has_its_answer)
          "computed are 30 ms, -25 %."},
         {"train.csv", "run,gpus,phase,cluster,time_s\n\"a\nb\",64,1,\"c\td\",100\n",
          "a b on c d takes 100 s on 64 GPUs."},
-    };
-    EXPECT_ANSWERS(cases);
-}
-
-/* Whether what is sent is followed exactly, and where the time goes. */
-Test(page, rows_of_steps_and_collectives_have_their_answer)
-{
-    static const struct answer cases[] = {
+        /* Whether what is sent is followed exactly, and where the time goes. */
         {"step.csv",
          "cluster,trace,gpus,algorithm,iteration_s,compute_s,exposed_s,samples_per_s,engine,exact\n"
          "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
@@ -160,7 +140,11 @@ Test(page, rows_of_steps_and_collectives_have_their_answer)
          "8,allgather,8,0.025,0,0.015,0.005,0\n",
          "Why: By the closed form 75 % of the time of one allgather is latency."},
     };
-    EXPECT_ANSWERS(cases);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_file(cases[i].file, cases[i].content);
+        expect_says(write_page(), cases[i].expected);
+        unlink(in_directory(cases[i].file));
+    }
 }
 
 Test(page, published_runs_of_the_same_work_stand_beside_the_fastest_row_of_so_many_gpus)

@@ -45,14 +45,16 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
 
 enum { FLOWS_MAX = 9 };
 
-/* Flows that start together, and the rate that each gets, above 0. */
+/* Flows that start together, and the rate that each gets, above 0; of abci-v100 unless another is
+ * named. */
 struct sharing {
-    const char *what, *cluster, *setting;
+    const char *what;
     uint32_t nodes;
     struct {
         uint32_t source, destination;
         double rate_Bps;
     } flows[FLOWS_MAX];
+    const char *cluster, *setting;
 };
 
 static struct ar_cluster *load_shipped(const char *name, const char *setting)
@@ -76,29 +78,17 @@ static void expect_time(const struct ar_cluster *cluster, const struct test_flow
 
 #define HCA 10.227e9
 static const struct sharing sharings[] = {
-    {"one flow over NVLink", "abci-v100", NULL, 36, {{0, 1, 48.48e9}}},
-    {"one flow in a rack", "abci-v100", NULL, 36, {{0, 4, HCA}}},
-    {"one flow across racks", "abci-v100", NULL, 36, {{0, 4 * 34, HCA}}},
-    {"two flows out of one HCA", "abci-v100", NULL, 3, {{0, 4, HCA / 2}, {1, 10, HCA / 2}}},
-    {"two flows into one HCA, one from another rack",
-     "abci-v100",
-     NULL,
-     36,
-     {{4, 0, HCA / 2}, {4 * 35, 1, HCA / 2}}},
-    {"the two HCAs of a node and its NVLinks do not disturb each other",
-     "abci-v100",
-     NULL,
-     2,
-     {{0, 4, HCA}, {2, 6, HCA}, {0, 1, 48.48e9}, {1, 2, 48.48e9}}},
-    {"flows in opposite directions do not disturb each other",
-     "abci-v100",
-     NULL,
-     36,
-     {{0, 4 * 34, HCA}, {4 * 34, 0, HCA}, {2, 3, 48.48e9}, {3, 2, 48.48e9}}},
-    /* Neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
-    {"a DGX-1 sends and receives at full rate by all four HCAs at once",
-     "dgx1-v100",
-     NULL,
+    {"over NVLink", 36, {{0, 1, 48.48e9}}, NULL, NULL},
+    {"in a rack", 36, {{0, 4, HCA}}, NULL, NULL},
+    {"across racks", 36, {{0, 4 * 34, HCA}}, NULL, NULL},
+    {"two out of one HCA", 3, {{0, 4, HCA / 2}, {1, 10, HCA / 2}}, NULL, NULL},
+    {"two into one HCA, one from afar", 36, {{4, 0, HCA / 2}, {4 * 35, 1, HCA / 2}}, NULL, NULL},
+    /* The two HCAs of a node and its NVLinks do not disturb each other, nor do directions. */
+    {"HCAs", 2, {{0, 4, HCA}, {2, 6, HCA}, {0, 1, 48.48e9}, {1, 2, 48.48e9}}, NULL, NULL},
+    {"back", 36, {{0, 136, HCA}, {136, 0, HCA}, {2, 3, 48.48e9}, {3, 2, 48.48e9}}, NULL, NULL},
+    /* A DGX-1 sends and receives at full rate by all four HCAs at once, and neighbours without an
+     * NVLink keep the uplinks of the switches busy meanwhile. */
+    {"a DGX-1",
      2,
      {{0, 8, HCA},
       {2, 10, HCA},
@@ -108,19 +98,22 @@ static const struct sharing sharings[] = {
       {11, 3, HCA},
       {13, 5, HCA},
       {15, 7, HCA},
-      {0, 7, 15.754e9}}},
-    {"flows of two HCAs share one PCIe switch",
-     "abci-v100",
-     "pcie.switches=1",
+      {0, 7, 15.754e9}},
+     "dgx1-v100",
+     NULL},
+    {"two HCAs of one PCIe switch",
      3,
-     {{0, 4, 15.754e9 / 2}, {2, 8, 15.754e9 / 2}}},
+     {{0, 4, 15.754e9 / 2}, {2, 8, 15.754e9 / 2}},
+     NULL,
+     "pcie.switches=1"},
 };
 
 Test(simgrid_xml, flows_share_links_evenly, .disabled = AR_TEST_STRIDE > 1)
 {
     for (size_t i = 0; i < sizeof sharings / sizeof sharings[0]; i++) {
         const struct sharing *sharing = &sharings[i];
-        struct ar_cluster *cluster = load_shipped(sharing->cluster, sharing->setting);
+        struct ar_cluster *cluster = load_shipped(
+            sharing->cluster != NULL ? sharing->cluster : "abci-v100", sharing->setting);
         struct test_flow flows[FLOWS_MAX];
         size_t count = 0;
         for (; count < FLOWS_MAX && sharing->flows[count].rate_Bps > 0; count++) {

@@ -61,6 +61,27 @@ Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
     cr_expect_str_eq(err.text, "--slow-link: found \"node-0\"; expected none: no link is there");
 }
 
+/* Counts the messages from the GPUs of a node to those of another by the HCA that they leave by. */
+static void count_hcas(const struct ar_cluster *cluster, unsigned node, uint32_t to,
+                       uint32_t used[8])
+{
+    uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+        struct ar_path path;
+        ar_cluster_path(cluster, node * gpus + gpu, to * gpus + gpu, &path);
+        for (uint32_t link = 0; link < path.links_count; link++) {
+            char name[64];
+            unsigned of, hca;
+            int end = 0;
+            ar_cluster_link_name(cluster, path.links[link], name, sizeof name);
+            if (sscanf(name, "node-%u.hca-%u.out%n", &of, &hca, &end) == 2 && end > 0) {
+                cr_assert(of == node && hca < 8, "%s", name);
+                used[hca]++;
+            }
+        }
+    }
+}
+
 Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
 {
     static const struct {
@@ -88,17 +109,8 @@ Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
         }
         cr_assert_eq(status, AR_OK, "%s", err.text);
         test_platform_check_routes(cluster, 6);
-        struct ar_path path;
-        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node, hcas[2] = {0, 0};
-        for (uint32_t gpu = 0; gpu < gpus; gpu++) {
-            ar_cluster_path(cluster, 3 * gpus + gpu, 5 * gpus, &path);
-            for (uint32_t link = 0; link < path.links_count; link++) {
-                char name[64];
-                ar_cluster_link_name(cluster, path.links[link], name, sizeof name);
-                hcas[0] += strcmp(name, "node-3.hca-0.out") == 0;
-                hcas[1] += strcmp(name, "node-3.hca-1.out") == 0;
-            }
-        }
+        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node, hcas[8] = {0};
+        count_hcas(cluster, 3, 5, hcas);
         cr_expect_eq(hcas[i], 0);
         cr_expect_eq(hcas[1 - i], gpus, "of %u GPUs %u", gpus, hcas[1 - i]);
     }
@@ -112,22 +124,10 @@ Test(slow_links, messages_of_several_hcas_that_are_down_are_spread)
     char file[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("dgx-h100", file), NULL);
     struct ar_setting list[TEXTS_MAX];
-    uint32_t used[8] = {0}, gpus = ar_cluster_facts(cluster)->gpus_per_node;
+    uint32_t used[8] = {0};
     TEST_OK(
         ar_cluster_down_links(cluster, ar_settings_of_option("--down-link", texts, 4, list), &why));
-    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
-        struct ar_path path;
-        ar_cluster_path(cluster, gpu, gpus + gpu, &path);
-        for (uint32_t link = 0; link < path.links_count; link++) {
-            char name[64];
-            unsigned hca;
-            int end = 0;
-            ar_cluster_link_name(cluster, path.links[link], name, sizeof name);
-            if (sscanf(name, "node-0.hca-%u.out%n", &hca, &end) == 1 && end > 0) {
-                used[hca]++;
-            }
-        }
-    }
+    count_hcas(cluster, 0, 1, used);
     for (uint32_t hca = 0; hca < 8; hca++) {
         cr_expect_eq(used[hca], hca < 4 ? 0 : 2, "hca-%u has %u", hca, used[hca]);
     }

@@ -11,11 +11,7 @@ static struct ar_error err;
 static enum ar_status read_text(const char *text, struct ar_arena *arena,
                                 struct ar_transformer **model)
 {
-    char path[] = "/tmp/config-XXXXXX";
-    int file = mkstemp(path);
-    cr_assert(file >= 0);
-    cr_assert_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    close(file);
+    const char *path = test_write("config.json", text, strlen(text));
     enum ar_status status = ar_model_config_load(path, arena, model, &err);
     unlink(path);
     return status;
@@ -182,7 +178,7 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
     } wrong[] = {
         {"{\"traceEvents\": []}", "expected a model; a profile of PyTorch is named *trace.json or"},
         {"{\"model_type\": \"mamba\"}", "key \"model_type\": found \"mamba\"; expected llama"},
-        {"{\"model_type\": \"llama\", \"hidden_size\": 64}",
+        {"{\"model_type\": \"llama\"" KEY(hidden_size, 64) "}",
          "key \"num_hidden_layers (n_layer, n_layers)\": found none; expected a count above 0"},
         {"{\"model_type\": \"llama\", \"hidden_size\": \"64\"}",
          "key \"hidden_size\": found \"64\"; expected a count"},

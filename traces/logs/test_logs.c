@@ -54,6 +54,9 @@ static const struct expected fixtures[] = {
     {NCCL("nccl-8-gpus-per-process.txt", ALL_REDUCE, 16, 2), 4, 1, 24, 29, 1024, 4194304, ON(A100)},
     {NCCL("nccl-table-only.txt", ALL_REDUCE, 0, 0), 4, 1, 3, 6, 1024, 4194304, "nccl-tests", "",
      ""},
+    /* Even ranks of 8. */
+    {NCCL("nccl-split-groups.txt", ALL_REDUCE, 4, 2), 4, 1, 16, 21, 1024, 4194304,
+     "nccl-tests 2.17.6", "NCCL 2.28.9", A100},
     {RUN("nccl-failed-then-good.txt", 2, 1, NCCL_TEXT, ALL_REDUCE, 8, 2), 4, 19, 34, 39, 1024,
      4194304, ON(A100)},
     {RUN("nccl-three-runs.txt", 3, 0, NCCL_TEXT, ALL_REDUCE, 8, 2), 5, 3, 20, 26, 1024, 67108864,
@@ -154,13 +157,6 @@ Test(logs, what_was_not_measured_or_checked_is_absent)
     cr_expect(isnan(logs->runs[0].rows[1].in_place.busbw_Bps));
     cr_expect(isnan(logs->runs[0].rows[1].in_place.wrong));
     cr_expect_eq(logs->runs[0].rows[1].out_of_place.wrong, 0);
-}
-
-Test(logs, ranks_of_a_split_run_are_those_of_one_group)
-{
-    struct ar_logs *logs = test_load(FIXTURE("nccl-split-groups.txt"));
-    cr_expect_eq(logs->runs[0].ranks, 4, "even ranks of 8");
-    cr_expect_eq(logs->runs[0].nodes, 2);
 }
 
 Test(logs, the_harness_keeps_its_columns_and_its_provenance)
