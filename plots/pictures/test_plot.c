@@ -351,8 +351,8 @@ Test(plot, too_many_series_are_not_drawn_as_one)
         add_row(file, 16, "ring", "-", engine, 0.08, 0.02, "ok");
     }
     fclose(file);
-    cr_expect_eq(fail(&request, "engine (a, b, c, d, e, f, ...); choose, such as --where engine=a"),
-                 AR_BAD_DATA);
+    expect_refused(&request, AR_BAD_DATA,
+                   "engine (a, b, c, d, e, f, ...); choose, such as --where engine=a");
 }
 
 Test(plot, a_choice_that_is_not_there_is_named_with_those_that_are)
@@ -360,12 +360,11 @@ Test(plot, a_choice_that_is_not_there_is_named_with_those_that_are)
     struct ar_plot_request request = a_request();
     write_scaled_sweep();
     request.where = "batch=16";
-    cr_expect_eq(fail(&request, "did you mean \"batch_per_gpu\"?"), AR_USAGE);
+    expect_refused(&request, AR_USAGE, "did you mean \"batch_per_gpu\"?");
     request.where = "batch_per_gpu=16,gpus=3";
-    cr_expect_eq(fail(&request, "\"gpus=3\", which no row has; expected one of 1, 4, 16"),
-                 AR_USAGE);
+    expect_refused(&request, AR_USAGE, "\"gpus=3\", which no row has; expected one of 1, 4, 16");
     request.where = "gpus";
-    cr_expect_eq(fail(&request, "found \"gpus\"; expected KEY=VALUE"), AR_USAGE);
+    expect_refused(&request, AR_USAGE, "found \"gpus\"; expected KEY=VALUE");
 }
 
 Test(plot, a_gradient_scale_that_is_no_number_is_named)
@@ -374,6 +373,6 @@ Test(plot, a_gradient_scale_that_is_no_number_is_named)
     add_step(file, 4, "ring", "", 32, "fp16", 100, -1, 0.2);
     fclose(file);
     struct ar_plot_request request = a_request();
-    cr_expect_eq(fail(&request, "sweep.csv:2: column \"gradient_scale\" is \"-1\"; expected"),
-                 AR_BAD_DATA);
+    expect_refused(&request, AR_BAD_DATA,
+                   "sweep.csv:2: column \"gradient_scale\" is \"-1\"; expected");
 }

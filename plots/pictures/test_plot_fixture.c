@@ -182,15 +182,9 @@ struct ar_plot_report draw_sweep(void)
     return draw();
 }
 
-enum ar_status fail(const struct ar_plot_request *request, const char *expected)
+void expect_refused(const struct ar_plot_request *request, enum ar_status status,
+                    const char *expected)
 {
     struct ar_plot_report report;
-    struct ar_error err = {AR_OK, ""};
-    enum ar_status status = ar_plot_draw(request, &arena, &report, &err);
-    cr_expect_neq(status, AR_OK, "expected a failure with \"%s\"", expected);
-    cr_expect_eq(status, err.status);
-    cr_expect_not_null(strstr(err.text, expected), "\"%s\" does not say \"%s\"", err.text,
-                       expected);
-    cr_expect_null(strchr(err.text, '\n'), "more than one line: %s", err.text);
-    return status;
+    TEST_FAILS(status, expected, ar_plot_draw(request, &arena, &report, &why));
 }

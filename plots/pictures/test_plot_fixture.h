@@ -65,5 +65,6 @@ struct ar_plot_report draw(void);
 struct ar_plot_report draw_where(const char *where);
 struct ar_plot_report draw_sweep(void);
 
-/** Expects a failure whose line says `expected`; returns its status. */
-enum ar_status fail(const struct ar_plot_request *request, const char *expected);
+/** Expects a request to be refused with a status and one line that says `expected`. */
+void expect_refused(const struct ar_plot_request *request, enum ar_status status,
+                    const char *expected);

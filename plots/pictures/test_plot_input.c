@@ -41,7 +41,7 @@ Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
         fprintf(file, "%.*s%s%s", (int)(found - content), content, cases[i].to,
                 found + strlen(cases[i].from));
         fclose(file);
-        cr_expect_eq(fail(&request, cases[i].expected), AR_BAD_DATA);
+        expect_refused(&request, AR_BAD_DATA, cases[i].expected);
         free(content);
     }
     cr_expect_eq(count_outputs(), 0);
@@ -61,24 +61,23 @@ Test(plot_input, a_mesh_that_is_none_is_named)
                  "ok,c,t,x,64,\"%s\",1,1e9,8,fp16,1,data,1f1b,none\n",
                  bad[i]);
         write_file("layouts.csv", table);
-        cr_expect_eq(fail(&request, "layouts.csv:3: column \"mesh\" is "), AR_BAD_DATA, "%s",
-                     bad[i]);
+        expect_refused(&request, AR_BAD_DATA, "layouts.csv:3: column \"mesh\" is ");
     }
 }
 
 Test(plot_input, missing_and_empty_files_are_named)
 {
     struct ar_plot_request request = a_request();
-    cr_expect_eq(fail(&request, "/sweep.csv: No such file"), AR_NO_INPUT);
+    expect_refused(&request, AR_NO_INPUT, "/sweep.csv: No such file");
     write_file("sweep.csv", "");
-    cr_expect_eq(fail(&request, "sweep.csv: no header line in 0 bytes"), AR_BAD_DATA);
+    expect_refused(&request, AR_BAD_DATA, "sweep.csv: no header line in 0 bytes");
     write_file("sweep.csv", header);
-    cr_expect_eq(fail(&request, "sweep.csv: found 0 rows"), AR_BAD_DATA);
+    expect_refused(&request, AR_BAD_DATA, "sweep.csv: found 0 rows");
     write_sweep();
     write_file("payload.csv", "a,b\n1,2\n");
-    cr_expect_eq(fail(&request, "payload.csv:1: column \"status\" is missing"), AR_BAD_DATA);
+    expect_refused(&request, AR_BAD_DATA, "payload.csv:1: column \"status\" is missing");
     request.path = "";
-    cr_expect_eq(fail(&request, "the path is empty"), AR_NO_INPUT);
+    expect_refused(&request, AR_NO_INPUT, "the path is empty");
 }
 
 Test(plot_input, an_input_named_like_an_output_is_not_overwritten)
@@ -89,7 +88,7 @@ Test(plot_input, an_input_named_like_an_output_is_not_overwritten)
     cr_assert_eq(rename(in_directory("sweep.csv"), path), 0);
     struct ar_plot_request request = a_request();
     request.path = path;
-    cr_expect_eq(fail(&request, "efficiency.csv: a picture would overwrite this input"), AR_IO);
+    expect_refused(&request, AR_IO, "efficiency.csv: a picture would overwrite this input");
 }
 
 /* --- whole or not at all ------------------------------------------------------------------ */
@@ -108,25 +107,24 @@ Test(plot_input, a_failing_gnuplot_is_one_line_and_leaves_nothing)
     write_sweep();
     struct ar_plot_request request = a_request();
     request.gnuplot = "no-such-gnuplot";
-    cr_expect_eq(fail(&request, "no-such-gnuplot: program not found in PATH"), AR_IO);
+    expect_refused(&request, AR_IO, "no-such-gnuplot: program not found in PATH");
     fake_gnuplot(&request, "#!/bin/sh\nprintf '\\nplot x\\n     ^\\n' >&2\n"
                            "echo '\"efficiency.gp\" line 7: undefined variable: x' >&2\nexit 1\n");
-    cr_expect_eq(fail(&request, "failed on efficiency.gp with exit code 1: \"efficiency.gp\" line "
-                                "7: undefined variable: x"),
-                 AR_INTERNAL);
+    expect_refused(&request, AR_INTERNAL,
+                   "failed on efficiency.gp with exit code 1: \"efficiency.gp\" line "
+                   "7: undefined variable: x");
     fake_gnuplot(&request, "#!/bin/sh\necho 'x: failed to map segment from shared object' >&2\n"
                            "exit 127\n");
-    cr_expect_eq(fail(&request, "failed on efficiency.gp with exit code 127: x: failed to map"),
-                 AR_INTERNAL);
+    expect_refused(&request, AR_INTERNAL,
+                   "failed on efficiency.gp with exit code 127: x: failed to map");
     fake_gnuplot(&request, "#!/bin/sh\necho 'std::bad_alloc' >&2\nkill -6 $$\n");
-    cr_expect_eq(fail(&request, "failed on efficiency.gp with signal 6: std::bad_alloc"),
-                 AR_INTERNAL);
+    expect_refused(&request, AR_INTERNAL, "failed on efficiency.gp with signal 6: std::bad_alloc");
     fake_gnuplot(&request, "#!/bin/sh\nexit 0\n");
-    fail(&request, "efficiency.svg: ");
+    expect_refused(&request, AR_IO, "efficiency.svg: ");
     fake_gnuplot(&request, "#!/bin/sh\n" /* one of several that run at once */
                            "case \"$*\" in *efficiency.gp*) echo '<svg></svg>' >efficiency.svg\n"
                            "printf 'PNG' >efficiency.png ;; esac\n");
-    cr_expect_eq(fail(&request, "efficiency.png: "), AR_IO);
+    expect_refused(&request, AR_IO, "efficiency.png: ");
     cr_expect_eq(count_outputs(), 0);
 }
 
@@ -138,7 +136,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures, .disabled = AR_TEST_STRIDE
     struct rlimit limit = {24000, 24000}; /* more than a script has */
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     struct ar_plot_request request = a_request();
-    fail(&request, "efficiency.");
+    expect_refused(&request, AR_IO, "efficiency.");
     cr_expect_eq(read_file("efficiency.png"), size);
     cr_expect_eq(count_outputs(), 4 * count_drawn(&report));
 }
@@ -148,11 +146,11 @@ Test(plot_input, a_directory_that_cannot_be_written_is_named)
     write_sweep();
     struct ar_plot_request request = a_request();
     request.output_dir = "/proc/self/no";
-    cr_expect_eq(fail(&request, "/proc/self/no: cannot make the directory"), AR_IO);
+    expect_refused(&request, AR_IO, "/proc/self/no: cannot make the directory");
     request.output_dir = "/proc/self";
-    cr_expect_eq(fail(&request, "/proc/self: cannot write there"), AR_IO);
+    expect_refused(&request, AR_IO, "/proc/self: cannot write there");
     request.output_dir = request.path = in_directory("sweep.csv");
-    cr_expect_eq(fail(&request, "found a file; expected a directory"), AR_IO);
+    expect_refused(&request, AR_IO, "found a file; expected a directory");
 }
 
 Test(plot_input, missing_templates_are_named_and_leave_nothing)
@@ -160,6 +158,6 @@ Test(plot_input, missing_templates_are_named_and_leave_nothing)
     write_sweep();
     struct ar_plot_request request = a_request();
     request.template_dir = "/nonexistent";
-    cr_expect_eq(fail(&request, "/nonexistent/style.gp: No such file"), AR_NO_INPUT);
+    expect_refused(&request, AR_NO_INPUT, "/nonexistent/style.gp: No such file");
     cr_expect_eq(count_outputs(), 0);
 }

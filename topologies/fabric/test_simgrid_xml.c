@@ -76,16 +76,18 @@ static void expect_time(const struct ar_cluster *cluster, const struct test_flow
               flow->destination, flow->finish_s, expected_s);
 }
 
-#define HCA 10.227e9
+#define HCA    10.227e9
+#define NVLINK 48.48e9
+#define PCIE   15.754e9
 static const struct sharing sharings[] = {
-    {"over NVLink", 36, {{0, 1, 48.48e9}}, NULL, NULL},
+    {"over NVLink", 36, {{0, 1, NVLINK}}, NULL, NULL},
     {"in a rack", 36, {{0, 4, HCA}}, NULL, NULL},
     {"across racks", 36, {{0, 4 * 34, HCA}}, NULL, NULL},
     {"two out of one HCA", 3, {{0, 4, HCA / 2}, {1, 10, HCA / 2}}, NULL, NULL},
     {"two into one HCA, one from afar", 36, {{4, 0, HCA / 2}, {4 * 35, 1, HCA / 2}}, NULL, NULL},
     /* The two HCAs of a node and its NVLinks do not disturb each other, nor do directions. */
-    {"HCAs", 2, {{0, 4, HCA}, {2, 6, HCA}, {0, 1, 48.48e9}, {1, 2, 48.48e9}}, NULL, NULL},
-    {"back", 36, {{0, 136, HCA}, {136, 0, HCA}, {2, 3, 48.48e9}, {3, 2, 48.48e9}}, NULL, NULL},
+    {"HCAs, NVLinks", 2, {{0, 4, HCA}, {2, 6, HCA}, {0, 1, NVLINK}, {1, 2, NVLINK}}, NULL, NULL},
+    {"both ways", 36, {{0, 136, HCA}, {136, 0, HCA}, {2, 3, NVLINK}, {3, 2, NVLINK}}, NULL, NULL},
     /* A DGX-1 sends and receives at full rate by all four HCAs at once, and neighbours without an
      * NVLink keep the uplinks of the switches busy meanwhile. */
     {"a DGX-1",
@@ -98,12 +100,12 @@ static const struct sharing sharings[] = {
       {11, 3, HCA},
       {13, 5, HCA},
       {15, 7, HCA},
-      {0, 7, 15.754e9}},
+      {0, 7, PCIE}},
      "dgx1-v100",
      NULL},
     {"two HCAs of one PCIe switch",
      3,
-     {{0, 4, 15.754e9 / 2}, {2, 8, 15.754e9 / 2}},
+     {{0, 4, PCIE / 2}, {2, 8, PCIE / 2}},
      NULL,
      "pcie.switches=1"},
 };
