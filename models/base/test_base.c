@@ -20,13 +20,15 @@ Test(error, every_status_has_an_exit_code_of_its_own)
     }
 }
 
-Test(error, a_line_longer_than_its_room_is_cut_and_terminated)
+Test(error, a_line_longer_than_its_room_is_cut_and_has_no_control_characters)
 {
     char text[2000];
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
+    memcpy(text, "\n\x7f", 2);
     struct ar_error err;
-    ar_error_set(&err, AR_IO, "%s", text);
+    cr_expect_eq(ar_error_set(&err, AR_IO, "%s", text), AR_IO);
+    cr_expect_eq(strncmp(err.text, "??aa", 4), 0, "%s", err.text);
     cr_expect_eq(strlen(err.text), sizeof err.text - 1);
 }
 

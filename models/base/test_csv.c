@@ -71,6 +71,7 @@ Test(csv, wrong_files_are_refused_with_their_line)
         {"a,b\n\"1\n\",2,3\n", "x.csv:2: 3 cells"},
         {"a,b\n\"\n\",2\n3\n", "x.csv:4: 1 cells"},
         {"a\n\x01\n", "x.csv:2: byte 0x01 is not text; expected a CSV file"},
+        {"a\n\x7f\n", "x.csv:2: byte 0x7f is not text"},
         {"a\n# b = 1\n", "x.csv:2: directive after the header (line 1)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -211,6 +212,9 @@ Test(csv, what_a_list_of_columns_does_not_allow_is_said_with_where_and_what_is_e
         {"layer,source,time_s,stride,kind\n", "column \"fused\" is missing; expected it in"},
         {"layer,layer\n", "x.csv:1: column \"layer\" is given twice; expected it once"},
         {"layer,sourc\n", "x.csv:1: unknown column \"sourc\"; did you mean \"source\"?"},
+        {"\xff"
+         "90123456789012345678901234567890123456789012345,,0,1,conv,no",
+         "is \"?901234567890123456789012345678901234567...\""},
         {"a2345678,,0,1,conv,no", "column \"layer\" is \"a2345678\"; expected a text of 1 to 7 "},
         {"a,,-1,1,conv,no", "x.csv:2: column \"time_s\" is \"-1\"; expected seconds >= 0"},
         {"a,,\" 3\",1,conv,no", "expected seconds >= 0"},

@@ -366,13 +366,3 @@ Test(plot, a_choice_that_is_not_there_is_named_with_those_that_are)
     request.where = "gpus";
     expect_refused(&request, AR_USAGE, "found \"gpus\"; expected KEY=VALUE");
 }
-
-Test(plot, a_gradient_scale_that_is_no_number_is_named)
-{
-    FILE *file = open_scaled_sweep();
-    add_step(file, 4, "ring", "", 32, "fp16", 100, -1, 0.2);
-    fclose(file);
-    struct ar_plot_request request = a_request();
-    expect_refused(&request, AR_BAD_DATA,
-                   "sweep.csv:2: column \"gradient_scale\" is \"-1\"; expected");
-}

@@ -40,7 +40,9 @@ static const struct {
 } bad_rows[] = {
     {{"node-3.hca-7:2"}, "unknown link \"node-3.hca-7\"; expected one such as \"node-5."},
     {{"rack-3:2"}, "unknown link \"rack-3\"; expected one such as \"node-5.hca-1.in\" or \"rack-2"},
+    {{"node-3.hca:2"}, "unknown link \"node-3.hca\""},
     {{"node-0.port-1:2"}, "unknown link \"node-0.port-1\""},
+    {{"node-3.hca-0"}, "expected LINK:FACTOR"},
     {{":4"}, "--slow-link: found \":4\"; expected LINK:FACTOR"},
     {{"node-3.hca-0:0"}, ":0\"; expected LINK:FACTOR"},
     {{"node-3.hca-0:1e99"}, ":1e99\"; expected LINK:FACTOR"},

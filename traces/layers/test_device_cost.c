@@ -190,6 +190,7 @@ Test(device_cost, bad_tables_are_refused)
                    ":2: column \"unit\" is \"GB/s\"; expected B/s, the unit of memory_Bps");
     expect_refused(HEADER "memory_Bps,any,780e9,B/s,\n",
                    ":2: column \"source\" is \"\"; expected where the value comes from");
+    expect_refused(HEADER "memory_Bps,any,-1,B/s,x\n", ":2: column \"value\" is \"-1\"");
     expect_refused(HEADER "memory_bps,any,1e9,B/s,x\n",
                    ":2: column \"quantity\" is \"memory_bps\"; expected memory_Bps");
     expect_refused(HEADER "memory_Bps,fp64,1e9,B/s,x\n",

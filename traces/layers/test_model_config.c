@@ -184,8 +184,6 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
          "key \"hidden_size\": found \"64\"; expected a count"},
         {"{\"model_type\": \"llama\", \"mlp_bias\": true}",
          "key \"mlp_bias\": found true; expected [false]"},
-        {"{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 2}",
-         "key \"decoder_sparse_step\": found 2; expected [1]"},
         {"{\"model_type\": \"opt\"" SMALL ", \"word_embed_proj_dim\": 32}",
          "key \"word_embed_proj_dim\": found 32; expected 64"},
         {"{\"model_type\": \"qwen3\", \"layer_types\": [\"linear_attention\"]}",

@@ -42,6 +42,7 @@ Test(trace, bad_cells_columns_directives_and_wholes_are_refused_with_their_line)
          "trace.csv:4: column \"backward_s\" is \"-0.003\"; expected seconds >= 0"},
         {DIRECTIVES HEADER "a,1,0,-5\n", ":4: column \"gradient_elements\" is \"-5\""},
         {DIRECTIVES HEADER "a,1,0,5+\n", ":4: column \"gradient_elements\" is \"5+\""},
+        {DIRECTIVES HEADER "a,1,0,5+0\n", ":4: column \"gradient_elements\" is \"5+0\""},
         {DIRECTIVES HEADER "a,1,0,+5\n", ":4: column \"gradient_elements\" is \"+5\""},
         {DIRECTIVES HEADER "a,1,0,1.5\n", ":4: column \"gradient_elements\" is \"1.5\""},
         {DIRECTIVES HEADER "a,1,0,1125899906842625\n", "each at most 2^50"},
@@ -99,6 +100,8 @@ Test(trace, a_work_trace_needs_a_batch_and_a_cost_table)
     const char *path = SHIPPED("resnet50-v1.5.csv");
     const char *cost_path = SHIPPED("device/v100-sxm2.cost.csv");
     struct ar_trace_request request = {.batch = 0};
+    expect_request_refused(SHIPPED("no-such.csv"), NULL, request, AR_NO_INPUT,
+                           "no-such.csv: No such file or directory");
     expect_request_refused(path, cost_path, request, AR_USAGE, "batch 0 was asked for");
     request.batch = 1000001;
     expect_request_refused(path, cost_path, request, AR_USAGE,

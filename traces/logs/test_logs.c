@@ -255,6 +255,8 @@ Test(logs, a_pipe_can_be_read)
     struct ar_logs *logs = test_load(path);
     cr_expect_eq(logs->runs[0].ranks, 4);
     close(ends[0]);
+    TEST_FAILS(AR_NO_INPUT, "no/such.log: No such file or directory; expected a log",
+               ar_logs_load("no/such.log", &test_arena, &logs, &why));
 }
 
 Test(logs, busbw_factors_are_those_of_nccl_tests)

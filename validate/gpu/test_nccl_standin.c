@@ -447,59 +447,58 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made
 }
 
 static ncclResult_t ask(enum kind kind, const void *from, void *to, size_t count,
-                        ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream)
+                        ncclDataType_t type, ncclRedOp_t operation, int peer, ncclComm_t comm,
+                        cudaStream_t stream)
 {
-    return add_call((struct call){.kind = kind,
-                                  .comm = comm,
-                                  .stream = stream,
-                                  .from = from,
-                                  .to = to,
-                                  .count = count,
-                                  .type = type,
-                                  .peer = peer});
+    struct call call = {.kind = kind,
+                        .comm = comm,
+                        .stream = stream,
+                        .from = from,
+                        .to = to,
+                        .count = count,
+                        .type = type,
+                        .peer = peer};
+    return operation != ncclSum ? ncclInvalidArgument : add_call(call);
 }
 
 ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
 {
-    return operation != ncclSum ? ncclInvalidArgument
-                                : ask(ALL_REDUCE, from, to, count, type, 0, comm, stream);
+    return ask(ALL_REDUCE, from, to, count, type, operation, 0, comm, stream);
 }
 
 ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
                                ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
 {
-    return operation != ncclSum ? ncclInvalidArgument
-                                : ask(REDUCE_SCATTER, from, to, count, type, 0, comm, stream);
+    return ask(REDUCE_SCATTER, from, to, count, type, operation, 0, comm, stream);
 }
 
 ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type,
                         ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream)
 {
-    return operation != ncclSum ? ncclInvalidArgument
-                                : ask(REDUCE, from, to, count, type, root, comm, stream);
+    return ask(REDUCE, from, to, count, type, operation, root, comm, stream);
 }
 
 ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream)
 {
-    return ask(ALL_GATHER, from, to, count, type, 0, comm, stream);
+    return ask(ALL_GATHER, from, to, count, type, ncclSum, 0, comm, stream);
 }
 
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream)
 {
-    return ask(BROADCAST, from, to, count, type, root, comm, stream);
+    return ask(BROADCAST, from, to, count, type, ncclSum, root, comm, stream);
 }
 
 ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream)
 {
-    return ask(SEND, from, NULL, count, type, peer, comm, stream);
+    return ask(SEND, from, NULL, count, type, ncclSum, peer, comm, stream);
 }
 
 ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream)
 {
-    return ask(RECEIVE, NULL, to, count, type, peer, comm, stream);
+    return ask(RECEIVE, NULL, to, count, type, ncclSum, peer, comm, stream);
 }
