@@ -134,12 +134,12 @@ Test(output, a_path_that_cannot_be_is_an_error_that_names_it)
 }
 
 /* Runs a check in a child, since it changes the process for good; the child exits with 0. */
-static void in_child(int (*check)(void))
+static void in_child(int (*check)(size_t), size_t argument)
 {
     pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
-        _exit(check());
+        _exit(check(argument));
     }
     int state = -1;
     waitpid(child, &state, 0);
@@ -147,8 +147,9 @@ static void in_child(int (*check)(void))
               WIFEXITED(state) ? WEXITSTATUS(state) : -1);
 }
 
-static int write_to_protected_directory(void)
+static int write_to_protected_directory(size_t ignored)
 {
+    (void)ignored;
     char path[PATH_SIZE];
     if (chmod(folder, 0555) != 0 || (geteuid() == 0 && seteuid(65534) != 0)) {
         return 1;
@@ -161,7 +162,7 @@ static int write_to_protected_directory(void)
 
 Test(output, an_unwritable_directory_is_an_error)
 {
-    in_child(write_to_protected_directory);
+    in_child(write_to_protected_directory, 0);
     chmod(folder, 0777);
     cr_expect_eq(files_count(), 0);
 }
@@ -185,24 +186,12 @@ static int commit_more_than_fits(size_t bytes)
     return strncmp(err.text, path, strlen(path)) == 0 && strchr(err.text, '\n') == NULL ? 0 : 3;
 }
 
-/* The write that fails is the flush of the commit. */
-static int fill_disk_at_commit(void)
-{
-    return commit_more_than_fits(1001);
-}
-
-/* The write that fails is one of the caller's, long before the commit. */
-static int fill_disk_early(void)
-{
-    return commit_more_than_fits(1000000);
-}
-
 Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 {
     char path[PATH_SIZE];
     write_file(in_folder("x.csv", path), "old");
-    in_child(fill_disk_at_commit);
-    in_child(fill_disk_early);
+    in_child(commit_more_than_fits, 1001);    /* fails in the flush of the commit */
+    in_child(commit_more_than_fits, 1000000); /* in a write, long before */
     expect_file(path, "old");
     cr_expect_eq(files_count(), 1);
 }
@@ -274,8 +263,9 @@ Test(output, a_signal_waits_until_the_directory_is_gone)
 /* --- what ends with the process ----------------------------------------------------------------
  */
 
-static int write_and_die(void)
+static int write_and_die(size_t ignored)
 {
+    (void)ignored;
     char path[PATH_SIZE];
     return ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_OK ||
            fputs("half of it", output->file) < 0 || fflush(output->file) != 0;
@@ -283,6 +273,6 @@ static int write_and_die(void)
 
 Test(output, a_process_that_dies_while_it_writes_leaves_nothing)
 {
-    in_child(write_and_die);
+    in_child(write_and_die, 0);
     cr_expect_eq(files_count(), 0);
 }

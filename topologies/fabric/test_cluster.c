@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "test_cluster_load.h"
+#include "test_setting.h"
 
 static bool is_near(double a, double b)
 {
@@ -303,19 +304,13 @@ static const struct {
 
 Test(cluster, values_that_do_not_fit_are_refused_with_one_clear_line)
 {
-    enum { SETTINGS_MAX = 10 };
     char path[TEST_PATH_SIZE];
     test_file_make(test_small_cluster, strlen(test_small_cluster), path);
     for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
         struct ar_arena arena = {.last = NULL};
-        struct ar_setting list[SETTINGS_MAX];
-        struct ar_settings settings = {list, 0};
+        struct ar_settings settings = test_settings("--set", bad_rows[i].settings, ",", &arena);
         struct ar_cluster *cluster;
         struct ar_error err = {.text = ""};
-        char *rest = ar_arena_text(&arena, bad_rows[i].settings);
-        for (char *word; (word = strtok_r(NULL, ",", &rest)) != NULL;) {
-            list[settings.count++] = (struct ar_setting){word, "--set", AR_USAGE};
-        }
         enum ar_status status = ar_cluster_load(path, settings, &arena, &cluster, &err);
         bool is_of_file = strstr(err.text, "--set") == NULL;
         cr_expect_eq(status, is_of_file ? AR_BAD_DATA : AR_USAGE, "%s", err.text);

@@ -8,6 +8,7 @@
 #include "test_cluster_load.h"
 #include "test_machines.h"
 #include "test_outcome.h"
+#include "test_setting.h"
 
 static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                              enum ar_tier tier)
@@ -249,25 +250,12 @@ static const struct way ways[] = {
     {"", "node-0.nvlink-0-1:0.5", 0, 1, 0, 80e9, ""},
 };
 
-/* The words of a text as settings of an option. */
-static struct ar_settings settings_of(const char *option, const char *words, const char *gap,
-                                      struct ar_arena *arena)
-{
-    struct ar_setting *list = ar_arena_alloc(arena, SETTINGS_MAX, sizeof *list);
-    char *rest = ar_arena_text(arena, words);
-    size_t count = 0;
-    for (char *word; (word = strtok_r(NULL, gap, &rest)) != NULL;) {
-        list[count++] = (struct ar_setting){word, option, AR_USAGE};
-    }
-    return (struct ar_settings){list, count};
-}
-
 Test(path, every_message_takes_the_links_that_are_named)
 {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const struct way *way = &ways[i];
         struct ar_arena arena = {NULL};
-        struct ar_settings settings = settings_of("--set", way->settings, ",", &arena);
+        struct ar_settings settings = test_settings("--set", way->settings, ",", &arena);
         const char *texts[SETTINGS_MAX + 1] = {NULL};
         for (size_t k = 0; k < settings.count; k++) {
             texts[k] = settings.list[k].text;
@@ -275,7 +263,7 @@ Test(path, every_message_takes_the_links_that_are_named)
         struct ar_cluster *cluster = test_load_small(texts);
         struct ar_path path;
         char text[TEST_NAMES_SIZE];
-        TEST_OK(ar_cluster_slow_links(cluster, settings_of("--slow-link", way->slow, " ", &arena),
+        TEST_OK(ar_cluster_slow_links(cluster, test_settings("--slow-link", way->slow, " ", &arena),
                                       &why));
         ar_cluster_path(cluster, way->from, way->to, &path);
         test_link_names(cluster, way->from, way->to, text);

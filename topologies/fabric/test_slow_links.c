@@ -6,18 +6,19 @@
 #include "test_platform.h"
 #include "test_setting.h"
 
-enum { TEXTS_MAX = 4 };
+static struct ar_arena arena; /* of a test, which is a process */
 
-static enum ar_status slow_links(struct ar_cluster *cluster, const char *const *texts,
+/* `texts` has links with blanks between. */
+static enum ar_status slow_links(struct ar_cluster *cluster, const char *texts,
                                  struct ar_error *err)
 {
-    struct ar_setting list[TEXTS_MAX];
-    size_t count = 0;
-    while (count < TEXTS_MAX && texts[count] != NULL) {
-        count++;
-    }
-    return ar_cluster_slow_links(cluster, ar_settings_of_option("--slow-link", texts, count, list),
-                                 err);
+    return ar_cluster_slow_links(cluster, test_settings("--slow-link", texts, " ", &arena), err);
+}
+
+static enum ar_status down_links(struct ar_cluster *cluster, const char *texts,
+                                 struct ar_error *err)
+{
+    return ar_cluster_down_links(cluster, test_settings("--down-link", texts, " ", &arena), err);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
@@ -35,32 +36,28 @@ Test(slow_links, settings_of_links_are_parameters_with_their_option_as_source)
 
 /* --- bad settings ----------------------------------------------------------------------------- */
 
-static const struct {
-    const char *texts[TEXTS_MAX], *expected;
-} bad_rows[] = {
-    {{"node-3.hca-7:2"}, "unknown link \"node-3.hca-7\"; expected one such as \"node-5."},
-    {{"rack-3:2"}, "unknown link \"rack-3\"; expected one such as \"node-5.hca-1.in\" or \"rack-2"},
-    {{"node-3.hca:2"}, "unknown link \"node-3.hca\""},
-    {{"node-0.port-1:2"}, "unknown link \"node-0.port-1\""},
-    {{"node-3.hca-0"}, "expected LINK:FACTOR"},
-    {{":4"}, "--slow-link: found \":4\"; expected LINK:FACTOR"},
-    {{"node-3.hca-0:0"}, ":0\"; expected LINK:FACTOR"},
-    {{"node-3.hca-0:1e99"}, ":1e99\"; expected LINK:FACTOR"},
-    {{"node-3.hca-0:4x"}, ":4x\"; expected LINK:FACTOR"},
-    {{"rack-0:2", "rack-0.up:3"}, "found link \"rack-0.up\" a second time"},
+static const char *const bad_rows[][2] = {
+    {"node-3.hca-7:2", "unknown link \"node-3.hca-7\"; expected one such as \"node-5."},
+    {"rack-3:2", "unknown link \"rack-3\"; expected one such as \"node-5.hca-1.in\" or \"rack-2"},
+    {"node-3.hca:2", "unknown link \"node-3.hca\""},
+    {"node-0.port-1:2", "unknown link \"node-0.port-1\""},
+    {"node-3.hca-0", "expected LINK:FACTOR"},
+    {":4", "--slow-link: found \":4\"; expected LINK:FACTOR"},
+    {"node-3.hca-0:0", ":0\"; expected LINK:FACTOR"},
+    {"node-3.hca-0:1e99", ":1e99\"; expected LINK:FACTOR"},
+    {"node-3.hca-0:4x", ":4x\"; expected LINK:FACTOR"},
+    {"rack-0:2 rack-0.up:3", "found link \"rack-0.up\" a second time"},
 };
 
 Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
 {
     for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
-        TEST_FAILS(AR_USAGE, bad_rows[i].expected,
-                   slow_links(test_load_small(NULL), bad_rows[i].texts, &why));
+        TEST_FAILS(AR_USAGE, bad_rows[i][1],
+                   slow_links(test_load_small(NULL), bad_rows[i][0], &why));
     }
     const char *one[] = {"nodes=1", "gpus_per_node=1", "hcas=0", "pcie.switches=0", NULL};
-    const char *texts[TEXTS_MAX] = {"node-0:2"};
-    struct ar_error err = {.text = ""};
-    cr_expect_eq(slow_links(test_load_small(one), texts, &err), AR_USAGE);
-    cr_expect_str_eq(err.text, "--slow-link: found \"node-0\"; expected none: no link is there");
+    TEST_FAILS(AR_USAGE, "--slow-link: found \"node-0\"; expected none: no link is there",
+               slow_links(test_load_small(one), "node-0:2", &why));
 }
 
 /* Counts the messages from the GPUs of a node to those of another by the HCA that they leave by. */
@@ -86,30 +83,18 @@ static void count_hcas(const struct ar_cluster *cluster, unsigned node, uint32_t
 
 Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
 {
-    static const struct {
-        const char *texts[TEXTS_MAX], *expected;
-    } rows[] = {{{"node-3.hca-0"}, NULL},
-                {{"node-3.hca-1", "node-0.hca-0"}, NULL},
-                {{"node-3.hca-0", "node-3.hca-1"}, "found all HCAs of node 3 down"},
-                {{"rack-1"}, "found \"rack-1\"; expected an HCA, node-0.hca-0 to node-"},
-                {{"node-3.hca-0.out"}, "expected an HCA"},
-                {{"node-3.hca-2"}, "expected an HCA"}};
+    static const char *const rows[][2] = {
+        {"node-3.hca-0 node-3.hca-1", "found all HCAs of node 3 down"},
+        {"rack-1", "found \"rack-1\"; expected an HCA, node-0.hca-0 to node-"},
+        {"node-3.hca-0.out", "expected an HCA"},
+        {"node-3.hca-2", "expected an HCA"}};
+    static const char *const down[] = {"node-3.hca-0", "node-3.hca-1 node-0.hca-0"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        TEST_FAILS(AR_USAGE, rows[i][1], down_links(test_load_small(NULL), rows[i][0], &why));
+    }
+    for (size_t i = 0; i < 2; i++) {
         struct ar_cluster *cluster = test_load_small(NULL);
-        struct ar_setting list[TEXTS_MAX];
-        struct ar_error err = {.text = ""};
-        size_t count = 0;
-        while (count < TEXTS_MAX && rows[i].texts[count] != NULL) {
-            count++;
-        }
-        enum ar_status status = ar_cluster_down_links(
-            cluster, ar_settings_of_option("--down-link", rows[i].texts, count, list), &err);
-        if (rows[i].expected != NULL) {
-            cr_expect_eq(status, AR_USAGE);
-            cr_expect(strstr(err.text, rows[i].expected) != NULL, "\"%s\"", err.text);
-            continue;
-        }
-        cr_assert_eq(status, AR_OK, "%s", err.text);
+        TEST_OK(down_links(cluster, down[i], &why));
         test_platform_check_routes(cluster, 6);
         uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node, hcas[8] = {0};
         count_hcas(cluster, 3, 5, hcas);
@@ -121,14 +106,10 @@ Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
 /* Four of the eight HCAs of a node: the others carry twice as much each. */
 Test(slow_links, messages_of_several_hcas_that_are_down_are_spread)
 {
-    static const char *const texts[] = {"node-0.hca-0", "node-0.hca-1", "node-0.hca-2",
-                                        "node-0.hca-3"};
     char file[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("dgx-h100", file), NULL);
-    struct ar_setting list[TEXTS_MAX];
     uint32_t used[8] = {0};
-    TEST_OK(
-        ar_cluster_down_links(cluster, ar_settings_of_option("--down-link", texts, 4, list), &why));
+    TEST_OK(down_links(cluster, "node-0.hca-0 node-0.hca-1 node-0.hca-2 node-0.hca-3", &why));
     count_hcas(cluster, 0, 1, used);
     for (uint32_t hca = 0; hca < 8; hca++) {
         cr_expect_eq(used[hca], hca < 4 ? 0 : 2, "hca-%u has %u", hca, used[hca]);
@@ -139,10 +120,8 @@ Test(slow_links, messages_of_several_hcas_that_are_down_are_spread)
 
 Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
 {
-    static const char *const rows[][TEXTS_MAX] = {
-        {"node-3.hca-0:4", "rack-1.down:7", "node-0.nvlink-0-1:3"},
-        {"node-3.pcie-1.up:10", "node-1:2"},
-    };
+    static const char *const rows[] = {"node-3.hca-0:4 rack-1.down:7 node-0.nvlink-0-1:3",
+                                       "node-3.pcie-1.up:10 node-1:2"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ar_cluster *cluster = test_load_small(NULL);
         TEST_OK(slow_links(cluster, rows[i], &why));

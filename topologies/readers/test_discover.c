@@ -5,26 +5,13 @@
 #include <string.h>
 
 #include "ar_discover.h"
+#include "test_setting.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/topologies/readers/fixtures/"
-
-enum { SETTINGS_MAX = 8 };
 
 static struct ar_arena arena;
 static char *written;
 static size_t written_bytes;
-
-static enum ar_status begin_with(const char *settings, struct ar_discovery **discovery,
-                                 struct ar_error *err)
-{
-    struct ar_setting *list = ar_arena_alloc(&arena, SETTINGS_MAX, sizeof *list);
-    char *rest = ar_arena_text(&arena, settings);
-    size_t count = 0;
-    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-        list[count++] = (struct ar_setting){word, "--set", AR_USAGE};
-    }
-    return ar_discover_begin((struct ar_settings){list, count}, &arena, discovery, err);
-}
 
 static const char *finish_text(struct ar_discovery *discovery, struct ar_error *err)
 {
@@ -43,35 +30,34 @@ static const char *finish_text(struct ar_discovery *discovery, struct ar_error *
     return written;
 }
 
-/* The cluster file of fixtures and settings, both with blanks between; NULL and the error
- * otherwise. Lives until the next call. */
-static const char *discover(const char *files, const char *settings, struct ar_error *err)
+/* The cluster file of a text or, if there is none, of fixtures, and of settings, both with blanks
+ * between; NULL and the error otherwise. Lives until the next call. */
+static const char *discover_either(const char *files, const char *text, const char *settings,
+                                   struct ar_error *err)
 {
     ar_arena_end(&arena);
     struct ar_discovery *discovery = NULL;
     char *rest = ar_arena_text(&arena, files);
-    if (begin_with(settings, &discovery, err) != AR_OK) {
-        return NULL;
+    char *copy = ar_arena_text(&arena, text);
+    enum ar_status status =
+        ar_discover_begin(test_settings("--set", settings, " ", &arena), &arena, &discovery, err);
+    if (status == AR_OK && *rest == '\0') {
+        status = ar_discover_parse(discovery, "text", copy, strlen(copy), err);
     }
-    for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-        if (ar_discover_read(discovery, ar_arena_format(&arena, FIXTURES "%s", word), err) !=
-            AR_OK) {
-            return NULL;
-        }
+    for (char *word; status == AR_OK && (word = strtok_r(NULL, " ", &rest)) != NULL;) {
+        status = ar_discover_read(discovery, ar_arena_format(&arena, FIXTURES "%s", word), err);
     }
-    return finish_text(discovery, err);
+    return status == AR_OK ? finish_text(discovery, err) : NULL;
 }
 
-/* The same for a text. */
+static const char *discover(const char *files, const char *settings, struct ar_error *err)
+{
+    return discover_either(files, "", settings, err);
+}
+
 static const char *discover_text(const char *text, const char *settings, struct ar_error *err)
 {
-    ar_arena_end(&arena);
-    struct ar_discovery *discovery = NULL;
-    char *copy = ar_arena_text(&arena, text);
-    return begin_with(settings, &discovery, err) == AR_OK &&
-                   ar_discover_parse(discovery, "text", copy, strlen(copy), err) == AR_OK
-               ? finish_text(discovery, err)
-               : NULL;
+    return discover_either("", text, settings, err);
 }
 
 /* Each of `lines`, NULL at the end, begins a line of the file; after " ; " its source ends so. */
