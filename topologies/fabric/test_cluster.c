@@ -19,20 +19,6 @@ static struct ar_cluster *load_shipped(const char *name, const char *const *sett
     return test_load(test_shipped_path(name, path), settings);
 }
 
-Test(cluster, abci_v100_has_the_published_counts)
-{
-    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    cr_assert_str_eq(facts->name, "abci-v100");
-    cr_assert_str_eq(facts->device_cost, "v100-sxm2");
-    cr_assert_eq(facts->nodes_count, 1088);
-    cr_assert_eq(facts->gpus_per_node, 4);
-    cr_assert_eq(facts->hcas_per_node, 2);
-    cr_assert_eq(ar_cluster_gpus_count(cluster), 4352);
-    cr_assert(is_near(facts->reduce_s_per_byte, 3.846e-12));
-    cr_assert(is_near(facts->collective_setup_s, 8.4e-6));
-}
-
 Test(cluster, abci_v100_has_the_measured_tiers)
 {
     struct ar_cluster *cluster = load_shipped("abci-v100", NULL);

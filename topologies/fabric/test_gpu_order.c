@@ -2,7 +2,6 @@
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test_cluster_load.h"
@@ -255,13 +254,4 @@ Test(gpu_order, the_search_gives_up_on_a_node_where_it_would_not_end)
     }
     struct ar_cluster *cluster = load_node(32, 2, pairs);
     cr_expect_null(ar_cluster_gpu_orders(cluster));
-}
-
-Test(gpu_order, the_same_cluster_has_the_same_orders_twice)
-{
-    struct ar_cluster *first = load_shipped("dgx1-v100");
-    struct ar_cluster *second = load_shipped("dgx1-v100");
-    cr_expect_eq(memcmp(ar_cluster_gpu_orders(first), ar_cluster_gpu_orders(second),
-                        sizeof(struct ar_gpu_orders)),
-                 0);
 }

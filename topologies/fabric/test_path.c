@@ -66,22 +66,6 @@ Test(path, every_pair_of_every_wiring_has_a_sound_path)
     }
 }
 
-Test(path, link_names_are_unique_in_every_wiring)
-{
-    for (size_t w = 0; w < TEST_WIRINGS_COUNT; w++) {
-        struct ar_cluster *cluster = test_load_small(test_wirings[w]);
-        uint32_t count = ar_cluster_links_count(cluster);
-        char(*names)[64] = calloc(count + 1, sizeof *names);
-        for (uint32_t i = 0; i < count; i++) {
-            ar_cluster_link_name(cluster, i, names[i], sizeof names[i]);
-            for (uint32_t j = 0; j < i; j++) {
-                cr_assert_str_neq(names[i], names[j]);
-            }
-        }
-        free(names);
-    }
-}
-
 /* The halves of a path are the path. */
 static void check_halves(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
 {

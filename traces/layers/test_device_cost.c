@@ -407,14 +407,6 @@ Test(device_cost, fused_attention_is_tiles_of_queries_spread_over_multiprocessor
                        2 * 2 * 36 * 8192.0 * 128 * 2 / 3.247e12, 1e-9, "twice q, k, v, out");
 }
 
-Test(device_cost, what_is_bound_by_memory_takes_its_bytes_and_at_least_the_floor)
-{
-    struct ar_device_cost *cost = test_cost("a100-80gb-sxm");
-    cr_expect_float_eq(ar_device_memory_s(cost, AR_FP16, 1.83e9), 1e-3, 1e-12);
-    cr_expect_float_eq(ar_device_memory_s(cost, AR_FP16, 1), 3.9e-6, 1e-15);
-    cr_expect_float_eq(ar_device_peak_flops(cost, AR_TF32), 156e12, 1);
-}
-
 /* --- beside measured products -------------------------------------------------------------- */
 
 static struct row *read_rows(size_t *count)

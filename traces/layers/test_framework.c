@@ -4,6 +4,7 @@
 
 #include "ar_framework.h"
 #include "test_outcome.h"
+#include "test_setting.h"
 #include "test_traces.h"
 
 static enum ar_status load(const char *text, struct ar_framework **framework, struct ar_error *err)
@@ -170,15 +171,11 @@ static struct ar_trace *resnet50(bool has_floor, double floor_s)
 /* The time that the terms of a text, joined by blanks, add to a step on one GPU. */
 static double added_s(const char *text, bool has_floor, double floor_s)
 {
-    struct ar_trace *plain = resnet50(has_floor, floor_s);
-    struct ar_trace *trace = resnet50(has_floor, floor_s);
-    struct ar_framework framework = with(NULL);
-    char copy[256];
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *term = strtok(copy, " "); term != NULL; term = strtok(NULL, " ")) {
-        test_set_term(&framework, term);
-    }
-    TEST_OK(ar_framework_apply(&framework, trace, &why));
+    const struct ar_settings terms = test_settings("--term", text, " ", &test_arena);
+    struct ar_trace *plain = resnet50(has_floor, floor_s), *trace = resnet50(has_floor, floor_s);
+    struct ar_framework *framework;
+    TEST_OK(ar_framework_create(NULL, terms, &test_arena, &framework, &why));
+    TEST_OK(ar_framework_apply(framework, trace, &why));
     return ar_trace_compute_s(trace) - ar_trace_compute_s(plain);
 }
 

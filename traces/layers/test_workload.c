@@ -56,9 +56,10 @@ struct expected {
     } buckets[4];
 };
 
-static void expect_buckets(const struct expected *expected)
+static void expect_buckets(const struct ar_trace *trace, uint32_t element_bytes,
+                           const struct expected *expected)
 {
-    struct ar_workload *workload = make(&small, expected->rule, 4);
+    struct ar_workload *workload = make(trace, expected->rule, element_bytes);
     cr_assert_eq(workload->buckets_count, expected->count, "%s: %u buckets", expected->rule,
                  workload->buckets_count);
     for (uint32_t i = 0; i < expected->count; i++) {
@@ -93,7 +94,7 @@ Test(workload, every_rule_fuses_the_tensors_of_a_small_trace_in_backward_order)
         {"1B", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        expect_buckets(&cases[i]);
+        expect_buckets(&small, 4, &cases[i]);
     }
 }
 
@@ -123,15 +124,12 @@ Test(workload, ddp_passes_its_threshold_by_one_tensor_where_a_size_does_not)
     uint64_t tensors[] = {9 * MIB, 10 * MIB, 10 * MIB, 10 * MIB, 1 * MIB};
     struct ar_trace trace = {
         .layers_count = 1, .layers = layers, .tensors_count = 5, .tensor_elements = tensors};
-    struct ar_workload *ddp = make(&trace, "ddp", 1);
-    struct ar_workload *size = make(&trace, "25MiB", 1);
-    cr_assert_eq(ddp->buckets_count, 3);
-    cr_expect_eq(ddp->buckets[0].elements, 1 * MIB);
-    cr_expect_eq(ddp->buckets[1].elements, 30 * MIB);
-    cr_expect_eq(ddp->buckets[2].elements, 9 * MIB);
-    cr_assert_eq(size->buckets_count, 2);
-    cr_expect_eq(size->buckets[0].elements, 21 * MIB);
-    cr_expect_eq(size->buckets[1].elements, 19 * MIB);
+    static const struct expected cases[] = {
+        {"ddp", 3, {{1, 1 * MIB, 1}, {1, 30 * MIB, 3}, {1, 9 * MIB, 1}}},
+        {"25MiB", 2, {{1, 21 * MIB, 3}, {1, 19 * MIB, 2}}},
+    };
+    expect_buckets(&trace, 1, &cases[0]);
+    expect_buckets(&trace, 1, &cases[1]);
 }
 
 /* --- ResNet-50 ----------------------------------------------------------------------------- */

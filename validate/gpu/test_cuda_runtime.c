@@ -135,9 +135,8 @@ static void read_pair(const char *name, int *device, int *operation)
 static void read_environment(void)
 {
     const char *devices = getenv("CUDA_STANDIN_DEVICES");
-    const char *peers = getenv("CUDA_STANDIN_PEERS");
     standin.devices_count = devices != NULL ? atoi(devices) : 2;
-    standin.has_peers = peers == NULL || strcmp(peers, "0") != 0;
+    standin.has_peers = true;
     read_pair("CUDA_STANDIN_FAIL", &standin.fails, &standin.fails_at);
     read_pair("CUDA_STANDIN_HANG", &standin.hangs, &standin.hangs_at);
     pthread_key_create(&standin.thread_streams, end_thread_streams);

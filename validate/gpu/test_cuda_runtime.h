@@ -13,7 +13,6 @@
  * | variable | is | default |
  * |---|---|---|
  * | CUDA_STANDIN_DEVICES | number of devices, 0 to 16 | 2 |
- * | CUDA_STANDIN_PEERS | 0: no device reads the memory of another | 1 |
  * | CUDA_STANDIN_FAIL | D:N: device D fails at its operation number N | none |
  * | CUDA_STANDIN_HANG | D:N: kernel number N of device D, or host function, never ends | none |
  */
