@@ -134,6 +134,13 @@ static struct ar_move twice(struct ar_move move, uint32_t position, uint32_t ste
                      : move;
 }
 
+/* A column that one member counts to the neighbour's. */
+static struct ar_move stray(struct ar_move move, uint32_t position, uint32_t step)
+{
+    move.line.first += position == 4 && step == 1;
+    return move;
+}
+
 /* A part that runs ahead of the pipeline: the row hands out what is not yet there. */
 static struct ar_move ahead(struct ar_move move, uint32_t position, uint32_t step)
 {
@@ -145,7 +152,8 @@ static struct ar_move ahead(struct ar_move move, uint32_t position, uint32_t ste
 
 Test(mutants_blocks, of_switches_that_sum_are_caught)
 {
-    static struct ar_move (*const all[])(struct ar_move, uint32_t, uint32_t) = {deaf, twice, ahead};
+    static struct ar_move (*const all[])(struct ar_move, uint32_t, uint32_t) = {deaf, twice, stray,
+                                                                                ahead};
     struct ar_shape grid = {.x = 3, .y = 2};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         struct ar_algorithm mutant = ar_algorithm_in_network;

@@ -340,6 +340,8 @@ Test(page, wrong_input_is_one_line_and_leaves_nothing)
     expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: column \"iteration_s\" is \"abc\"");
     write_file("sweep.csv", "what,time\nmine,3\n");
     expect_failure(&request, AR_BAD_DATA, "sweep.csv:1: column \"gpus\"");
+    write_file("sweep.csv", "gpus,iteration_s\n8\n");
+    expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: 1 cells; expected 2");
     write_file("sweep.csv", "gpus,iteration_s\n");
     expect_failure(&request, AR_NO_INPUT, "found no rows to report");
     unlink(in_directory("sweep.csv"));

@@ -66,6 +66,9 @@ static const struct bad bad_files[] = {
     {HEAD "1048576 262144 float sum -1 100.0 10.49 10.49 0 100.0 10.49 18.35 0\n" ROW2 END,
      "x.log:5: in-place busbw is 18.35 GB/s; expected 10.4858 GB/s, since the all-reduce of "
      "1048576 bytes on 2 ranks takes 100 us"},
+    {HEAD "1048576 262144 float sum -1 100.0 10.49 18.35 0 100.0 10.49 18.35 0\n"
+          "2097152 524288 float sum -1 200.0 10.49 18.35 0 200.0 10.49 18.35 0\n" END,
+     "x.log:5: out-of-place busbw is 18.35 GB/s; expected 10.4858 GB/s"},
     /* nccl-tests: ranks */
     {SWEEP RANK0 RANK0 NAMES ROW1 SAME ROW2 END,
      "x.log:3: rank 0 is listed a second time (first on line 2); expected every rank once"},
