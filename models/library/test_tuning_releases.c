@@ -25,16 +25,16 @@ static struct ar_tuning tuning_of(const char *release, enum ar_gpu_generation ge
 
 struct expected_time {
     const char *release;
-    enum ar_gpu_generation generation;
     enum ar_choice choice;
     uint32_t nodes, ranks;
     double bytes, latency_us, bytes_us;
 };
 
-static void expect_times(enum ar_library_call call, const struct expected_time *times, size_t count)
+static void expect_times(enum ar_gpu_generation generation, enum ar_library_call call,
+                         const struct expected_time *times, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct ar_tuning tuning = tuning_of(times[i].release, times[i].generation);
+        struct ar_tuning tuning = tuning_of(times[i].release, generation);
         struct ar_library_run run = {.nodes = times[i].nodes,
                                      .ranks = times[i].ranks,
                                      .bytes = times[i].bytes,
@@ -46,8 +46,8 @@ static void expect_times(enum ar_library_call call, const struct expected_time *
     }
 }
 
-#define EXPECT(call, ...)                                                                          \
-    expect_times(call, (const struct expected_time[]){__VA_ARGS__},                                \
+#define EXPECT(generation, call, ...)                                                              \
+    expect_times(generation, call, (const struct expected_time[]){__VA_ARGS__},                    \
                  sizeof((const struct expected_time[]){__VA_ARGS__}) /                             \
                      sizeof(struct expected_time))
 
@@ -56,46 +56,42 @@ static void expect_times(enum ar_library_call call, const struct expected_time *
 /* 32 ranks on 4 nodes: 62 hops, 6 of them across; 8 in 2.12 to 2.22. 62/32 of the bytes. */
 Test(tuning_releases, rings_of_all_reduces)
 {
-    EXPECT(AR_ALL_REDUCE,
-        {"2.10.3", AR_GPU_AMPERE, AR_RING_LL, 4, 32, KIB,
-         3.6 + 56 * 0.47 * 1.8 + 6 * 2.7, KIB * 62 / 32 / 20e3},
-        {"2.11.4", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, 128 * KIB - 1,
+    EXPECT(AR_GPU_AMPERE, AR_ALL_REDUCE,
+        {"2.10.3", AR_RING_LL, 4, 32, KIB, 3.6 + 56 * 0.47 * 1.8 + 6 * 2.7, KIB * 62 / 32 / 20e3},
+        {"2.11.4", AR_RING_SIMPLE, 4, 32, 128 * KIB - 1,
          8.4 + 56 * 3.4 + 6 * 9.6, (128 * KIB - 1) * 62 / 32 / 80e3},
-        {"2.12.12", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, MIB,
+        {"2.12.12", AR_RING_SIMPLE, 4, 32, MIB,
          1.9 * (8.4 + 54 * 3.4 + 8 * 28), MIB * 62 / 32 / 80e3},
-        {"2.14.3", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, MIB,
+        {"2.14.3", AR_RING_SIMPLE, 4, 32, MIB,
          1.9 * (8.4 + 54 * 3.4 + 8 * 9.6), MIB * 62 / 32 / 80e3},
-        {"2.17.1", AR_GPU_HOPPER, AR_RING_SIMPLE, 4, 32, MIB,
-         1.5 * (8.4 + 54 * 3.4 + 8 * 9.6), MIB * 62 / 32 / 80e3},
         /* From 2.18 on no factor of 1.8, a hop of at least 1 us, 64 bytes x 8 x 32 to the plateau. */
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_LL, 4, 32, KIB,
-         6.6 + 54 * 1.0 + 8 * 2.7, KIB * 62 / 32 / 20e3},
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, 16 * KIB - 1,
+        {"2.18.3", AR_RING_LL, 4, 32, KIB, 6.6 + 54 * 1.0 + 8 * 2.7, KIB * 62 / 32 / 20e3},
+        {"2.18.3", AR_RING_SIMPLE, 4, 32, 16 * KIB - 1,
          8.4 + 54 * 3.4 + 8 * 14, (16 * KIB - 1) * 62 / 32 / 80e3},
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, 16 * KIB,
+        {"2.18.3", AR_RING_SIMPLE, 4, 32, 16 * KIB,
          1.4 * (8.4 + 54 * 3.4 + 8 * 14), 16 * KIB * 62 / 32 / 80e3},
-        {"2.18.3", AR_GPU_VOLTA, AR_RING_SIMPLE, 4, 32, 16 * KIB,
-         1.9 * (8.4 + 54 * 3.4 + 8 * 14), 16 * KIB * 62 / 32 / 80e3},
-        /* ll has a quarter of the bus up to 2.20, half of it from 2.21 on, under the cap of the CPU:
-         * Intel 20.4 GB/s on more than two nodes. */
-        {"2.20.5", AR_GPU_HOPPER, AR_RING_LL, 4, 32, MIB,
-         6.6 + 54 * 1.0 + 8 * 2.7, MIB * 62 / 32 / 20e3},
-        {"2.21.5", AR_GPU_HOPPER, AR_RING_LL, 4, 32, MIB,
-         6.6 + 54 * 1.0 + 8 * 2.7, MIB * 62 / 32 / 20.4e3},
-        {"2.21.5", AR_GPU_HOPPER, AR_RING_LL, 2, 16, MIB,
-         6.6 + 26 * 1.0 + 4 * 2.7, MIB * 30 / 16 / 39e3},
-        {"2.22.3", AR_GPU_HOPPER, AR_RING_LL, 1, 8, MIB, 6.6 + 14 * 0.6, MIB * 14 / 8 / 80e3},
-        {"2.20.5", AR_GPU_HOPPER, AR_RING_LL, 1, 8, MIB, 6.6 + 14 * 0.6, MIB * 14 / 8 / 40e3},
-        {"2.23.4", AR_GPU_HOPPER, AR_RING_SIMPLE, 4, 32, MIB,
-         1.4 * (8.4 + 56 * 3.4 + 6 * 14), MIB * 62 / 32 / 80e3},
         /* ll128: 0.92 of the bus, 20 GB/s of a channel before Hopper; one rank per node has 0.7 up
          * to 2.22, and from 2.23 on the hops of trees. */
-        {"2.19.4", AR_GPU_AMPERE, AR_RING_LL128, 1, 8, MIB,
-         14 + 14 * 1.9, MIB * 14 / 8 / (160e3 * 0.92)},
-        {"2.22.3", AR_GPU_AMPERE, AR_RING_LL128, 4, 4, MIB,
-         14 - 2 * 1.9 + 8 * 4.0, MIB * 6 / 4 / (80e3 * 0.7)},
-        {"2.23.4", AR_GPU_AMPERE, AR_RING_LL128, 4, 4, MIB,
-         14 + 6 * 8.5, MIB * 6 / 4 / (80e3 * 0.92)},
+        {"2.19.4", AR_RING_LL128, 1, 8, MIB, 14 + 14 * 1.9, MIB * 14 / 8 / (160e3 * 0.92)},
+        {"2.22.3", AR_RING_LL128, 4, 4, MIB, 14 - 2 * 1.9 + 8 * 4.0, MIB * 6 / 4 / (80e3 * 0.7)},
+        {"2.23.4", AR_RING_LL128, 4, 4, MIB, 14 + 6 * 8.5, MIB * 6 / 4 / (80e3 * 0.92)},
+    );
+    EXPECT(AR_GPU_HOPPER, AR_ALL_REDUCE,
+        {"2.17.1", AR_RING_SIMPLE, 4, 32, MIB,
+         1.5 * (8.4 + 54 * 3.4 + 8 * 9.6), MIB * 62 / 32 / 80e3},
+        /* ll has a quarter of the bus up to 2.20, half of it from 2.21 on, under the cap of the CPU:
+         * Intel 20.4 GB/s on more than two nodes. */
+        {"2.20.5", AR_RING_LL, 4, 32, MIB, 6.6 + 54 * 1.0 + 8 * 2.7, MIB * 62 / 32 / 20e3},
+        {"2.21.5", AR_RING_LL, 4, 32, MIB, 6.6 + 54 * 1.0 + 8 * 2.7, MIB * 62 / 32 / 20.4e3},
+        {"2.21.5", AR_RING_LL, 2, 16, MIB, 6.6 + 26 * 1.0 + 4 * 2.7, MIB * 30 / 16 / 39e3},
+        {"2.22.3", AR_RING_LL, 1, 8, MIB, 6.6 + 14 * 0.6, MIB * 14 / 8 / 80e3},
+        {"2.20.5", AR_RING_LL, 1, 8, MIB, 6.6 + 14 * 0.6, MIB * 14 / 8 / 40e3},
+        {"2.23.4", AR_RING_SIMPLE, 4, 32, MIB,
+         1.4 * (8.4 + 56 * 3.4 + 6 * 14), MIB * 62 / 32 / 80e3},
+    );
+    EXPECT(AR_GPU_VOLTA, AR_ALL_REDUCE,
+        {"2.18.3", AR_RING_SIMPLE, 4, 32, 16 * KIB,
+         1.9 * (8.4 + 54 * 3.4 + 8 * 14), 16 * KIB * 62 / 32 / 80e3},
     );
 }
 
@@ -103,24 +99,26 @@ Test(tuning_releases, rings_of_all_reduces)
  * 4 MiB 0.7 (simple). */
 Test(tuning_releases, trees)
 {
-    EXPECT(AR_ALL_REDUCE,
-        {"2.12.12", AR_GPU_AMPERE, AR_TREE_LL, 4, 32, KIB,
+    EXPECT(AR_GPU_AMPERE, AR_ALL_REDUCE,
+        {"2.12.12", AR_TREE_LL, 4, 32, KIB,
          4.4 + 2 * (7 * 0.52 * 1.8 + 2 * 5), 2 * KIB / (80e3 * 0.92 / 3.8 * 0.9)},
-        {"2.18.3", AR_GPU_HOPPER, AR_TREE_LL, 4, 32, KIB,
-         6.8 + 2 * (7 * 0.6 + 2 * 5), 2 * KIB / (80e3 * 0.92 / 3.8 * 0.9)},
-        {"2.18.3", AR_GPU_AMPERE, AR_TREE_SIMPLE, 4, 32, 4 * MIB,
+        {"2.18.3", AR_TREE_SIMPLE, 4, 32, 4 * MIB,
          2 * (7 * 4 + 2 * 14), 8 * MIB / (80e3 * 0.92 * 0.7)},
-        {"2.20.5", AR_GPU_AMPERE, AR_TREE_SIMPLE, 4, 32, 4 * MIB,
+        {"2.20.5", AR_TREE_SIMPLE, 4, 32, 4 * MIB,
          2 * (7 * 28 + 2 * 28), 8 * MIB / (80e3 * 0.92 * 0.7)},
-        {"2.23.4", AR_GPU_AMPERE, AR_TREE_SIMPLE, 4, 32, 4 * MIB,
+        {"2.23.4", AR_TREE_SIMPLE, 4, 32, 4 * MIB,
          8.4 + 2 * (7 * 4 + 2 * 14), 8 * MIB / (80e3 * 0.92 * 0.7)},
         /* One rank per node is a plain tree: 0.85. */
-        {"2.23.4", AR_GPU_AMPERE, AR_TREE_SIMPLE, 4, 4, 4 * MIB,
+        {"2.23.4", AR_TREE_SIMPLE, 4, 4, 4 * MIB,
          8.4 + 2 * 2 * 14, 8 * MIB / (80e3 * 0.92 * 0.85 * 0.7)},
+    );
+    EXPECT(AR_GPU_HOPPER, AR_ALL_REDUCE,
+        {"2.18.3", AR_TREE_LL, 4, 32, KIB,
+         6.8 + 2 * (7 * 0.6 + 2 * 5), 2 * KIB / (80e3 * 0.92 / 3.8 * 0.9)},
         /* On one node, 7/9 by ll128. */
-        {"2.27.7", AR_GPU_HOPPER, AR_TREE_LL128, 1, 8, 64 * MIB,
+        {"2.27.7", AR_TREE_LL128, 1, 8, 64 * MIB,
          14 + 2 * 7 * 1.25, 128 * MIB / (160e3 * 0.92 * 7 / 9 * 0.9)},
-        {"2.27.7", AR_GPU_HOPPER, AR_TREE_LL128, 4, 32, 64 * MIB,
+        {"2.27.7", AR_TREE_LL128, 4, 32, 64 * MIB,
          14 + 2 * (7 * 1.25 + 2 * 8.5), 128 * MIB / (80e3 * 0.92 * 120 / 128 * 0.9)},
     );
 }
@@ -189,40 +187,37 @@ Test(tuning_releases, the_vendor_of_the_cpu_decides_across_nodes)
  * 2.20. */
 Test(tuning_releases, halves_of_all_reduces)
 {
-    EXPECT(AR_ALL_GATHER,
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, MIB,
-         8.4 + 28 * 3.4 + 3 * 14, MIB * 31 / 32 / 80e3},
-        {"2.23.4", AR_GPU_HOPPER, AR_PAT, 8, 8, MIB,
-         8 + 3 * 14 / 3.5 + 8 * 2.8, MIB / (80e3 * 0.85)},
-        {"2.27.7", AR_GPU_HOPPER, AR_PAT, 8, 8, MIB,
-         8 + 3 * 14 / 3.5 + 8 * 2.8, MIB / (80e3 * 0.75)},
-        {"2.26.5", AR_GPU_HOPPER, AR_NVLS, 1, 8, MIB, 25, MIB / 160e3},
-        {"2.27.7", AR_GPU_HOPPER, AR_NVLS, 1, 8, MIB, 25, MIB / (160e3 * 7 / 8)},
-        {"2.27.7", AR_GPU_HOPPER, AR_NVLS, 2, 16, MIB, 25 + 18, MIB / 72e3},
-        {"2.28.9", AR_GPU_HOPPER, AR_NVLS, 1, 8, MIB, 25, MIB / (160e3 * 0.85 * 7 / 8 * 7 / 8)},
-        /* 7 other GPUs: all of a node, 0.85. */
-        {"2.20.5", AR_GPU_HOPPER, AR_COLLNET_DIRECT, 4, 32, MIB,
-         2 * (3.7 + 7 * 0.4) + 31, MIB / (80e3 * 0.85)},
-        {"2.27.7", AR_GPU_HOPPER, AR_COLLNET_DIRECT, 4, 32, MIB,
-         2 * (3.7 + 7 * 0.4) + 31, MIB / 72e3},
+    EXPECT(AR_GPU_AMPERE, AR_ALL_GATHER,
+        {"2.18.3", AR_RING_SIMPLE, 4, 32, MIB, 8.4 + 28 * 3.4 + 3 * 14, MIB * 31 / 32 / 80e3},
     );
-    EXPECT(AR_REDUCE_SCATTER,
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_LL, 1, 8, MIB, 6.6 + 7 * 0.6, MIB * 7 / 8 / (160e3 / 3)},
-        {"2.21.5", AR_GPU_AMPERE, AR_RING_LL, 1, 8, MIB, 6.6 + 7 * 0.6, MIB * 7 / 8 / 80e3},
+    EXPECT(AR_GPU_HOPPER, AR_ALL_GATHER,
+        {"2.23.4", AR_PAT, 8, 8, MIB, 8 + 3 * 14 / 3.5 + 8 * 2.8, MIB / (80e3 * 0.85)},
+        {"2.27.7", AR_PAT, 8, 8, MIB, 8 + 3 * 14 / 3.5 + 8 * 2.8, MIB / (80e3 * 0.75)},
+        {"2.26.5", AR_NVLS, 1, 8, MIB, 25, MIB / 160e3},
+        {"2.27.7", AR_NVLS, 1, 8, MIB, 25, MIB / (160e3 * 7 / 8)},
+        {"2.27.7", AR_NVLS, 2, 16, MIB, 25 + 18, MIB / 72e3},
+        {"2.28.9", AR_NVLS, 1, 8, MIB, 25, MIB / (160e3 * 0.85 * 7 / 8 * 7 / 8)},
+        /* 7 other GPUs: all of a node, 0.85. */
+        {"2.20.5", AR_COLLNET_DIRECT, 4, 32, MIB, 2 * (3.7 + 7 * 0.4) + 31, MIB / (80e3 * 0.85)},
+        {"2.27.7", AR_COLLNET_DIRECT, 4, 32, MIB, 2 * (3.7 + 7 * 0.4) + 31, MIB / 72e3},
+    );
+    EXPECT(AR_GPU_AMPERE, AR_REDUCE_SCATTER,
+        {"2.18.3", AR_RING_LL, 1, 8, MIB, 6.6 + 7 * 0.6, MIB * 7 / 8 / (160e3 / 3)},
+        {"2.21.5", AR_RING_LL, 1, 8, MIB, 6.6 + 7 * 0.6, MIB * 7 / 8 / 80e3},
     );
 }
 
 Test(tuning_releases, chains_count_one_hop_where_all_rings_are_the_same)
 {
-    EXPECT(AR_BROADCAST,
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_SIMPLE, 1, 8, MIB, 8.4 + 3.4, MIB / 160e3},
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_LL, 1, 8, MIB, 6.6 + 0.6, MIB / (160e3 / 3)},
+    EXPECT(AR_GPU_AMPERE, AR_BROADCAST,
+        {"2.18.3", AR_RING_SIMPLE, 1, 8, MIB, 8.4 + 3.4, MIB / 160e3},
+        {"2.18.3", AR_RING_LL, 1, 8, MIB, 6.6 + 0.6, MIB / (160e3 / 3)},
     );
-    EXPECT(AR_REDUCE,
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_LL, 1, 8, MIB, 6.6 + 0.6, MIB / 40e3},
+    EXPECT(AR_GPU_AMPERE, AR_REDUCE,
+        {"2.18.3", AR_RING_LL, 1, 8, MIB, 6.6 + 0.6, MIB / 40e3},
         /* 8 HCAs, a ring for each: all hops, of simple trees. */
-        {"2.18.3", AR_GPU_AMPERE, AR_RING_SIMPLE, 4, 32, MIB, 8.4 + 32 * 14, MIB / 80e3},
-        {"2.28.9", AR_GPU_AMPERE, AR_RING_LL, 4, 32, MIB, 6.6 + 32 * 2.7, MIB / 20.4e3},
+        {"2.18.3", AR_RING_SIMPLE, 4, 32, MIB, 8.4 + 32 * 14, MIB / 80e3},
+        {"2.28.9", AR_RING_LL, 4, 32, MIB, 6.6 + 32 * 2.7, MIB / 20.4e3},
     );
     struct ar_tuning tuning = tuning_of("2.18.3", AR_GPU_AMPERE);
     struct ar_library_run run = {.nodes = 4, .ranks = 32, .bytes = MIB, .call = AR_BROADCAST};
@@ -233,27 +228,26 @@ Test(tuning_releases, chains_count_one_hop_where_all_rings_are_the_same)
 
 Test(tuning_releases, what_switches_sum)
 {
-    EXPECT(AR_ALL_REDUCE,
-        {"2.17.1", AR_GPU_HOPPER, AR_NVLS, 1, 8, MIB, 40, MIB / (160e3 * 0.75)},
-        {"2.18.3", AR_GPU_HOPPER, AR_NVLS, 1, 8, MIB, 23, MIB / (160e3 * 5 / 6)},
-        {"2.21.5", AR_GPU_HOPPER, AR_NVLS, 4, 32, MIB, 25 + 18, MIB / (80e3 * 5 / 6)},
+    EXPECT(AR_GPU_HOPPER, AR_ALL_REDUCE,
+        {"2.17.1", AR_NVLS, 1, 8, MIB, 40, MIB / (160e3 * 0.75)},
+        {"2.18.3", AR_NVLS, 1, 8, MIB, 23, MIB / (160e3 * 5 / 6)},
+        {"2.21.5", AR_NVLS, 4, 32, MIB, 25 + 18, MIB / (80e3 * 5 / 6)},
         /* Twice 160 GB/s, 0.85 of it, without one channel of 8, is wider than the network. */
-        {"2.28.9", AR_GPU_HOPPER, AR_NVLS, 4, 32, MIB, 25 + 18, MIB * 62 / 32 / 80e3},
-        {"2.18.3", AR_GPU_HOPPER, AR_NVLS_TREE, 4, 32, MIB,
-         23 + 6 * 19, MIB / (80e3 * 0.7 * 4 / 6)},
-        {"2.27.7", AR_GPU_HOPPER, AR_NVLS_TREE, 4, 32, MIB, 25 + 4 * 14, MIB / (40e3 * 5 / 6)},
-        {"2.27.7", AR_GPU_HOPPER, AR_NVLS_TREE, 2, 16, MIB, 25 + 2 * 14, MIB / (80e3 * 5 / 6)},
-        {"2.28.9", AR_GPU_HOPPER, AR_NVLS_TREE, 2, 16, MIB, 25 + 2 * 20.9, MIB * 30 / 16 / 160e3},
-        {"2.28.9", AR_GPU_HOPPER, AR_NVLS_TREE, 4, 32, MIB, 25 + 4 * 20.9, MIB * 62 / 32 / 80e3},
-        /* 8 GPUs and 8 HCAs: f = 1; Hopper has 0.85 of it. */
-        {"2.16.5", AR_GPU_AMPERE, AR_COLLNET_DIRECT, 4, 32, MIB,
-         2 * (8 + 7 * 0.5) + 10.7, 2 * MIB / 80e3},
-        {"2.21.5", AR_GPU_HOPPER, AR_COLLNET_DIRECT, 4, 32, MIB,
+        {"2.28.9", AR_NVLS, 4, 32, MIB, 25 + 18, MIB * 62 / 32 / 80e3},
+        {"2.18.3", AR_NVLS_TREE, 4, 32, MIB, 23 + 6 * 19, MIB / (80e3 * 0.7 * 4 / 6)},
+        {"2.27.7", AR_NVLS_TREE, 4, 32, MIB, 25 + 4 * 14, MIB / (40e3 * 5 / 6)},
+        {"2.27.7", AR_NVLS_TREE, 2, 16, MIB, 25 + 2 * 14, MIB / (80e3 * 5 / 6)},
+        {"2.28.9", AR_NVLS_TREE, 2, 16, MIB, 25 + 2 * 20.9, MIB * 30 / 16 / 160e3},
+        {"2.28.9", AR_NVLS_TREE, 4, 32, MIB, 25 + 4 * 20.9, MIB * 62 / 32 / 80e3},
+        {"2.21.5", AR_COLLNET_DIRECT, 4, 32, MIB,
          2 * (3.7 + 7 * 0.4) + 31, 2 * MIB / (80e3 * 0.85)},
-        {"2.16.5", AR_GPU_AMPERE, AR_COLLNET_CHAIN, 4, 32, MIB,
-         2 * 7 * 8, 2 * MIB / (80e3 * 0.75)},
-        {"2.18.3", AR_GPU_AMPERE, AR_COLLNET_CHAIN, 4, 32, MIB, 2 * 7 * 4.75 + 14, 2 * MIB / 80e3},
-        {"2.21.5", AR_GPU_AMPERE, AR_COLLNET_CHAIN, 4, 32, MIB, 2 * 7 * 2.8 + 30, 2 * MIB / 80e3},
+    );
+    EXPECT(AR_GPU_AMPERE, AR_ALL_REDUCE,
+        /* 8 GPUs and 8 HCAs: f = 1; Hopper has 0.85 of it. */
+        {"2.16.5", AR_COLLNET_DIRECT, 4, 32, MIB, 2 * (8 + 7 * 0.5) + 10.7, 2 * MIB / 80e3},
+        {"2.16.5", AR_COLLNET_CHAIN, 4, 32, MIB, 2 * 7 * 8, 2 * MIB / (80e3 * 0.75)},
+        {"2.18.3", AR_COLLNET_CHAIN, 4, 32, MIB, 2 * 7 * 4.75 + 14, 2 * MIB / 80e3},
+        {"2.21.5", AR_COLLNET_CHAIN, 4, 32, MIB, 2 * 7 * 2.8 + 30, 2 * MIB / 80e3},
     );
     /* Two GPUs for an HCA: f = 1.5. */
     struct ar_tuning tuning = tuning_of("2.21.5", AR_GPU_AMPERE);
