@@ -147,7 +147,7 @@ static const struct published_model {
     {"Gemma 3 1B",
      CONFIG(gemma3_text, 26, 1152, 6912, 4, 1, 262144, 32768) KEY(head_dim, 256)
          KEY(sliding_window, 512) KEY(sliding_window_pattern, 6) "}",
-     999.886e6, 1e-4},
+     999.886e6, 1e-5},
 };
 
 Test(model_config, parameters_are_the_published_ones)
