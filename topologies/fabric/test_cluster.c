@@ -207,16 +207,6 @@ Test(cluster, a_large_buffer_costs_more_for_each_byte_summed_up)
     cr_expect(is_near(ar_cluster_reduce_cost(cluster, AR_LARGE_BUFFER_BYTES + 4), 5e-12));
 }
 
-Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)
-{
-    struct ar_cluster *cluster = load_shipped("host", NULL);
-    cr_assert_eq(ar_cluster_gpus_count(cluster), 64);
-    for (uint32_t to = 1; to < 64; to++) {
-        cr_expect_eq(ar_cluster_path(cluster, 0, to, &(struct ar_path){0})->tier, AR_TIER_NVLINK);
-    }
-    cr_expect_str_eq(ar_cluster_facts(cluster)->links_fitted, "", "nothing is fitted yet");
-}
-
 Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
 {
     const double wrong[] = {0, -1, NAN, INFINITY};

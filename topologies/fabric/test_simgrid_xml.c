@@ -61,24 +61,16 @@ Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_1
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* The platform as text; the caller frees it. */
-static char *write_platform(const struct ar_cluster *cluster, uint32_t nodes_count)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    cr_assert(file != NULL);
-    ar_cluster_write_simgrid(cluster, nodes_count, NULL, 0, file);
-    cr_assert_eq(fclose(file), 0);
-    return text;
-}
-
 Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)
 {
     char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
-    char *text = write_platform(cluster, 36);
-    size_t links_count = 0;
+    char *text = NULL;
+    size_t size, links_count = 0;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert_not_null(file);
+    ar_cluster_write_simgrid(cluster, 36, NULL, 0, file);
+    cr_assert_eq(fclose(file), 0);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         if (strncmp(line, "<link ", 6) == 0) {
             cr_assert(strstr(line, "sharing_policy=\"SHARED\"") != NULL, "%s", line);
