@@ -169,7 +169,8 @@ struct loss {
 
 static int compare_losses(const void *a, const void *b)
 {
-    return AR_COMPARE(((const struct loss *)b)->time_s, ((const struct loss *)a)->time_s);
+    double one = ((const struct loss *)a)->time_s, other = ((const struct loss *)b)->time_s;
+    return (one < other) - (one > other);
 }
 
 /* Adds the largest parts of a step besides the model's operations at the dense peak. */

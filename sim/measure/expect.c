@@ -294,8 +294,8 @@ static bool judge_suspect(const struct ar_measured_request *request,
 
 static int compare_suspicions(const void *a, const void *b)
 {
-    const struct ar_suspicion *one = a, *other = b;
-    return (one->score < other->score) - (one->score > other->score);
+    return AR_COMPARE(((const struct ar_suspicion *)b)->score,
+                      ((const struct ar_suspicion *)a)->score);
 }
 
 static void rank_suspects(const struct ar_measured_request *request,
