@@ -56,8 +56,7 @@ struct dues {
     uint32_t count;
 };
 
-/* Sizes of messages that are kept, as long as these are all their rates: the buckets of a step come
- * again in each step. */
+/* Sizes of messages, and rates in all, that are kept: the buckets of a step come in each step. */
 enum { KNOWN_MAX = 32, KNOWN_RATES = 1 << 23 };
 
 struct ar_tree_rates {
