@@ -130,14 +130,14 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
         const struct bundle *b = &recurrence->bundles[i * lanes + other];
         size_t places = a->places_count;
         const struct ar_exchange *exchange = recurrence->flows->patterns[i].exchange;
-        bool is_said = recurrence->flows->phases[i].steps == 0 ||
+        bool is_sure = recurrence->flows->phases[i].steps == 0 ||
                        (exchange != NULL && exchange->has_lanes_alike);
-        are = is_said ||
+        are = is_sure ||
               (a->is_regular && b->is_regular && a->rows == b->rows && a->walks == b->walks &&
                memcmp(a->positions, b->positions, places * sizeof *a->positions) == 0 &&
                memcmp(a->latency_s, b->latency_s, places * sizeof *a->latency_s) == 0 &&
                memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0);
-        for (size_t k = 0; k < places && are && !is_said; k++) { /* costs besides those of paths */
+        for (size_t k = 0; k < places && are && !is_sure; k++) { /* costs besides those of paths */
             are = a->hops[k].tier == b->hops[k].tier && a->hops[k].turns == b->hops[k].turns;
         }
     }
