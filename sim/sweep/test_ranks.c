@@ -51,7 +51,7 @@ Test(ranks, three_ranks_give_the_files_and_the_output_of_one_process)
 Test(ranks, every_rank_computes)
 {
     struct cli_run run = cli_run(
-        "$RUN -n 3 $AR sweep " STEP " --gpus 1024 --algorithms ring --batch 16,32,64 --engine "
+        "$RUN -n 3 $AR sweep " STEP " --gpus 2048 --algorithms ring --batch 16,32,64 --engine "
         "simgrid --baseline gpu --jobs 1 >/dev/null 2>&1 & "
         "for i in $(seq 100); do n=0; for p in /proc/[0-9]*; do "
         "[ $p/cwd -ef . ] && [ $p/exe -ef $AR ] && n=$((n + 1)); done; "
