@@ -135,7 +135,7 @@ static struct background start_until_one_row(void)
     return sweep;
 }
 
-/* That row says so, the other one is there. */
+/* The row of the killed one says so; the other row is there. */
 Test(cli_stop, a_killed_worker_or_simulation_costs_one_row)
 {
     for (int i = 0; i < 2; i++) {
