@@ -30,6 +30,7 @@ static const struct ar_column item_columns[] = {
 /* Items that were found, and the heading of the next ones. */
 struct lister {
     struct ar_arena *arena;
+    struct ar_inputs *inputs;
     struct ar_arena *scratch; /* ends with the file that is listed */
     const char *topic, *of;
     const char *file, *path; /* name and place of the file that is listed */
@@ -131,6 +132,23 @@ static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
         }
         add_item(list, model->name, "%-28s %s", size, model->source);
     }
+    return AR_OK;
+}
+
+static enum ar_status list_gpu(struct lister *list, struct ar_error *err)
+{
+    char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
+    const struct ar_input *input;
+    AR_TRY(ar_inputs_find(list->inputs, RESOURCE_COST, "list", list->file, &input, err));
+    const struct ar_device_cost *cost = input->cost;
+    enum ar_precision precision = AR_FP32;
+    for (enum ar_precision p = AR_FP16; p <= AR_BF16; p += AR_BF16 - AR_FP16) {
+        precision = ar_device_cost_has_group(cost, p, AR_COST_OF_PRODUCTS) ? p : precision;
+    }
+    add_item(list, list->file, "%5.4g Tflop/s in %s, memory %.3g TB/s; %s; %s",
+             ar_device_peak_flops(cost, precision) / 1e12, ar_precision_names[precision],
+             cost->value[AR_COST_MEMORY][precision] / 1e12,
+             ar_device_cost_precisions(cost, precisions), cost->source);
     return AR_OK;
 }
 
@@ -307,6 +325,9 @@ static const struct topic {
               "prove them with 'allreckon verify'"},
     {"operations", .list_rest = list_operations_of_all},
     {"clusters", .list_file = list_cluster, .kind = RESOURCE_CLUSTER},
+    {"gpus", .list_file = list_gpu, .kind = RESOURCE_COST,
+     .below = "the key gpu.cost_table of a cluster names one, or a file of yours with what differs "
+              "from one of these (traces/layers/README.md)"},
     {"fabrics", .list_rest = list_fabrics,
      .below = "the key fabric of a cluster file names one; routes over several cables: "
               "fabric.routes = ideal, dmodk or hash:SEED"},
@@ -359,7 +380,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
     enum { TOPICS = sizeof topics / sizeof topics[0] };
     const char *names[TOPICS + 1] = {NULL};
     unsigned first = 0, end = TOPICS - 1; /* the last one, columns, only if it is asked for */
-    struct lister list = {.arena = options->arena};
+    struct lister list = {.arena = options->arena, .inputs = options->inputs};
     struct ar_view view;
     AR_TRY(option_view(options, AR_COLUMNS(item_columns), &view, err));
     for (size_t i = 0; i < TOPICS; i++) {

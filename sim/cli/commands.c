@@ -18,7 +18,7 @@ static const struct command commands[] = {
      .text = "Shows what there is to choose from, and what the columns of the results mean; of a "
              "topic with PATTERN what has it in its name, text or heading.\n\n"
              "topics:\n"
-             "  algorithms operations clusters fabrics traces runs workloads operators\n"
+             "  algorithms operations clusters gpus fabrics traces runs workloads operators\n"
              "  strategies frameworks published engines sets systems columns\n\n"
              "examples:\n"
              "  allreckon list workloads llama3\n"

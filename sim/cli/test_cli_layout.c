@@ -295,6 +295,23 @@ Test(cli_layout, without_the_memory_of_a_gpu_nobody_knows_what_fits)
     CLI_LINES(run.err, "do not fit into the memory of a GPU", 0);
 }
 
+#define STEP                                                                                       \
+    "$AR predict --cluster dgx-h100 --workload mpt-1b --mesh dp=8 --global-batch 64 --quiet"
+
+Test(cli_layout, a_gpu_of_ones_own_has_a_base)
+{
+    static const char own[] = STEP " --set gpu.cost_table=./own.cost.csv";
+    cli_write("own.cost.csv", "# base = h100-sxm\nquantity,precision,value,unit,source\n"
+                              "memory_Bps,any,3.247e12,B/s,x\n");
+    const char *same = cli_good(own).out;
+    cr_expect_str_eq(same, cli_good(STEP).out);
+    cli_write("own.cost.csv", "# base = mi300x\nquantity,precision,value,unit,source\n");
+    cli_stops(65, "./own.cost.csv: base: found mi300x; expected a table without a base", own);
+    cli_write("own.cost.csv", "# base = mi30x\nquantity,precision,value,unit,source\n");
+    cli_stops(66, "./own.cost.csv: base: unknown device cost table \"mi30x\"; did you mean", own);
+    CLI_LINES(cli_good("$AR list gpus mi300x").out, "1307 Tflop/s in bf16, memory 4.29 TB/s", 1);
+}
+
 #define CHOICES                                                                                    \
     "$AR sweep --cluster dgx-h100 --workload gpt3-175b --gpus 64 --mesh pp=4,dp=2,tp=8 "           \
     "--global-batch 64 --strategy zero1 --recompute none,selective,full --sequence-parallel "      \

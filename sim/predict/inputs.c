@@ -180,6 +180,26 @@ static enum ar_status read_profile(const char *path, struct ar_arena *arena,
     return AR_OK;
 }
 
+/* Reads a device cost table, and the one that it is based on. */
+static enum ar_status read_cost(const char *path, struct ar_arena *arena,
+                                struct ar_device_cost **cost, struct ar_error *err)
+{
+    char base_path[RESOURCE_PATH];
+    struct ar_device_cost *base;
+    AR_TRY(ar_device_cost_load(path, arena, cost, err));
+    if ((*cost)->base == NULL) {
+        return AR_OK;
+    }
+    const char *where = ar_arena_format(arena, "%s: base", path);
+    AR_TRY(resource_find(RESOURCE_COST, where, (*cost)->base, base_path, err));
+    AR_TRY(ar_device_cost_load(base_path, arena, &base, err));
+    if (base->base != NULL) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found %s; expected a table without a base",
+                            where, (*cost)->base);
+    }
+    return ar_device_cost_complete(path, base, *cost, err);
+}
+
 static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
                                 struct ar_error *err)
 {
@@ -189,7 +209,7 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
     case RESOURCE_TRACE:
         return ar_trace_file_load(file->path, inputs->arena, &file->trace, err);
     case RESOURCE_COST:
-        return ar_device_cost_load(file->path, inputs->arena, &file->cost, err);
+        return read_cost(file->path, inputs->arena, &file->cost, err);
     case RESOURCE_FRAMEWORK:
         return ar_framework_load(file->path, inputs->arena, &file->framework, err);
     case RESOURCE_LIBRARY:

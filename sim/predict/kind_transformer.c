@@ -83,7 +83,8 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
     if (facts->device_cost[0] == '\0') {
         return ar_scenario_refuse(scenario, key, err,
                                   "found %s on cluster %s, which names no cost table of its GPU; "
-                                  "expected one, such as --set gpu.cost_table=a100-80gb-sxm",
+                                  "expected one (allreckon list gpus), such as --set "
+                                  "gpu.cost_table=a100-80gb-sxm",
                                   key == AR_KEY_WORKLOAD ? scenario->workload_name
                                                          : scenario->operators_name,
                                   facts->name);

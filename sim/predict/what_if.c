@@ -58,7 +58,8 @@ const char *ar_what_if_next_gpu(const char *cost_table)
                                                  {"h100-sxm", "b200"},
                                                  {"h200-sxm", "b200"},
                                                  {"b200", "b300"},
-                                                 {"gb200", "gb300"}};
+                                                 {"gb200", "gb300"},
+                                                 {"mi300x", "mi355x"}};
     for (size_t i = 0; i < sizeof generations / sizeof generations[0]; i++) {
         if (strcmp(generations[i][0], cost_table) == 0) {
             return generations[i][1];

@@ -96,7 +96,7 @@ enum ar_topo_need {
     X(TOPO_CPU_VENDOR, "cpu.vendor", KIND_CHOICE, NEED_NEVER, 0, 0)                                \
     X(TOPO_CPU_LINK, "cpu.link_bandwidth", KIND_RATE, NEED_NEVER, 0, 0)                            \
     X(TOPO_CPU_OPTIMIZER, "cpu.optimizer_bandwidth", KIND_RATE, NEED_NEVER, 0, 0)                  \
-    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, NEED_NEVER, 0, 0)                          \
+    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_TEXT, NEED_NEVER, 0, 0)                          \
     X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, NEED_NEVER, 0, 0)                                  \
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, NEED_NEVER, 0, 0)                        \
     X(TOPO_GPU_COPY_COST, "gpu.copy_cost", KIND_COST, NEED_NEVER, 0, 0)                            \
@@ -154,7 +154,7 @@ enum ar_topo_need {
     X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, NEED_NEVER, 0, 0)                      \
     X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, NEED_NEVER, 0, 0)                        \
     X(TOPO_LIBRARY_NET_LATENCY, "library.net_latency", KIND_SECONDS, NEED_NEVER, 0, 0)             \
-    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, NEED_NEVER, 0, 0)
+    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_TEXT, NEED_NEVER, 0, 0)
 
 enum ar_topo_key { AR_TOPO_KEY_LIST(AR_LIST_FIRST) AR_TOPO_KEYS_COUNT };
 

@@ -94,7 +94,8 @@
  * measured convolutions with the columns `precision,batch,width,channels_in,channels_out,kernel,
  * stride,forward_s,backward_data_s,backward_weights_s` and, optionally, the directive `source`.
  * A precision that the table names has the group `kernels`, and `convolutions`, `products` or both;
- * of a group it has none, or all quantities but those with a default.
+ * of a group it has none, or all quantities but those with a default. A third directive, `base`,
+ * names another table, such as `h100-sxm`, that has all that is not given here.
  */
 #pragma once
 
@@ -235,17 +236,25 @@ struct ar_layer_work {
 };
 
 struct ar_device_cost {
-    char name[64];      /**< `v100-sxm2` */
-    const char *source; /**< the directive `source` of the file */
+    char name[64];       /**< `v100-sxm2` */
+    const char *source;  /**< the directive `source` of the file */
+    const char *base;    /**< the directive `base`; NULL: none */
+    unsigned precisions; /**< bits 1 << precision of those that it has */
     /** By ar_cost and ar_precision, in the unit of the list; NAN: the table has none. */
     double value[AR_COSTS_COUNT][AR_PRECISIONS_COUNT];
     struct ar_conv_points points; /**< measured convolutions; may be none */
     bool is_single;               /**< of single kernels, not of sustained ones */
 };
 
-/** Reads a cost table and the convolutions that it names into the arena. */
+/** Reads a cost table and the convolutions that it names into the arena. A table with a base is
+ * still to be completed. */
 enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
                                    struct ar_device_cost **cost, struct ar_error *err);
+
+/** Fills in what the table of the path leaves to its base, but for convolutions, whose times are of
+ * that GPU alone; base NULL: what has a default. */
+enum ar_status ar_device_cost_complete(const char *path, const struct ar_device_cost *base,
+                                       struct ar_device_cost *cost, struct ar_error *err);
 
 /** Whether the table has a group of quantities of a precision; it has AR_COST_OF_KERNELS of all
  * precisions that it has. */

@@ -117,6 +117,7 @@ static const struct ar_column cost_columns[] = {
 struct cost_head {
     const char *source;
     const char *convolutions;
+    const char *base;
 };
 
 static const struct ar_column cost_directives[] = {
@@ -124,13 +125,14 @@ static const struct ar_column cost_directives[] = {
               .may_be_missing = true),
     AR_COLUMN(string, struct cost_head, convolutions, "convolutions", "a file",
               .may_be_missing = true),
+    AR_COLUMN(string, struct cost_head, base, "base", "a device cost table",
+              .may_be_missing = true),
 };
 
+/* Reads the rows; sets which precisions the table has, where it says so. */
 static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *arena,
                                  struct ar_device_cost *cost, struct ar_error *err)
 {
-    bool is_named[AR_PRECISIONS_COUNT + 1] = {false};
-    bool is_any_named = false;
     struct cost_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
     for (int i = 0; i < AR_COSTS_COUNT * AR_PRECISIONS_COUNT; i++) {
         cost->value[i / AR_PRECISIONS_COUNT][i % AR_PRECISIONS_COUNT] = (double)NAN;
@@ -158,31 +160,39 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
             }
             cost->value[rows[i].quantity][k] = rows[i].value;
         }
-        is_named[rows[i].precision] = true;
-        is_any_named = is_any_named || rows[i].precision != ANY;
+        cost->precisions |= rows[i].precision == ANY ? 0 : 1u << rows[i].precision;
     }
+    return AR_OK;
+}
+
+enum ar_status ar_device_cost_complete(const char *path, const struct ar_device_cost *base,
+                                       struct ar_device_cost *cost, struct ar_error *err)
+{
+    unsigned all = base != NULL ? base->precisions : (1u << AR_PRECISIONS_COUNT) - 1;
+    cost->precisions = cost->precisions != 0 ? cost->precisions : all;
     for (unsigned i = 0; i < AR_PRECISIONS_COUNT; i++) {
-        if (is_named[i] || !is_any_named) {
-            /* The precision must have all of its groups, by their defaults or in the table:
-             * kernels, those of which it has a quantity, and one of convolutions and products. */
-            bool has_group[AR_COST_GROUPS_COUNT] = {false};
-            for (size_t k = 0; k < AR_COSTS_COUNT; k++) {
-                has_group[quantities[k].group] |= !isnan(cost->value[k][i]);
+        bool is_here = (cost->precisions >> i & 1) != 0;
+        bool has_group[AR_COST_GROUPS_COUNT] = {false};
+        for (size_t k = 0; k < AR_COSTS_COUNT; k++) {
+            double *value = &cost->value[k][i];
+            if (isnan(*value) && base != NULL && quantities[k].group != AR_COST_OF_CONVOLUTIONS) {
+                *value = base->value[k][i];
             }
-            has_group[AR_COST_OF_KERNELS] = true;
-            has_group[AR_COST_OF_CONVOLUTIONS] |= !has_group[AR_COST_OF_PRODUCTS];
-            for (size_t k = 0; k < AR_COSTS_COUNT; k++) {
-                if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
-                    cost->value[k][i] = quantities[k].standard;
-                }
-                if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
-                    return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s",
-                                        csv->path, quantity_names[k], ar_precision_names[i]);
-                }
-            }
+            *value = is_here ? *value : (double)NAN; /* rows of ANY speak for those of the table */
+            has_group[quantities[k].group] |= !isnan(*value);
         }
-        for (int k = 0; !is_named[i] && is_any_named && k < AR_COSTS_COUNT; k++) {
-            cost->value[k][i] = (double)NAN; /* rows of ANY speak for precisions of the table */
+        /* The precision must have all of its groups, by their defaults or in the table: kernels,
+         * those of which it has a quantity, and one of convolutions and products. */
+        has_group[AR_COST_OF_KERNELS] = true;
+        has_group[AR_COST_OF_CONVOLUTIONS] |= !has_group[AR_COST_OF_PRODUCTS];
+        for (size_t k = 0; k < AR_COSTS_COUNT && is_here; k++) {
+            if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
+                cost->value[k][i] = quantities[k].standard;
+            }
+            if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
+                return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
+                                    quantity_names[k], ar_precision_names[i]);
+            }
         }
     }
     return AR_OK;
@@ -212,6 +222,8 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
             ar_arena_format(arena, "%.*s%s", folder_bytes, path, head.convolutions), arena,
             &made->points, err));
     }
+    made->base = head.base;
+    AR_TRY(head.base == NULL ? ar_device_cost_complete(path, NULL, made, err) : AR_OK);
     *cost = made;
     return AR_OK;
 }

@@ -145,6 +145,8 @@ Test(device_cost, shipped_tables_time_products_and_a_lower_precision_is_never_sl
     }
 }
 
+#define HEADER "quantity,precision,value,unit,source\n"
+
 /* A copy of the shipped table with another line for its convolutions. */
 static const char *table_with(const char *line)
 {
@@ -172,8 +174,6 @@ Test(device_cost, a_table_may_do_without_measured_convolutions_and_begin_with_a_
                        5.44e-6 + 8 * marginal_s, 1e-12);
 }
 
-#define HEADER "quantity,precision,value,unit,source\n"
-
 static void expect_refused(const char *text, const char *expected)
 {
     struct ar_device_cost *cost = NULL;
@@ -181,6 +181,29 @@ static void expect_refused(const char *text, const char *expected)
     TEST_FAILS(AR_BAD_DATA, expected, ar_device_cost_load(path, &test_arena, &cost, &why));
     cr_expect_null(cost);
     remove(path);
+}
+
+Test(device_cost, a_table_has_of_its_base_what_it_does_not_say_but_for_convolutions)
+{
+    struct ar_device_cost *cost = NULL;
+    const struct ar_device_cost *base = test_cost("a100-80gb-sxm");
+    static const char text[] = "# base = a100-80gb-sxm\n" HEADER "memory_Bps,any,864e9,B/s,x\n"
+                               "peak_rate,tf32,1e14,flop/s,x\n";
+    const char *path = test_write("own.cost.csv", text, strlen(text));
+    TEST_OK(ar_device_cost_load(path, &test_arena, &cost, &why));
+    remove(path);
+    cr_assert_str_eq(cost->base, "a100-80gb-sxm");
+    TEST_OK(ar_device_cost_complete(path, base, cost, &why));
+    cr_expect(!isnan(base->value[AR_COST_FORWARD_RATE][AR_TF32]));
+    for (int i = 0; i < AR_COSTS_COUNT; i++) {
+        bool is_own = i == AR_COST_MEMORY || i == AR_COST_PEAK;
+        bool is_of_convolutions = i >= AR_COST_FORWARD_FIXED && i <= AR_COST_WINOGRAD;
+        double of_base = is_of_convolutions ? NAN : base->value[i][AR_TF32];
+        double expected = !is_own ? of_base : i == AR_COST_PEAK ? 1e14 : 864e9;
+        double found = cost->value[i][AR_TF32];
+        cr_expect(found == expected || (isnan(found) && isnan(expected)), "%d: %g", i, found);
+        cr_expect(isnan(cost->value[i][AR_BF16]), "no row names bf16: %d", i);
+    }
 }
 
 Test(device_cost, bad_tables_are_refused)

@@ -106,6 +106,7 @@ static enum ar_status read_cost(const struct fuzz_input *input, struct ar_error 
     struct ar_device_cost *cost = NULL;
     const struct ar_gemm gemm = {.count = 3, .m = 1000, .n = 300, .k = 100000};
     AR_TRY(ar_device_cost_load(input->path, input->arena, &cost, err));
+    AR_TRY(cost->base != NULL ? ar_device_cost_complete(input->path, cost, cost, err) : AR_OK);
     for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
         enum ar_precision precision = (enum ar_precision)i;
         if (ar_device_cost_has_group(cost, precision, AR_COST_OF_KERNELS)) {
