@@ -165,11 +165,20 @@ static enum ar_status list_picture(struct lister *list, struct ar_error *err)
     return AR_OK;
 }
 
-static void list_evoformers(struct lister *list)
+static void list_other_workloads(struct lister *list)
 {
     struct ar_csv_list *models;
     struct ar_error err;
-    char path[RESOURCE_PATH];
+    char path[RESOURCE_PATH], names[RESOURCE_NAMES_MAX][64];
+    size_t count = resource_names(RESOURCE_MODEL, names);
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_input *input;
+        if (ar_inputs_find(list->inputs, RESOURCE_MODEL, "list", names[i], &input, &err) == AR_OK) {
+            const char *size = ar_arena_format(list->arena, "%.4g billion parameters",
+                                               ar_transformer_parameters(input->model) / 1e9);
+            add_item(list, names[i], "%-28s %s", size, "config.json of Hugging Face");
+        }
+    }
     if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
         ar_evoformers_load(path, list->scratch, &models, &err) == AR_OK) {
         list->of = "of --strategy dap:";
@@ -333,7 +342,7 @@ static const struct topic {
               "fabric.routes = ideal, dmodk or hash:SEED"},
     {"traces", .list_file = list_trace, .kind = RESOURCE_TRACE},
     {"runs", .list_file = list_run, .kind = RESOURCE_RUN},
-    {"workloads", .list_rest = list_evoformers, .list_file = list_workloads,
+    {"workloads", .list_rest = list_other_workloads, .list_file = list_workloads,
      .kind = RESOURCE_WORKLOADS},
     {"operators", .list_file = list_operators, .kind = RESOURCE_OPERATORS},
     {"strategies", .list_rest = list_strategies},

@@ -93,11 +93,12 @@ static void servers_note(FILE *notes, const struct ar_scenario *scenario)
         transformer_note(notes, scenario);
     }
     ar_note(notes,
-            "%" PRIu32 " workers, one on each %s (--worker); %" PRIu32 " servers (--servers) at %s "
-            "(--servers-at), which add and store in no time; the optimizer's time counts at the "
+            "%" PRIu32 " worker%s, one on each %s (--worker); %" PRIu32 " server%s (--servers) at "
+            "%s (--servers-at), which add and store in no time; the optimizer's time counts at the "
             "workers; means of %" PRIu32 " steps (--iterations)",
-            run.workers, ar_worker_names[run.worker], run.servers,
-            ar_servers_at_names[run.servers_at], scenario->iterations_count);
+            run.workers, run.workers == 1 ? "" : "s", ar_worker_names[run.worker], run.servers,
+            run.servers == 1 ? "" : "s", ar_servers_at_names[run.servers_at],
+            scenario->iterations_count);
     if (scenario->layout.strategy->deals_units) {
         ar_note(notes,
                 "%" PRIu32 " units of a batch each (--units), %s (--backups); a step ends when "
