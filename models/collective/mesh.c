@@ -133,8 +133,9 @@ uint32_t ar_mesh_rank(const struct ar_mesh *mesh, uint32_t group, uint32_t place
     for (uint32_t i = mesh->axes_count; i-- > 0;) {
         const struct ar_mesh_axis *axis = &mesh->axes[i];
         uint32_t *from = axis->is_along ? &place : &group;
-        rank += *from % axis->size * stride;
-        *from /= axis->size;
+        uint32_t outer = *from < axis->size ? 0 : *from / axis->size; /* a division is slow */
+        rank += (*from - outer * axis->size) * stride;
+        *from = outer;
         stride *= axis->size;
     }
     return rank;

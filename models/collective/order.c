@@ -61,6 +61,9 @@ static uint32_t reflect(const struct ar_order *order, uint32_t lane, uint32_t po
 /* The place that a lane without root and mirrors has at a position. */
 static uint32_t place_at(const struct ar_order *order, uint32_t lane, uint32_t position)
 {
+    if (order->node_members == 1 && order->uneven_node == 0) {
+        return position;
+    }
     uint32_t channel = channel_of(order, lane), first;
     uint32_t gpus = node_of(order, lane, position, &first), index = position - first;
     if (order->gpu_orders != NULL) {
