@@ -11,6 +11,25 @@
 /** -1, 0 or 1 where `a` is less than, equal to or greater than `b`, as qsort() asks. */
 #define AR_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
+/** Defines `name`, which compares elements of `type` for qsort() by the first key that tells them
+ * apart. A key is one of the three below, or another comparison of `*a` with `*b`. */
+#define AR_ORDER(name, type, ...)                                                                  \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const type *a = left;                                                                      \
+        const type *b = right;                                                                     \
+        const int orders[] = {__VA_ARGS__};                                                        \
+        size_t key = 0;                                                                            \
+        while (orders[key] == 0 && key + 1 < sizeof orders / sizeof orders[0]) {                   \
+            key++;                                                                                 \
+        }                                                                                          \
+        return orders[key];                                                                        \
+    }
+
+#define AR_RISES(member)  AR_COMPARE(a->member, b->member)
+#define AR_FALLS(member)  AR_COMPARE(b->member, a->member)
+#define AR_SPELLS(member) strcmp(a->member, b->member) /* texts */
+
 /** Sorts values in increasing order; none may be NAN. */
 void ar_sort(double *values, size_t count);
 

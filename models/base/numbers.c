@@ -3,10 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return AR_COMPARE(*(const double *)a, *(const double *)b);
-}
+AR_ORDER(compare_numbers, double, AR_COMPARE(*a, *b))
 
 void ar_sort(double *values, size_t count)
 {

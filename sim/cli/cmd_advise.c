@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_failures.h"
+#include "ar_numbers.h"
 #include "ar_row.h"
 #include "ar_units.h"
 #include "ar_what_if.h"
@@ -167,11 +168,7 @@ struct loss {
     double time_s;
 };
 
-static int compare_losses(const void *a, const void *b)
-{
-    double one = ((const struct loss *)a)->time_s, other = ((const struct loss *)b)->time_s;
-    return (one < other) - (one > other);
-}
+AR_ORDER(compare_losses, struct loss, AR_FALLS(time_s))
 
 /* Adds the largest parts of a step besides the model's operations at the dense peak. */
 static void add_losses(struct adviser *adviser, const struct ar_row *row,

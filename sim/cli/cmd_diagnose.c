@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_numbers.h"
 #include "ar_row.h"
 #include "ar_units.h"
 #include "ar_what_if.h"
@@ -110,12 +111,7 @@ static void add_readings(struct diagnosis *diagnosis)
     }
 }
 
-static int compare_findings(const void *a, const void *b)
-{
-    double one = distance(((const struct finding *)a)->ratio, 1);
-    double other = distance(((const struct finding *)b)->ratio, 1);
-    return (one > other) - (one < other);
-}
+AR_ORDER(compare_findings, struct finding, AR_COMPARE(distance(a->ratio, 1), distance(b->ratio, 1)))
 
 /* Adds causes that bring the predicted step nearer to the measured one, the nearest first. */
 static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)

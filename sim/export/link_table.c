@@ -59,12 +59,7 @@ static const struct ar_column columns[] = {
     COLUMN(count, sharers, "sharing_groups", "", .heading = "groups", .is_rare = true),
 };
 
-static int compare_lines(const void *a, const void *b)
-{
-    const struct line *first = a, *second = b;
-    int order = AR_COMPARE(second->busy_s, first->busy_s);
-    return order != 0 ? order : AR_COMPARE(first->number, second->number);
-}
+AR_ORDER(compare_lines, struct line, AR_FALLS(busy_s), AR_RISES(number))
 
 /* Lists the links that carry messages: busiest first, then by number. */
 static struct line *list_lines(const struct ar_cluster *cluster, const struct ar_link_load *loads,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ar_numbers.h"
 #include "exports.h"
 
 double usage_share(const struct ar_timing *timing, const struct usage_item *item, uint32_t bin)
@@ -20,12 +21,7 @@ struct busy_link {
     double busy_s;
 };
 
-static int compare_busy(const void *a, const void *b)
-{
-    const struct busy_link *one = a, *other = b;
-    bool is_equal = one->busy_s == other->busy_s;
-    return (is_equal ? one->link > other->link : one->busy_s < other->busy_s) ? 1 : -1;
-}
+AR_ORDER(compare_busy, struct busy_link, AR_FALLS(busy_s), AR_RISES(link))
 
 void usage_choose(const struct ar_timing *timing, struct usage_shown *shown)
 {

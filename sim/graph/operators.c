@@ -72,13 +72,7 @@ struct rank {
     uint32_t number; /* of the operator */
 };
 
-static int compare_ranks(const void *a, const void *b)
-{
-    const struct rank *first = a, *second = b;
-    int order = AR_COMPARE(second->way_s, first->way_s);
-    order = order != 0 ? order : AR_COMPARE(second->level, first->level);
-    return order != 0 ? order : AR_COMPARE(first->number, second->number);
-}
+AR_ORDER(compare_ranks, struct rank, AR_FALLS(way_s), AR_FALLS(level), AR_RISES(number))
 
 enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,
                                    struct ar_error *err)
@@ -180,11 +174,7 @@ struct named {
     uint32_t number;
 };
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct named *first = a, *second = b;
-    return strcmp(first->name, second->name);
-}
+AR_ORDER(compare_names, struct named, AR_SPELLS(name))
 
 /* The names that lie in `count` structs of `size` bytes, from the first one on. */
 static struct named *sort_names(const char *const *first, size_t size, uint32_t count,

@@ -146,13 +146,7 @@ static void add_operators(struct placed *placed)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static int compare_messages(const void *a, const void *b)
-{
-    const struct message *first = a, *second = b;
-    int order = AR_COMPARE(first->ready_s, second->ready_s);
-    order = order != 0 ? order : AR_COMPARE(first->turn, second->turn);
-    return order != 0 ? order : AR_COMPARE(first->first, second->first);
-}
+AR_ORDER(compare_messages, struct message, AR_RISES(ready_s), AR_RISES(turn), AR_RISES(first))
 
 /* Messages in the order in which they are ready: each waits for both ports. That order goes along
  * with all that waits, so that there is no circle. */

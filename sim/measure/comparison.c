@@ -49,18 +49,8 @@ struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
 }
 
 /* By operation, name, nodes, GPUs, payload. */
-static int compare_order(const void *a, const void *b)
-{
-    const struct ar_compared *one = a;
-    const struct ar_compared *other = b;
-    const struct ar_library_run *first = &one->row.run;
-    const struct ar_library_run *second = &other->row.run;
-    int order = strcmp(one->operation, other->operation);
-    order = order != 0 ? order : strcmp(one->called, other->called);
-    order = order != 0 ? order : (first->nodes > second->nodes) - (first->nodes < second->nodes);
-    order = order != 0 ? order : (first->ranks > second->ranks) - (first->ranks < second->ranks);
-    return order != 0 ? order : (first->bytes > second->bytes) - (first->bytes < second->bytes);
-}
+AR_ORDER(compare_order, struct ar_compared, AR_SPELLS(operation), AR_SPELLS(called),
+         AR_RISES(row.run.nodes), AR_RISES(row.run.ranks), AR_RISES(row.run.bytes))
 
 /* --- errors -------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_numbers.h"
+
 #define COVERED  0.95
 #define ROUNDING 1e-9 /* of sums of shares */
 
@@ -12,11 +14,7 @@ struct score {
     double score, share;
 };
 
-static int compare_scores(const void *a, const void *b)
-{
-    double one = ((const struct score *)a)->score, other = ((const struct score *)b)->score;
-    return (one > other) - (one < other);
-}
+AR_ORDER(compare_scores, struct score, AR_RISES(score))
 
 double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
                           const char *without)

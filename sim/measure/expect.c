@@ -292,11 +292,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
  * less than the scatter of two rows. */
 #define LIKELY_FRAC 0.95
 
-static int compare_suspicions(const void *a, const void *b)
-{
-    return AR_COMPARE(((const struct ar_suspicion *)b)->score,
-                      ((const struct ar_suspicion *)a)->score);
-}
+AR_ORDER(compare_suspicions, struct ar_suspicion, AR_FALLS(score))
 
 static void rank_suspects(const struct ar_measured_request *request,
                           const struct ar_measured *measured, struct ar_arena *arena,

@@ -36,15 +36,8 @@ static bool is_of(const struct reproduce_family *family, const struct published 
 }
 
 /* By software, GPU and range. */
-static int compare_families(const void *left, const void *right)
-{
-    const struct reproduce_family *a = left, *b = right;
-    int by_software = strcmp(a->software, b->software), by_gpu = strcmp(a->gpu, b->gpu);
-    double a_first = strtod(a->range, NULL), b_first = strtod(b->range, NULL);
-    return by_software != 0 ? by_software
-           : by_gpu != 0    ? by_gpu
-                            : (a_first > b_first) - (a_first < b_first);
-}
+AR_ORDER(compare_families, struct reproduce_family, AR_SPELLS(software), AR_SPELLS(gpu),
+         AR_COMPARE(strtod(a->range, NULL), strtod(b->range, NULL)))
 
 /* The error that a peer states for the family of a row: `vTrain: mean 8.4 % (one node)`. */
 static const char *peer_of(const struct published_rows *rows, const struct published *row,

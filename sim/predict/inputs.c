@@ -10,6 +10,7 @@
 #include "ar_arena.h"
 #include "ar_file.h"
 #include "ar_kineto.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 struct kind {
@@ -65,10 +66,7 @@ static bool find_folder(const char *folder, char path[RESOURCE_PATH])
     return access(path, R_OK | X_OK) == 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
+AR_ORDER(compare_names, char, strcmp(a, b))
 
 size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64])
 {

@@ -204,11 +204,7 @@ static bool times_have_settled(const struct ar_graph *graph, double settled_frac
     return is_like && change_s < settled_frac * last_s;
 }
 
-static int compare_intervals(const void *a, const void *b)
-{
-    const struct ar_interval *first = a, *second = b;
-    return AR_COMPARE(first->begin_s, second->begin_s);
-}
+AR_ORDER(compare_intervals, struct ar_interval, AR_RISES(begin_s))
 
 /* When does each role send beside its computations? `intervals` has room for all tasks. */
 static void list_busy(const struct ar_graph *graph, double speed_frac,

@@ -107,12 +107,7 @@ static void find_uses(const struct ar_async *run, const struct async_plan *plan,
 }
 
 /* Links with most uses first. */
-static int compare_uses(const void *a, const void *b)
-{
-    const struct async_uses *first = a, *second = b;
-    int order = AR_COMPARE(second->count, first->count);
-    return order != 0 ? order : AR_COMPARE(first->link, second->link);
-}
+AR_ORDER(compare_uses, struct async_uses, AR_FALLS(count), AR_RISES(link))
 
 /* Is a link never full before another one, with as many uses or more? */
 static bool is_covered(const struct async_uses *link, const struct async_uses *by)

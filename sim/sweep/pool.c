@@ -60,12 +60,7 @@ struct ranked_item {
     size_t place;
 };
 
-static int compare_ranked_items(const void *a, const void *b)
-{
-    const struct ranked_item *left = a, *right = b;
-    int order = AR_COMPARE(right->cost_s, left->cost_s);
-    return order != 0 ? order : AR_COMPARE(left->place, right->place);
-}
+AR_ORDER(compare_ranked_items, struct ranked_item, AR_FALLS(cost_s), AR_RISES(place))
 
 static double item_cost_s(const struct ar_pool_work *work, uint32_t item)
 {

@@ -73,15 +73,8 @@ static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
 }
 
 /* By number of GPUs, then the fastest first; what is equal stays in the order of its numbers. */
-static int compare_layouts(const void *a, const void *b)
-{
-    const struct row_summary *one = a, *other = b;
-    int order = AR_COMPARE(one->gpus, other->gpus);
-    order = order != 0 ? order : AR_COMPARE(one->condition, other->condition);
-    order = order != 0 ? order : AR_COMPARE(one->time_s, other->time_s);
-    order = order != 0 ? order : strcmp(one->mesh, other->mesh);
-    return order != 0 ? order : AR_COMPARE(one->point, other->point);
-}
+AR_ORDER(compare_layouts, struct row_summary, AR_RISES(gpus), AR_RISES(condition), AR_RISES(time_s),
+         AR_SPELLS(mesh), AR_RISES(point))
 
 /* Reads all rows that are there: layouts sorted, others in the order of their points. */
 static struct row_list rows_summarize(struct sweep *sweep)

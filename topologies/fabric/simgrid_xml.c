@@ -267,12 +267,7 @@ struct flat {
     FILE *file;
 };
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const struct ar_flow *left = a, *right = b;
-    int order = AR_COMPARE(left->source, right->source);
-    return order != 0 ? order : AR_COMPARE(left->destination, right->destination);
-}
+AR_ORDER(compare_pairs, struct ar_flow, AR_RISES(source), AR_RISES(destination))
 
 /* Spine and rack have one latency. */
 static enum ar_tier tier_of(const struct ar_path *path)

@@ -381,12 +381,7 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-static int compare_gpus(const void *a, const void *b)
-{
-    const struct gpu *first = a, *second = b;
-    int order = AR_COMPARE(first->number, second->number);
-    return order != 0 ? order : AR_COMPARE(first->line, second->line);
-}
+AR_ORDER(compare_gpus, struct gpu, AR_RISES(number), AR_RISES(line))
 
 /* All are taken to be as slow as the slowest. */
 static enum ar_status add_pcie_rate(const struct reader *reader, struct ar_error *err)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ar_csv.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 /* --- sums and scaling ---------------------------------------------------------------------- */
@@ -149,13 +150,8 @@ static const struct ar_column work_directives[] = {
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int compare_layer_names(const void *a, const void *b)
-{
-    const struct ar_layer *left = *(const struct ar_layer *const *)a;
-    const struct ar_layer *right = *(const struct ar_layer *const *)b;
-    int order = strcmp(left->name, right->name);
-    return order != 0 ? order : (left > right) - (left < right);
-}
+AR_ORDER(compare_layer_names, struct ar_layer *const, strcmp((*a)->name, (*b)->name),
+         AR_COMPARE(*a, *b))
 
 static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *arena,
                                   const struct trace_row *rows, struct ar_trace *trace,

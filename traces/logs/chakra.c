@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_arena.h"
+#include "ar_numbers.h"
 #include "chakra.pb-c.h"
 #include "recorded.h"
 
@@ -248,11 +249,7 @@ static enum ar_status read_chakra_nodes(struct chakra_reader *reader)
 
 /* --- the step ------------------------------------------------------------------------------ */
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *first = a, *second = b;
-    return (first->id > second->id) - (first->id < second->id);
-}
+AR_ORDER(compare_places, struct place, AR_RISES(id))
 
 /* Finds a node by its number. A need outside the file, as the whole program, does not count. */
 static struct node *find_node(const struct chakra_reader *reader, uint64_t id)

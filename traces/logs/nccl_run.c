@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_numbers.h"
 #include "log_reading.h"
 
 /* --- collectives --------------------------------------------------------------------------- */
@@ -209,11 +210,7 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
     return AR_OK;
 }
 
-static int compare_hosts(const void *a, const void *b)
-{
-    const struct ar_nccl_rank *first = a, *second = b;
-    return strcmp(first->host, second->host);
-}
+AR_ORDER(compare_hosts, struct ar_nccl_rank, AR_SPELLS(host))
 
 /* Counts the ranks of the group of rank 0, which is the one that prints, and their hosts. */
 static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *log,

@@ -9,27 +9,12 @@
 
 /* --- nesting ------------------------------------------------------------------------------- */
 
-static int compare_ops(const void *a, const void *b)
-{
-    const struct kineto_op *left = a, *right = b;
-    int order = AR_COMPARE(left->thread, right->thread);
-    order = order != 0 ? order : AR_COMPARE(left->start_s, right->start_s);
-    order = order != 0 ? order : AR_COMPARE(right->end_s, left->end_s);
-    return order != 0 ? order : (int)right->kind - (int)left->kind; /* the wider kind first */
-}
+AR_ORDER(compare_ops, struct kineto_op, AR_RISES(thread), AR_RISES(start_s), AR_FALLS(end_s),
+         AR_FALLS(kind)) /* the wider kind first */
 
-static int compare_launches(const void *a, const void *b)
-{
-    const struct kineto_launch *left = a, *right = b;
-    return AR_COMPARE(left->correlation, right->correlation);
-}
+AR_ORDER(compare_launches, struct kineto_launch, AR_RISES(correlation))
 
-static int compare_kernels(const void *a, const void *b)
-{
-    const struct kineto_kernel *left = a, *right = b;
-    int order = AR_COMPARE(left->start_s, right->start_s);
-    return order != 0 ? order : AR_COMPARE(left->correlation, right->correlation);
-}
+AR_ORDER(compare_kernels, struct kineto_kernel, AR_RISES(start_s), AR_RISES(correlation))
 
 static void find_parents(struct kineto_op *ops, size_t count)
 {

@@ -179,12 +179,7 @@ static void cut_node_name(const char *node, char name[BARE_NAME])
     }
 }
 
-static int compare_named(const void *a, const void *b)
-{
-    const struct named *left = a, *right = b;
-    int order = strcmp(left->name, right->name);
-    return order != 0 ? order : (left->layer > right->layer) - (left->layer < right->layer);
-}
+AR_ORDER(compare_named, struct named, AR_SPELLS(name), AR_RISES(layer))
 
 /* --- times and tensors --------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_numbers.h"
+
 enum { VALUE_MAX = 250, CHUNK = 512, ELEMENT_BYTES_MAX = 4 };
 
 uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t rank,
@@ -45,12 +47,7 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
 
 /* --- contents at the beginning and the end ------------------------------------------------ */
 
-static int compare_counts(const void *a, const void *b)
-{
-    uint64_t first = *(const uint64_t *)a;
-    uint64_t second = *(const uint64_t *)b;
-    return first < second ? -1 : first > second;
-}
+AR_ORDER(compare_counts, uint64_t, AR_COMPARE(*a, *b))
 
 /* Adds where the parts of a dimension begin, and within each those of the next dimension. */
 static void add_nested(const struct ar_shape *shape, uint32_t dimension, struct ar_span span,
