@@ -49,8 +49,7 @@ static enum ar_status parse_elements(const struct arguments *arguments,
 static void add_case(struct cases *cases, struct measurement row)
 {
     row.times_s = ar_arena_alloc(cases->arena, row.repetitions, sizeof *row.times_s);
-    cases->rows = ar_arena_grow(cases->arena, cases->rows, cases->count, 1, sizeof *cases->rows);
-    cases->rows[cases->count++] = row;
+    *AR_ARENA_ADD(cases->arena, cases->rows, cases->count) = row;
 }
 
 /* --- collectives -------------------------------------------------------------------------- */

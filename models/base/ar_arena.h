@@ -55,6 +55,10 @@ void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *o
  * its elements must have come this way. */
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
 
+/** Adds an element to such a list, whose pointer and count are variables; returns its place. */
+#define AR_ARENA_ADD(arena, list, count)                                                           \
+    ((list) = ar_arena_grow(arena, list, count, 1, sizeof *(list)), &(list)[(count)++])
+
 /** Ends all that was made in the arena, which is as it began, with its bytes_max. */
 void ar_arena_end(struct ar_arena *arena);
 

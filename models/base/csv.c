@@ -28,8 +28,7 @@ static void take_cell(void *text, size_t bytes, void *data)
     struct loader *loader = data;
     struct ar_csv *csv = loader->csv;
     loader->line_cells++;
-    csv->cells = ar_arena_grow(loader->arena, csv->cells, csv->cells_count, 1, sizeof *csv->cells);
-    csv->cells[csv->cells_count++] = loader->room;
+    *AR_ARENA_ADD(loader->arena, csv->cells, csv->cells_count) = loader->room;
     loader->room = mempcpy(loader->room, bytes > 0 ? text : "", bytes);
     *loader->room++ = '\0';
 }
@@ -73,8 +72,7 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
             "%s:%" PRIu64 ": %zu cells; expected %zu as in the header (line %" PRIu64 ")%s",
             csv->path, loader->line, loader->line_cells, csv->columns_count, csv->header_line, cut);
     }
-    csv->lines = ar_arena_grow(loader->arena, csv->lines, csv->rows_count, 1, sizeof *csv->lines);
-    csv->lines[csv->rows_count++] = loader->line;
+    *AR_ARENA_ADD(loader->arena, csv->lines, csv->rows_count) = loader->line;
     return AR_OK;
 }
 
@@ -103,10 +101,8 @@ static enum ar_status read_comment(struct loader *loader, char *text)
         *--end = '\0';
     }
     text[size] = size > 0 ? '\0' : text[size];
-    csv->directives = ar_arena_grow(loader->arena, csv->directives, csv->directives_count, 1,
-                                    sizeof *csv->directives);
-    csv->directives[csv->directives_count++] = (struct ar_csv_directive){
-        .key = size > 0 ? text : "", .value = value, .line = loader->line};
+    *AR_ARENA_ADD(loader->arena, csv->directives, csv->directives_count) =
+        (struct ar_csv_directive){size > 0 ? text : "", value, loader->line};
     return AR_OK;
 }
 

@@ -61,9 +61,7 @@ struct adviser {
 
 static void add_advice(struct adviser *adviser, const struct advice *advice)
 {
-    adviser->list =
-        ar_arena_grow(adviser->arena, adviser->list, adviser->count, 1, sizeof *adviser->list);
-    adviser->list[adviser->count++] = *advice;
+    *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = *advice;
 }
 
 /* Mean time between failures, which falls with the number of GPUs. */

@@ -309,9 +309,7 @@ static enum ar_status keep_value(const struct option_row *row, const char *text,
             return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
                                 row->name, REPEATED_MAX, REPEATED_MAX);
         }
-        values->texts =
-            ar_arena_grow(options->arena, values->texts, values->count, 1, sizeof *values->texts);
-        values->texts[values->count++] = text;
+        *AR_ARENA_ADD(options->arena, values->texts, values->count) = text;
         return AR_OK;
     }
     if (row->placeholder == NULL) {

@@ -26,9 +26,7 @@ void parameters_add(struct parameters *parameters, struct parameter parameter,
             return;
         }
     }
-    parameters->list =
-        ar_arena_grow(arena, parameters->list, parameters->count, 1, sizeof *parameters->list);
-    parameters->list[parameters->count++] = (struct parameter){
+    *AR_ARENA_ADD(arena, parameters->list, parameters->count) = (struct parameter){
         ar_arena_text(arena, parameter.parameter), ar_arena_text(arena, parameter.value),
         ar_arena_text(arena, parameter.source)};
 }

@@ -70,9 +70,7 @@ static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scrat
         struct kind_slot *slot = &scratch->slots[i & scratch->slots_mask];
         if (slot->stamp != scratch->stamp) {
             *slot = (struct kind_slot){scratch->stamp, exchange->kinds_count - first};
-            exchange->kinds = ar_arena_grow(arena, exchange->kinds, exchange->kinds_count, 1,
-                                            sizeof *exchange->kinds);
-            exchange->kinds[exchange->kinds_count++] = *kind;
+            *AR_ARENA_ADD(arena, exchange->kinds, exchange->kinds_count) = *kind;
             return slot->kind;
         }
         if (is_same_kind(&exchange->kinds[first + slot->kind], kind)) {

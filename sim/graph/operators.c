@@ -25,20 +25,16 @@ enum ar_status ar_operators_create(const char *where, uint64_t count, struct ar_
 
 uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *op)
 {
-    operators->list =
-        ar_arena_grow(operators->arena, operators->list, operators->count, 1, sizeof *op);
-    struct ar_operator *made = &operators->list[operators->count];
+    struct ar_operator *made = AR_ARENA_ADD(operators->arena, operators->list, operators->count);
     *made = *op;
     made->needs_first = operators->needs_count;
     made->needs_count = 0;
-    return operators->count++;
+    return operators->count - 1;
 }
 
 void ar_operators_need(struct ar_operators *operators, uint32_t other)
 {
-    operators->needs = ar_arena_grow(operators->arena, operators->needs, operators->needs_count, 1,
-                                     sizeof *operators->needs);
-    operators->needs[operators->needs_count++] = other;
+    *AR_ARENA_ADD(operators->arena, operators->needs, operators->needs_count) = other;
     operators->list[operators->count - 1].needs_count++;
 }
 

@@ -253,8 +253,7 @@ static void band_sets(const struct predicted_set *sets, size_t count,
             const struct ar_measured_row *row = &set->rows->measured->rows[k];
             if (is_left_out(set, kind, k) && counts_in_line(row, NULL)) {
                 struct ar_library_prediction *prediction = &set->left_out[kind]->predictions[k];
-                left = ar_arena_grow(&scratch, left, left_count, 1, sizeof *left);
-                left[left_count++] = (struct ar_left_out){
+                *AR_ARENA_ADD(&scratch, left, left_count) = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
                     .kind = 2 * kind + (kind == NEW_MACHINE
                                             ? (uint32_t)(kind_of(set, k) % AR_MACHINE_PLACES)

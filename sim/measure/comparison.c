@@ -57,15 +57,13 @@ AR_ORDER(compare_order, struct ar_compared, AR_SPELLS(operation), AR_SPELLS(call
 void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
                       const struct ar_library_prediction *prediction)
 {
-    size_t size = sizeof *sum->errors;
     if (!isfinite(prediction->time_s)) {
         return;
     }
-    sum->errors = ar_arena_grow(sum->arena, sum->errors, sum->count, 1, size);
-    sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
+    *AR_ARENA_ADD(sum->arena, sum->errors, sum->count) = fabs(prediction->time_s / measured_s - 1);
     if (isfinite(prediction->low_s)) {
-        sum->ratios = ar_arena_grow(sum->arena, sum->ratios, sum->banded, 1, size);
-        sum->ratios[sum->banded++] = prediction->high_s / prediction->low_s;
+        *AR_ARENA_ADD(sum->arena, sum->ratios, sum->banded) =
+            prediction->high_s / prediction->low_s;
         sum->covered += measured_s >= prediction->low_s && measured_s <= prediction->high_s;
     }
 }

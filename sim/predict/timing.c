@@ -124,11 +124,9 @@ struct work_known *timer_find_known(struct timer *timer, const struct ar_work *w
             return &known->works[i];
         }
     }
-    known->works =
-        ar_arena_grow(known->arena, known->works, known->works_count, 1, sizeof *known->works);
-    known->works[known->works_count] =
-        (struct work_known){.work = *work, .time_s = AR_GRAPH_UNTIMED};
-    return &known->works[known->works_count++];
+    struct work_known *made = AR_ARENA_ADD(known->arena, known->works, known->works_count);
+    *made = (struct work_known){.work = *work, .time_s = AR_GRAPH_UNTIMED};
+    return made;
 }
 
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,

@@ -49,9 +49,9 @@ struct async_share {
 
 static struct async_use *use_append(struct ar_arena *arena, struct async_uses *uses, uint32_t other)
 {
-    uses->list = ar_arena_grow(arena, uses->list, uses->count, 1, sizeof *uses->list);
-    uses->list[uses->count] = (struct async_use){.other = other};
-    return &uses->list[uses->count++];
+    struct async_use *use = AR_ARENA_ADD(arena, uses->list, uses->count);
+    *use = (struct async_use){.other = other};
+    return use;
 }
 
 /* Finds what each transfer takes of links, and its latencies and bytes: of its messages between the

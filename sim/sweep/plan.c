@@ -53,9 +53,7 @@ static void rows_choose(struct sweep *last, struct space_request *points, unsign
     /* Bubbles do not count where schedules are tried next: another one may wait less. */
     const struct best *best = rows_best(last, refined_max[round], round > 0, arena, &count);
     for (size_t i = 0; i < count; i++) {
-        points->refined = ar_arena_grow(arena, points->refined, points->refined_count, 1,
-                                        sizeof *points->refined);
-        points->refined[points->refined_count++] =
+        *AR_ARENA_ADD(arena, points->refined, points->refined_count) =
             layouts_refine(last->space, best[i].variant, round);
     }
 }

@@ -35,9 +35,7 @@ enum ar_status space_scenario(struct space *space, const struct point *point,
 enum ar_status point_append(struct space *space, struct points *points, const struct point *point,
                             struct ar_error *err)
 {
-    points->list =
-        ar_arena_grow(&space->variants.arena, points->list, points->count, 1, sizeof *points->list);
-    points->list[points->count++] = *point;
+    *AR_ARENA_ADD(&space->variants.arena, points->list, points->count) = *point;
     return points->count <= POINTS_MAX
                ? AR_OK
                : ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",

@@ -130,9 +130,7 @@ static struct row_list rows_find_bests(struct sweep *sweep, const struct row_lis
             }
         }
         if (at == 0) {
-            bests.rows =
-                ar_arena_grow(&sweep->arena, bests.rows, bests.count, 1, sizeof *bests.rows);
-            bests.rows[bests.count++] = *row;
+            *AR_ARENA_ADD(&sweep->arena, bests.rows, bests.count) = *row;
         } else if (row->time_s < bests.rows[at - 1].time_s) {
             bests.rows[at - 1] = *row;
         }

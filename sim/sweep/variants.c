@@ -30,8 +30,7 @@ bool key_is_list(enum ar_key key, const char *text)
 
 void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
 {
-    axis->values = ar_arena_grow(arena, axis->values, axis->count, 1, sizeof *axis->values);
-    axis->values[axis->count++] = value;
+    *AR_ARENA_ADD(arena, axis->values, axis->count) = value;
 }
 
 /* Adds a value; one that is there counts once. */

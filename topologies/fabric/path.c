@@ -258,9 +258,8 @@ const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t
 static struct ar_slow_link *add_changed(struct ar_cluster *cluster, const char *key,
                                         const struct ar_setting *setting)
 {
-    cluster->slow_links = ar_arena_grow(cluster->arena, cluster->slow_links,
-                                        cluster->slow_links_count, 1, sizeof *cluster->slow_links);
-    struct ar_slow_link *made = &cluster->slow_links[cluster->slow_links_count++];
+    struct ar_slow_link *made =
+        AR_ARENA_ADD(cluster->arena, cluster->slow_links, cluster->slow_links_count);
     *made = (struct ar_slow_link){{key, ar_arena_text(cluster->arena, setting->text),
                                    ar_arena_text(cluster->arena, setting->where)},
                                   UINT32_MAX};

@@ -211,16 +211,13 @@ static enum ar_status add_node(struct chakra_reader *reader, const Chakra__Node 
                             "%s: found more than %d nodes; expected fewer", reader->recorded->path,
                             AR_RECORDED_TASKS_MAX);
     }
-    reader->nodes = ar_arena_grow(reader->scratch, reader->nodes, reader->nodes_count, 1,
-                                  sizeof *reader->nodes);
-    struct node *node = &reader->nodes[reader->nodes_count];
+    struct node *node = AR_ARENA_ADD(reader->scratch, reader->nodes, reader->nodes_count);
     AR_TRY(read_node(reader, message, node));
     node->deps_first = reader->deps_count;
     AR_TRY(add_deps(reader, message->ctrl_deps, message->n_ctrl_deps));
     AR_TRY(add_deps(reader, message->data_deps, message->n_data_deps));
     node->deps_count = reader->deps_count - node->deps_first;
     reader->skipped_s += node->is_skipped ? node->time_s : 0;
-    reader->nodes_count++;
     return AR_OK;
 }
 

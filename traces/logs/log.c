@@ -147,13 +147,13 @@ struct ar_log *ar_logs_last(const struct ar_logs *logs)
 
 struct ar_log *ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line)
 {
-    logs->runs = ar_arena_grow(logs->arena, logs->runs, logs->runs_count, 1, sizeof *logs->runs);
-    logs->runs[logs->runs_count++] = (struct ar_log){.arena = logs->arena,
-                                                     .format = format,
-                                                     .path = logs->path,
-                                                     .first_line = line,
-                                                     .last_line = line};
-    return ar_logs_last(logs);
+    struct ar_log *run = AR_ARENA_ADD(logs->arena, logs->runs, logs->runs_count);
+    *run = (struct ar_log){.arena = logs->arena,
+                           .format = format,
+                           .path = logs->path,
+                           .first_line = line,
+                           .last_line = line};
+    return run;
 }
 
 struct ar_log_row ar_log_empty_row(uint64_t line)
@@ -179,8 +179,7 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
             run, row->line, err,
             "row without a time; expected an out-of-place or in-place time above zero");
     }
-    run->rows = ar_arena_grow(run->arena, run->rows, run->rows_count, 1, sizeof *run->rows);
-    run->rows[run->rows_count++] = *row;
+    *AR_ARENA_ADD(run->arena, run->rows, run->rows_count) = *row;
     run->last_line = row->line > run->last_line ? row->line : run->last_line;
     return AR_OK;
 }

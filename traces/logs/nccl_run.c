@@ -186,8 +186,8 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
                              number, AR_NCCL_RANKS_MAX);
     }
     while (number >= run->ranks_capacity) { /* those that are not listed are zero */
-        run->ranks = ar_arena_grow(log->arena, run->ranks, run->ranks_capacity, 1, sizeof *rank);
-        run->ranks[run->ranks_capacity++] = (struct ar_nccl_rank){.line = 0};
+        *AR_ARENA_ADD(log->arena, run->ranks, run->ranks_capacity) =
+            (struct ar_nccl_rank){.line = 0};
     }
     if (run->ranks[number].line != 0) {
         if (run->ranks[number].pid == rank->pid &&

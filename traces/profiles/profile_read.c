@@ -208,8 +208,7 @@ static void keep_cpu_op(const struct reader *reader, const char *name, yajl_val 
     } else {
         return;
     }
-    kineto->ops = ar_arena_grow(kineto->arena, kineto->ops, kineto->ops_count, 1, sizeof *op);
-    kineto->ops[kineto->ops_count++] = *op;
+    *AR_ARENA_ADD(kineto->arena, kineto->ops, kineto->ops_count) = *op;
 }
 
 /* Keeps an event that is complete, if it is of a category that is needed. */
@@ -248,19 +247,16 @@ static enum ar_status keep_event(struct reader *reader, const char *at, yajl_val
     if (is_cpu_op) {
         keep_cpu_op(reader, name, args, &op);
     } else if (is_kernel) {
-        kineto->kernels = ar_arena_grow(kineto->arena, kineto->kernels, kineto->kernels_count, 1,
-                                        sizeof *kineto->kernels);
-        kineto->kernels[kineto->kernels_count++] =
+        *AR_ARENA_ADD(kineto->arena, kineto->kernels, kineto->kernels_count) =
             (struct kineto_kernel){.start_s = op.start_s,
                                    .end_s = op.end_s,
                                    .correlation = correlation,
                                    .device = device >= 0 ? device : pid,
                                    .is_collective = begins_with(name, "nccl")};
     } else if (correlation >= 0) {
-        kineto->launches = ar_arena_grow(kineto->arena, kineto->launches, kineto->launches_count, 1,
-                                         sizeof *kineto->launches);
-        kineto->launches[kineto->launches_count++] = (struct kineto_launch){
-            .at_s = op.start_s, .thread = op.thread, .correlation = correlation};
+        *AR_ARENA_ADD(kineto->arena, kineto->launches, kineto->launches_count) =
+            (struct kineto_launch){
+                .at_s = op.start_s, .thread = op.thread, .correlation = correlation};
     }
     return AR_OK;
 }

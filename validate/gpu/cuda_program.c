@@ -32,8 +32,7 @@ struct channel {
 static void add_touch(struct channel *channel, uint32_t owner, struct touch touch)
 {
     struct touches *touches = &channel->touches[owner];
-    touches->items = ar_arena_grow(channel->arena, touches->items, touches->count, 1, sizeof touch);
-    touches->items[touches->count++] = touch;
+    *AR_ARENA_ADD(channel->arena, touches->items, touches->count) = touch;
 }
 
 /* Marks the operations that touched memory of a rank, or only those that wrote it. */
@@ -75,9 +74,7 @@ static void add_op(struct channel *channel, uint32_t rank, bool packs, uint32_t 
             op.from = from + at;
             op.count = is_last ? span.count : 0;
             op.sums = sums;
-            program->ops = ar_arena_grow(channel->arena, program->ops, program->ops_count, 1,
-                                         sizeof *program->ops);
-            program->ops[program->ops_count++] = op;
+            *AR_ARENA_ADD(channel->arena, program->ops, program->ops_count) = op;
             op.waits_count = 0;
         }
         if (!is_last && channel->needed[i] > *seen && !(i == rank && channel->has_one_block)) {

@@ -14,8 +14,7 @@ uint32_t ports_find(const struct ports *ports, struct port port)
 static void add_port(struct port port, struct ar_arena *arena, struct ports *ports)
 {
     if (ports_find(ports, port) == ports->count) {
-        ports->ports = ar_arena_grow(arena, ports->ports, ports->count, 1, sizeof port);
-        ports->ports[ports->count++] = port;
+        *AR_ARENA_ADD(arena, ports->ports, ports->count) = port;
     }
 }
 
