@@ -8,11 +8,11 @@
 
 TestSuite(timeline, .init = cli_enter, .fini = cli_leave);
 
-enum { DEPTH_MAX = 8, BUCKETS_MAX = 256, TRACKS_MAX = 256 };
+enum { BUCKETS_MAX = 256, TRACKS_MAX = 256 };
 
 /* A step, added up from its slices; times in whole nanoseconds. */
 struct tally {
-    size_t processes, tracks, slices;
+    size_t processes, tracks;
     int64_t iteration_ns; /* end of the last optimizer */
     int64_t forward_ns, backward_ns, optimizer_ns, wait_ns;
     size_t layers, buckets;
@@ -23,13 +23,9 @@ struct tally {
 
 /* One track while its slices are read. */
 struct track {
-    json_int_t process;
-    json_int_t thread;
-    size_t depth;
-    int64_t ends_ns[DEPTH_MAX];
-    int64_t last_ns;        /* begin of the last slice */
-    int64_t outer_begin_ns; /* of the last outermost slice */
-    int64_t filled_ns;      /* what lies in it fills it up to here */
+    json_int_t process, thread;
+    int64_t begin_ns, end_ns; /* of the last outer slice */
+    int64_t filled_ns;        /* what lies in it fills it up to here */
 };
 
 static const char *text_of(const json_t *event, const char *key)
@@ -56,77 +52,60 @@ static int64_t ns_of(const json_t *event, const char *key)
     return llround(ns);
 }
 
-/* Inner slices fill their outermost slice, if there are any. */
 static void expect_filled(const struct track *track)
 {
-    cr_expect(track->filled_ns == track->outer_begin_ns || track->filled_ns == track->ends_ns[0],
-              "a slice that ends at %ld ns is filled up to %ld ns", track->ends_ns[0],
+    cr_expect(track->filled_ns == track->begin_ns || track->filled_ns == track->end_ns,
+              "a slice that ends at %ld ns is filled up to %ld ns", track->end_ns,
               track->filled_ns);
 }
 
-/* Slices come in the order of their begins, the outer one first; a slice must end before or with
- * the one it began in. */
-static size_t push_slice(struct track *track, const json_t *event)
+/* Slices come in the order of their begins; those in an outer one, if there are any, fill it.
+ * Returns whether the slice is an inner one. */
+static bool push_slice(struct track *track, const json_t *event)
 {
-    int64_t begin_ns = ns_of(event, "ts");
-    int64_t end_ns = begin_ns + ns_of(event, "dur");
+    int64_t begin_ns = ns_of(event, "ts"), end_ns = begin_ns + ns_of(event, "dur");
     const char *name = text_of(event, "name");
+    bool is_inner = begin_ns < track->end_ns;
     cr_assert_gt(end_ns, begin_ns, "%s takes no time", name);
-    cr_assert_geq(begin_ns, track->last_ns, "%s is out of order", name);
-    while (track->depth > 0 && track->ends_ns[track->depth - 1] <= begin_ns) {
-        track->depth--;
-    }
-    cr_assert(track->depth == 0 || end_ns <= track->ends_ns[track->depth - 1],
-              "%s overlaps the end of what it began in", name);
-    cr_assert_lt(track->depth, (size_t)DEPTH_MAX);
-    if (track->depth == 0) {
+    if (is_inner) {
+        cr_assert_eq(begin_ns, track->filled_ns, "%s does not follow what was before", name);
+        cr_assert_leq(end_ns, track->end_ns, "%s overlaps the end of what it began in", name);
+    } else {
         expect_filled(track);
-        track->outer_begin_ns = track->filled_ns = begin_ns;
-    } else if (track->depth == 1) {
-        cr_expect_eq(begin_ns, track->filled_ns, "a gap before %ld ns", begin_ns);
-        track->filled_ns = end_ns;
+        track->begin_ns = begin_ns;
+        track->end_ns = end_ns;
     }
-    track->last_ns = begin_ns;
-    track->ends_ns[track->depth++] = end_ns;
-    return track->depth - 1;
+    track->filled_ns = is_inner ? end_ns : begin_ns;
+    return is_inner;
 }
 
-static void tally_compute(const json_t *event, size_t depth, struct tally *tally)
+static void tally_compute(const json_t *event, bool is_inner, struct tally *tally)
 {
     const char *name = text_of(event, "name");
-    int64_t dur_ns = ns_of(event, "dur");
-    if (depth == 1) {
-        tally->layers++;
-        return;
-    }
-    cr_assert_eq(depth, 0);
-    tally->forward_ns += strcmp(name, "forward") == 0 ? dur_ns : 0;
-    tally->backward_ns += strcmp(name, "backward") == 0 ? dur_ns : 0;
-    tally->wait_ns += strcmp(name, "wait") == 0 ? dur_ns : 0;
-    if (strcmp(name, "optimizer") == 0) {
-        int64_t end_ns = ns_of(event, "ts") + dur_ns;
-        tally->optimizer_ns += dur_ns;
-        tally->iteration_ns = end_ns > tally->iteration_ns ? end_ns : tally->iteration_ns;
+    int64_t dur_ns = ns_of(event, "dur"), end_ns = ns_of(event, "ts") + dur_ns;
+    bool is_optimizer = !is_inner && strcmp(name, "optimizer") == 0;
+    tally->layers += is_inner;
+    tally->forward_ns += !is_inner && strcmp(name, "forward") == 0 ? dur_ns : 0;
+    tally->backward_ns += !is_inner && strcmp(name, "backward") == 0 ? dur_ns : 0;
+    tally->wait_ns += !is_inner && strcmp(name, "wait") == 0 ? dur_ns : 0;
+    tally->optimizer_ns += is_optimizer ? dur_ns : 0;
+    if (is_optimizer && end_ns > tally->iteration_ns) {
+        tally->iteration_ns = end_ns;
     }
 }
 
-static void tally_stream(const json_t *event, size_t depth, struct tally *tally)
+static void tally_stream(const json_t *event, bool is_inner, struct tally *tally)
 {
     unsigned number;
-    if (depth == 1) {
+    if (is_inner) {
         return;
     }
     cr_assert_eq(sscanf(text_of(event, "name"), "bucket %u: ", &number), 1);
     cr_assert(number >= 1 && number <= BUCKETS_MAX);
-    size_t bucket = number - 1;
-    int64_t begin_ns = ns_of(event, "ts");
-    int64_t end_ns = begin_ns + ns_of(event, "dur");
-    if (tally->finish_ns[bucket] == 0 || begin_ns < tally->start_ns[bucket]) {
-        tally->start_ns[bucket] = begin_ns;
-    }
-    if (end_ns > tally->finish_ns[bucket]) {
-        tally->finish_ns[bucket] = end_ns;
-    }
+    int64_t *start_ns = &tally->start_ns[number - 1], *finish_ns = &tally->finish_ns[number - 1];
+    int64_t begin_ns = ns_of(event, "ts"), end_ns = begin_ns + ns_of(event, "dur");
+    *start_ns = *finish_ns == 0 || begin_ns < *start_ns ? begin_ns : *start_ns;
+    *finish_ns = end_ns > *finish_ns ? end_ns : *finish_ns;
     tally->buckets = number > tally->buckets ? number : tally->buckets;
     tally->payload_bytes += count_of(json_object_get(event, "args"), "channel_bytes");
 }
@@ -181,10 +160,9 @@ static struct tally read_timeline(const char *text)
             continue;
         }
         cr_assert_str_eq(text_of(event, "ph"), "X");
-        size_t depth = push_slice(find_track(tracks, tally.tracks, event), event);
+        bool is_inner = push_slice(find_track(tracks, tally.tracks, event), event);
         bool is_compute = strcmp(text_of(event, "cat"), "compute") == 0;
-        (is_compute ? tally_compute : tally_stream)(event, depth, &tally);
-        tally.slices++;
+        (is_compute ? tally_compute : tally_stream)(event, is_inner, &tally);
     }
     for (size_t i = 0; i < tally.tracks; i++) {
         expect_filled(&tracks[i]);
