@@ -53,9 +53,8 @@ Test(actors, a_message_takes_its_bytes_over_the_narrowest_link_and_the_latency_o
         ar_cluster_path(cluster, 0, to, &path);
         for (int i = 0; i < PINGS; i++) {
             double expected_s = i * 1e-3 + 1e6 / path.bandwidth_Bps + path.latency_s;
-            cr_expect(support_near(own.arrived_s[i], expected_s, 1e-9), "%g, expected %g",
-                      own.arrived_s[i], expected_s);
-            cr_expect(support_near(own.sent_s[i], expected_s, 1e-9));
+            SUPPORT_NEAR(own.arrived_s[i], expected_s, 1e-9);
+            SUPPORT_NEAR(own.sent_s[i], expected_s, 1e-9);
         }
         cr_expect_eq(actors.messages_count, PINGS);
         cr_expect_eq(actors.end_s, own.arrived_s[PINGS - 1]);
@@ -87,7 +86,7 @@ Test(actors, messages_at_once_share_their_links_and_need_nobody_who_waits_for_th
     TEST_OK(run(&actors, 0, 5, &why));
     struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
     ar_cluster_path(cluster, 0, 5, &path);
-    cr_expect(support_near(arrived_s[0], 2e6 / path.bandwidth_Bps + path.latency_s, 1e-9));
+    SUPPORT_NEAR(arrived_s[0], 2e6 / path.bandwidth_Bps + path.latency_s, 1e-9);
     cr_expect_eq(arrived_s[1], 1);
     TEST_OK(run(&actors, 3, 3, &why));
     cr_expect_lt(arrived_s[0], 1e-6, "to the same GPU");

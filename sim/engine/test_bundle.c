@@ -46,20 +46,17 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
     struct ar_arena arena = {NULL};
     struct recurrence arrays;
     struct recurrence moves;
-    char what[80];
     TEST_OK(ar_flows_create(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         bundles_make(&arena, flows, &trial, channel, &arrays);
         bundles_make(&arena, flows, &trial, channel, &moves);
-        snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u", collective->algorithm->name,
-                 collective->shape.x, collective->shape.y, collective->window, channel);
-        cr_expect_eq(regular_phases(&arrays), ring_phases(&arrays), "%s", what);
+        cr_expect_eq(regular_phases(&arrays), ring_phases(&arrays), "%s", support_name(collective));
         for (uint32_t i = 0; i < moves.flows->phases_count * collective->channels; i++) {
             moves.bundles[i].is_regular = false;
         }
         recurrence_run_lane(&arrays, channel, elements);
         recurrence_run_lane(&moves, channel, elements);
-        test_expect_same_states(&arrays, &moves, 0, what);
+        test_expect_same_states(&arrays, &moves, 0, support_name(collective));
         ar_arena_end(&arena);
     }
     ar_flows_destroy(flows);

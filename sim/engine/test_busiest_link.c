@@ -15,19 +15,16 @@ static void expect_slower(const struct ar_collective *collective, const struct a
         calls[i] = (struct ar_call){.elements = elements[i]};
         double time_s = trials_time(collective, engine, elements[i]);
         double least_s = support_busiest_s(collective, &elements[i], 1);
-        cr_expect_geq(time_s, least_s * (1 - 1e-9),
-                      "%s: %s %ux%u, %u channels, %lu elements: %.9g s, the busiest link %.9g s",
-                      engine->name, collective->algorithm->name, collective->shape.x,
-                      collective->shape.y, collective->channels, (unsigned long)elements[i], time_s,
+        cr_expect_geq(time_s, least_s * (1 - 1e-9), "%s: %s, %lu elements: %.9g s, not %.9g s",
+                      engine->name, support_name(collective), (unsigned long)elements[i], time_s,
                       least_s);
     }
     trials_prepare(collective, calls, 3, &test);
     trials_scatter(spread_s, &test);
     TEST_OK(ar_trial_run(&test.trial, engine, &why));
     cr_expect_geq(test.times[2].finish_s - test.times[0].start_s,
-                  support_busiest_s(collective, elements, 3) * (1 - 1e-9),
-                  "%s: %s %ux%u, %u channels", engine->name, collective->algorithm->name,
-                  collective->shape.x, collective->shape.y, collective->channels);
+                  support_busiest_s(collective, elements, 3) * (1 - 1e-9), "%s: %s", engine->name,
+                  support_name(collective));
 }
 
 static void expect_slower_on(const char *machine, const struct ar_engine *engine)

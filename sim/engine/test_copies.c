@@ -29,12 +29,10 @@ static void expect_copies(const struct ar_collective *collective, const struct a
         const struct ar_call job = {.ready_s = start_s, .elements = calls[i].elements};
         trials_run(collective, engine, &job, 1, &plain);
         double time_s = plain.times[0].finish_s - plain.times[0].start_s;
-        cr_expect(support_near(test.times[i].start_s, start_s, 1e-9), "%s: job %u at %.9g s",
-                  engine->name, i, test.times[i].start_s);
-        cr_expect(support_near(test.times[i].finish_s, start_s + calls[i].copy_s + time_s, 1e-9),
-                  "%s: job %u takes %.9g s", engine->name, i,
-                  test.times[i].finish_s - test.times[i].start_s);
-        free_s = test.times[i].finish_s;
+        const struct ar_call_time *time = &test.times[i];
+        SUPPORT_NEAR(time->start_s, start_s, 1e-9, "%s: job %u", engine->name, i);
+        SUPPORT_NEAR(time->finish_s, start_s + calls[i].copy_s + time_s, 1e-9, "%u", i);
+        free_s = time->finish_s;
     }
 }
 
@@ -43,8 +41,8 @@ Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 8, 1);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         expect_copies(&ring, engine);
         cr_expect(test.trial.exact, "%s", engine->name);
     }
@@ -70,8 +68,8 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
     TEST_OK(ar_trial_run(&test.trial, &ar_engine_library, &why));
     for (uint32_t i = 0; i < JOBS; i++) {
         double plain_s = plain.times[i].finish_s - plain.times[i].start_s;
-        double time_s = test.times[i].finish_s - test.times[i].start_s;
-        cr_expect_float_eq(time_s, plain_s + calls[i].copy_s, 1e-12, "job %u", i);
+        cr_expect_float_eq(test.times[i].finish_s - test.times[i].start_s,
+                           plain_s + calls[i].copy_s, 1e-12, "job %u", i);
     }
 }
 

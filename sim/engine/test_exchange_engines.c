@@ -34,15 +34,12 @@ Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         size_t first = i * (AR_TEST_STRIDE - 1) % 5; /* under sanitizers one number, in turn */
         for (size_t j = first; j < sizeof ranks / sizeof ranks[0]; j += AR_TEST_STRIDE) {
-            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 4);
-            struct ar_error err;
+            struct ar_collective collective;
             bool goes_at_once;
-            if (!has_exchanges(ar_algorithms[i], &shape, &goes_at_once) ||
-                ar_algorithm_check_shape(ar_algorithms[i], &shape, &err) != AR_OK) {
+            if (!support_default(flat, ar_algorithms[i], ranks[j], 4, &collective) ||
+                !has_exchanges(ar_algorithms[i], &collective.shape, &goes_at_once)) {
                 continue;
             }
-            struct ar_collective collective =
-                support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
             trials_compare(&collective, calls, CALLS, 0, 1e-6);
             double time_s = trials_time(&collective, &ar_engine_recurrence, calls[0].elements);
             cr_expect_geq(support_closed(&collective, calls[0].elements).time_s,

@@ -33,8 +33,7 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
     struct ar_closed_time closed[2];
     ar_closed_evaluate(fast, elements, &closed[0]);
     ar_closed_evaluate(plain, elements, &closed[1]);
-    cr_expect(support_near(closed[0].time_s, closed[1].time_s, 1e-12), "%s: %.17g, plain %.17g",
-              name, closed[0].time_s, closed[1].time_s);
+    SUPPORT_NEAR(closed[0].time_s, closed[1].time_s, 1e-12, "%s", name);
     cr_expect_str_eq(closed[0].why, closed[1].why, "%s", name);
     for (uint32_t i = 0; i < fast->phases_count; i++) {
         const struct ar_exchange *own = fast->patterns[i].exchange;
@@ -46,11 +45,9 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
         const double *rank_start_s = i == 0 ? NULL : starts_s;
         double fast_s = run_on(fast, elements, rank_start_s, finish_s[0]);
         double plain_s = run_on(plain, elements, rank_start_s, finish_s[1]);
-        cr_expect(support_near(fast_s, plain_s, 1e-12), "%s: %.17g, plain %.17g", name, fast_s,
-                  plain_s);
+        SUPPORT_NEAR(fast_s, plain_s, 1e-12, "%s", name);
         for (uint32_t rank = 0; rank < ar_collective_ranks(&fast->collective); rank++) {
-            cr_expect(support_near(finish_s[0][rank], finish_s[1][rank], 1e-12), "%s: rank %u",
-                      name, rank);
+            SUPPORT_NEAR(finish_s[0][rank], finish_s[1][rank], 1e-12, "%s: rank %u", name, rank);
         }
     }
 }
@@ -147,8 +144,7 @@ Test(fast, ranks_of_a_tree_that_are_followed_as_a_class_have_the_rates_of_each)
                         double rate_Bps = rates_Bps[part * own->hops_count + first + hop];
                         double expected =
                             expected_Bps[part * all->hops_count + all->lane_hops[lane] + hop];
-                        cr_assert(support_near(rate_Bps, expected, 1e-10), "hop %u: %.17g, %.17g",
-                                  hop, rate_Bps, expected);
+                        SUPPORT_NEAR(rate_Bps, expected, 1e-10, "hop %u", hop);
                     }
                 }
             }

@@ -44,9 +44,7 @@ Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
     double bricks_s = 2.0 * (double)elements * 2 * 7 / 8 / (6 * 24.24e9);
     double reduction_s = (double)elements * 2 * 7 / 8 / 6 * 3.846e-12;
     double expected_s = 8.4e-6 + 14 * 3.4e-6 + bricks_s + reduction_s;
-    double simulated_s = trials_simulate(&ring, elements);
-    cr_expect(support_near(simulated_s, expected_s, 1e-3), "simulated %.9g s, expected %.9g s",
-              simulated_s, expected_s);
+    SUPPORT_NEAR(trials_simulate(&ring, elements), expected_s, 1e-3);
 }
 
 /* Rings are equal. In grids and groups ranks drift apart at the border of the nodes, and phases of
@@ -86,14 +84,11 @@ Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
             const struct ar_call job = {.elements = 1000003};
             struct test_trial test;
             trials_run(&cases[c], &ar_engine_recurrence, &job, 1, &test);
-            double time_s = test.times[0].finish_s - test.times[0].start_s;
             double simulated_s = trials_simulate(&cases[c], job.elements);
             exact += test.trial.exact;
             double tolerance = c < 2 ? 0.08 : 0.12; /* exchanges on uneven routes */
-            cr_expect(support_near(time_s, simulated_s, test.trial.exact ? 1e-6 : tolerance),
-                      "machine %zu, %s %ux%u: %.9g s, simulated %.9g s", m,
-                      cases[c].algorithm->name, cases[c].shape.x, cases[c].shape.y, time_s,
-                      simulated_s);
+            SUPPORT_NEAR(test.times[0].finish_s - test.times[0].start_s, simulated_s,
+                         test.trial.exact ? 1e-6 : tolerance, "%s", support_name(&cases[c]));
         }
     }
     cr_expect(exact >= TEST_MACHINES_COUNT / AR_TEST_STRIDE, "%u", exact);

@@ -31,19 +31,12 @@ static void expect_equal(const struct ar_collective *collective)
     trials_run_both(collective, calls, COUNTS, 0, tests);
     for (uint32_t i = 0; i < COUNTS; i++) {
         double simulated_s = tests[0].times[i].finish_s - tests[0].times[i].start_s;
-        double time_s = tests[1].times[i].finish_s - tests[1].times[i].start_s;
         struct ar_closed_time closed = support_closed(collective, calls[i].elements);
         double near = tolerance(collective, calls[i].elements);
-        cr_expect(support_near(time_s, simulated_s, near),
-                  "%s %s %ux%u, window %u, %lu elements: %.9g s, simulated %.9g s",
-                  collective->operation->name, collective->algorithm->name, collective->shape.x,
-                  collective->shape.y, collective->window, (unsigned long)calls[i].elements, time_s,
-                  simulated_s);
-        cr_expect(!closed.exact || support_near(closed.time_s, simulated_s, near),
-                  "%s %s %ux%u, window %u, %lu elements: closed %.9g s, simulated %.9g s",
-                  collective->operation->name, collective->algorithm->name, collective->shape.x,
-                  collective->shape.y, collective->window, (unsigned long)calls[i].elements,
-                  closed.time_s, simulated_s);
+        SUPPORT_NEAR(tests[1].times[i].finish_s - tests[1].times[i].start_s, simulated_s, near,
+                     "%s, call %u", support_name(collective), i);
+        SUPPORT_NEAR(closed.exact ? closed.time_s : simulated_s, simulated_s, near, "%s, call %u",
+                     support_name(collective), i);
     }
 }
 
@@ -55,20 +48,17 @@ Test(message_costs, are_the_same_for_every_engine_and_algorithm)
                                 "gpu.reduce_cost=4ps/B " COSTS);
     for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
-            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 1);
+            struct ar_collective collective;
             struct ar_phase phases[AR_PHASES_MAX];
-            struct ar_error err;
-            if (ar_algorithm_check_shape(ar_algorithms[i], &shape, &err) != AR_OK) {
+            if (!support_default(flat, ar_algorithms[i], ranks[j], 1, &collective)) {
                 continue;
             }
-            struct ar_collective collective =
-                support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
-            uint32_t phases_count = ar_algorithm_phases(ar_algorithms[i], &shape, phases);
+            uint32_t phases_count =
+                ar_algorithm_phases(ar_algorithms[i], &collective.shape, phases);
             bool has_tree = false; /* in which children share a port */
             for (uint32_t k = 0; k < phases_count; k++) {
                 has_tree |= phases[k].kind == AR_PHASE_TREE && phases[k].steps > 0;
             }
-            collective.channels = 1;
             for (collective.window = 1; !has_tree && collective.window <= 8;
                  collective.window += 7) {
                 expect_equal(&collective);
@@ -86,8 +76,7 @@ Test(message_costs, of_all_channels_add_up_at_an_hca)
     ring.channels = 8;
     double time_s = trials_time(&ring, &ar_engine_recurrence, 1024);
     ring.cluster = support_cluster("flat", NULL);
-    cr_expect(
-        support_near(time_s - trials_time(&ring, &ar_engine_recurrence, 1024), 2 * 16e-6, 1e-6));
+    SUPPORT_NEAR(time_s - trials_time(&ring, &ar_engine_recurrence, 1024), 2 * 16e-6, 1e-6);
 }
 
 /* A fit changes the gap, and keeps the flows that it has. */
@@ -113,8 +102,8 @@ Test(message_costs, do_not_grow_with_the_bandwidth_of_an_hca)
 {
 #define ONE_CABLE "rack.nodes=2 rack.uplinks=1 rack.uplink_bandwidth=9GB/s net.message_gap=2us "
     struct ar_collective direct = support_on("flat", "direct", 8, 1);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         direct.cluster = support_cluster("flat", ONE_CABLE "hca.bandwidth=12GB/s");
         double slow_s = trials_time(&direct, engine, 8 * 256);
         direct.cluster = support_cluster("flat", ONE_CABLE "hca.bandwidth=99GB/s");

@@ -49,15 +49,11 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
     struct recurrence jumps;
     struct recurrence walks;
     uint32_t rings_jumped = 0;
-    char what[120];
     TEST_OK(ar_flows_create(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         ring_run_lane(&arena, flows, &trial, channel, starts, 0, elements, &jumps);
         ring_run_lane(&arena, flows, &trial, channel, starts, INFINITY, elements, &walks);
-        snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u, %.0f elements, starts %d",
-                 collective->algorithm->name, collective->shape.x, collective->shape.y,
-                 collective->window, channel, (double)elements, (int)starts);
-        test_expect_same_states(&jumps, &walks, 1e-12, what);
+        test_expect_same_states(&jumps, &walks, 1e-12, support_name(collective));
         rings_jumped += jumps.rings_jumped;
         ar_arena_end(&arena);
     }

@@ -18,12 +18,11 @@ static uint64_t compare(const char *cluster, uint32_t channels, uint32_t window)
     all.trial.simulates_all = true;
     TEST_OK(ar_trial_run(&all.trial, &ar_engine_simgrid, &why));
     trials_run(&ring, &ar_engine_simgrid, &call, 1, &some);
-    cr_expect(support_near(some.times[0].finish_s, all.times[0].finish_s, 1e-6),
-              "%s, window %u: %.12g s, all steps %.12g s", cluster, window, some.times[0].finish_s,
-              all.times[0].finish_s);
+    SUPPORT_NEAR(some.times[0].finish_s, all.times[0].finish_s, 1e-6, "%s, window %u", cluster,
+                 window);
     for (uint32_t i = 0; i < GPUS;
          i++) { /* ends are swapped; messages have 9,983 elements or one more */
-        cr_expect(support_near(some.rank_finish_s[i], all.rank_finish_s[i], 1e-4), "rank %u", i);
+        SUPPORT_NEAR(some.rank_finish_s[i], all.rank_finish_s[i], 1e-4, "rank %u", i);
     }
     cr_expect_eq(all.trial.steps_left_out, 0);
     return some.trial.steps_left_out;

@@ -24,11 +24,9 @@ Test(slow_links, a_ring_takes_the_time_of_its_slow_link)
         cluster_with_links("flat", "hca.bandwidth=10GB/s net.latency=10us", "node-3.hca-0.out:4");
     struct ar_collective ring = support_collective(cluster, "ring", 8, 1);
     double expected_s = 14 * (LARGE / 8 * 4.0) / (10e9 / 4) + 10e-6;
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
-        double time_s = trials_time(&ring, engine, LARGE);
-        cr_expect(support_near(time_s, expected_s, 1e-6), "%s: %.9g s, expected %.9g s",
-                  engine->name, time_s, expected_s);
+    TRIALS_EACH(engine)
+    {
+        SUPPORT_NEAR(trials_time(&ring, engine, LARGE), expected_s, 1e-6, "%s", engine->name);
     }
 }
 
@@ -55,5 +53,5 @@ Test(slow_links, the_closed_form_names_the_slow_link)
     char name[64];
     ar_cluster_link_name(cluster, time.phases[0].slowest_link, name, sizeof name);
     cr_expect_str_eq(name, "node-2.hca-1.out");
-    cr_expect(support_near(time.phases[0].slowest_Bps, 10.227e9 / 4, 1e-12));
+    SUPPORT_NEAR(time.phases[0].slowest_Bps, 10.227e9 / 4, 1e-12);
 }

@@ -121,8 +121,8 @@ static void expect_equal_marks(const struct ar_collective *collective, double re
             if (mark > AR_MARK_PHASES + phases_count && mark < AR_MARK_DONE) {
                 continue;
             }
-            cr_expect(support_near(b[mark], a[mark], relative), "%s: mark %u: %.9g s, not %.9g s",
-                      collective->algorithm->name, mark, b[mark], a[mark]);
+            SUPPORT_NEAR(b[mark], a[mark], relative, "%s: mark %u", collective->algorithm->name,
+                         mark);
         }
         cr_expect(a[AR_MARK_START] <= a[AR_MARK_PHASES]);
         cr_expect(a[AR_MARK_DONE] >= a[AR_MARK_PHASES + phases_count]);

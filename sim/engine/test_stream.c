@@ -15,19 +15,19 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
                                            {.ready_s = 1.0, .elements = 400},
                                            {.ready_s = 1.0, .elements = 400}};
     struct ar_collective ring = support_on("flat", "ring", 8, 1);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         trials_run(&ring, engine, calls, 4, &test);
         const struct ar_call_time *times = test.times;
         double small_s = trials_time(&ring, engine, 400);
         cr_expect_eq(times[0].start_s, 1e-3);
         cr_expect_gt(times[0].finish_s, calls[1].ready_s);
-        cr_expect(support_near(times[1].start_s, times[0].finish_s, 1e-9));
+        SUPPORT_NEAR(times[1].start_s, times[0].finish_s, 1e-9);
         cr_expect_eq(times[2].start_s, 1.0, "idle until the job is ready");
-        cr_expect(support_near(times[3].start_s, times[2].finish_s, 1e-9));
+        SUPPORT_NEAR(times[3].start_s, times[2].finish_s, 1e-9);
         for (int job = 1; job < 4; job++) {
-            cr_expect(support_near(times[job].finish_s - times[job].start_s, small_s, 1e-6),
-                      "%s: job %d", engine->name, job);
+            SUPPORT_NEAR(times[job].finish_s - times[job].start_s, small_s, 1e-6, "%s: job %d",
+                         engine->name, job);
         }
     }
 }
@@ -56,10 +56,8 @@ Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
         double second_s = first_free_s(&ring, calls, 1);
         double third_s = first_free_s(&ring, calls, 2);
         trials_run(&ring, &ar_engine_simgrid, calls, 3, &test);
-        cr_expect(support_near(test.times[1].start_s, second_s, 1e-9), "%.9g s, not %.9g s",
-                  test.times[1].start_s, second_s);
-        cr_expect(support_near(test.times[2].start_s, third_s, 1e-9), "%.9g s, not %.9g s",
-                  test.times[2].start_s, third_s);
+        SUPPORT_NEAR(test.times[1].start_s, second_s, 1e-9);
+        SUPPORT_NEAR(test.times[2].start_s, third_s, 1e-9);
         cr_expect_lt(test.times[1].start_s, test.times[0].finish_s, "others are still busy");
         cr_expect_gt(test.times[2].finish_s, test.times[1].finish_s);
     }
@@ -84,8 +82,8 @@ static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
 Test(stream, a_job_finishes_with_its_last_rank)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         for (uint32_t channels = 1; channels <= 2; channels++) {
             struct ar_collective collective = support_collective(abci, "ring", 14, 1);
             collective.channels = channels;
@@ -102,30 +100,14 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
     static const struct ar_call calls[] = {{.ready_s = 0, .elements = 4096},
                                            {.ready_s = 0, .elements = 4096}};
     struct ar_collective torus = support_on("abci-v100", "torus2d", 4, 3);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         static struct test_trial without;
         trials_run(&torus, engine, calls, 2, &test);
         trials_prepare(&torus, calls, 2, &without);
         without.trial.rank_finish_s = NULL;
         TEST_OK(ar_trial_run(&without.trial, engine, &why));
         cr_expect_eq(memcmp(test.times, without.times, sizeof test.times), 0);
-    }
-}
-
-Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
-{
-    static const struct ar_call calls[] = {{.ready_s = 0.5, .elements = 1000},
-                                           {.ready_s = 0.75, .elements = 1000}};
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
-        struct ar_collective one = support_collective(abci, "torus2d", 1, 1);
-        trials_run(&one, engine, calls, 2, &test);
-        cr_expect(test.times[0].start_s == 0.5 && test.times[0].finish_s == 0.5);
-        cr_expect(test.times[1].start_s == 0.75 && test.times[1].finish_s == 0.75);
-        cr_expect_eq(test.rank_finish_s[0], 0.75);
-        cr_expect_eq(test.trial.messages_count, 0);
     }
 }
 
@@ -154,9 +136,9 @@ Test(engines, estimates_of_time_are_those_that_were_measured)
     double simulated_s = ar_engine_cost_s(&ar_engine_simgrid, 160, 2, 1, 1e6, false);
     double larger_s = ar_engine_cost_s(&ar_engine_simgrid, 2560, 2, 1, 1e6, false);
     double computed_s = ar_engine_cost_s(&ar_engine_recurrence, 1024, 2, 1, 1e6, true);
-    cr_expect(support_near(simulated_s, 25e-3 + 3.6 + 320 * 30e-6, 1e-9), "%g s", simulated_s);
-    cr_expect(support_near(larger_s, 25e-3 + 4 * 3.6 + 5120 * 30e-6, 1e-9), "%g s", larger_s);
-    cr_expect(support_near(computed_s, 50e-6 + 1.1e-3 + 2048 * 100e-9, 1e-9), "%g s", computed_s);
+    SUPPORT_NEAR(simulated_s, 25e-3 + 3.6 + 320 * 30e-6, 1e-9);
+    SUPPORT_NEAR(larger_s, 25e-3 + 4 * 3.6 + 5120 * 30e-6, 1e-9);
+    SUPPORT_NEAR(computed_s, 50e-6 + 1.1e-3 + 2048 * 100e-9, 1e-9);
     double steady_s = ar_engine_cost_s(&ar_engine_recurrence, 1024, 2, 1, 1e8, true);
     double jittery_s = ar_engine_cost_s(&ar_engine_recurrence, 1024, 2, 1, 1e8, false);
     cr_expect(steady_s < 4e-3 && jittery_s > 0.1, "%g s, %g s", steady_s, jittery_s);

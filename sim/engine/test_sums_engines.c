@@ -59,9 +59,8 @@ Test(sums_engines, a_node_sums_at_the_rate_of_its_ports)
     double port_s = (double)elements * sums.element_bytes / 100e9;
     double expected_s = 2 * 3e-6 + port_s * (2 + 7 * 1.25) / 8;
     double simulated_s = trials_agree(&sums, elements, 1e-3);
-    cr_expect(support_near(simulated_s, expected_s, 1e-3), "%.9g s, expected %.9g s", simulated_s,
-              expected_s);
-    cr_expect(support_near(support_closed(&sums, elements).time_s, simulated_s, 1e-3));
+    SUPPORT_NEAR(simulated_s, expected_s, 1e-3);
+    SUPPORT_NEAR(support_closed(&sums, elements).time_s, simulated_s, 1e-3);
 }
 
 /* Shards of the nodes' sums go to the network by all HCAs: n/4 up and n/4 down each. */
@@ -120,7 +119,6 @@ Test(sums_engines, alike_lines_that_share_links_are_exact)
         struct ar_closed_time closed = support_closed(&all[i], 96 * 25600);
         double simulated_s = trials_agree(&all[i], 96 * 25600, 1e-6);
         cr_expect(closed.exact, "%zu: %s", i, closed.why);
-        cr_expect(support_near(closed.time_s, simulated_s, 1e-6), "%zu: %.9g s, simulated %.9g s",
-                  i, closed.time_s, simulated_s);
+        SUPPORT_NEAR(closed.time_s, simulated_s, 1e-6, "%zu", i);
     }
 }

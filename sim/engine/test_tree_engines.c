@@ -66,12 +66,11 @@ Test(tree_engines, agree_when_all_ranks_start_at_once)
     struct ar_cluster *flat = support_cluster("flat", "hca.bandwidth=1e9GB/s");
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
-            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 1);
+            struct ar_collective tree;
             struct ar_phase phases[AR_PHASES_MAX];
-            ar_algorithm_phases(ar_algorithms[i], &shape, phases);
-            if (phases[0].kind == AR_PHASE_TREE) {
-                struct ar_collective tree =
-                    support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
+            bool can_run = support_default(flat, ar_algorithms[i], ranks[j], 1, &tree);
+            ar_algorithm_phases(ar_algorithms[i], &tree.shape, phases);
+            if (can_run && phases[0].kind == AR_PHASE_TREE) {
                 trials_agree(&tree, 1024, 1e-6);
             }
         }
@@ -131,8 +130,8 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
 static void expect_near(const struct ar_collective *tree, uint64_t elements, double min, double max)
 {
     double simulated_s = trials_simulate(tree, elements);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         double off = trials_time(tree, engine, elements) / simulated_s - 1;
         cr_expect(off > min && off < max, "%s, %u nodes, %lu elements: off by %g", engine->name,
                   tree->shape.y, (unsigned long)elements, off);
@@ -170,11 +169,10 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
         struct ar_collective tree = support_collective(abci, "tree", 4, 1u << logarithm);
         double expected_s = 8.4e-6 + 2 * (3 * 3.4e-6 + logarithm * 9.6e-6);
         tree.channels = 4;
-        for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-             engine = trials_next(engine)) {
-            double time_s = trials_time(&tree, engine, 32);
-            cr_expect(support_near(time_s, expected_s, 1e-3), "%s, %u nodes: %.9g s, by hand %.9g",
-                      engine->name, 1u << logarithm, time_s, expected_s);
+        TRIALS_EACH(engine)
+        {
+            SUPPORT_NEAR(trials_time(&tree, engine, 32), expected_s, 1e-3, "%s, %u nodes",
+                         engine->name, 1u << logarithm);
         }
     }
 }
@@ -183,8 +181,8 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
 Test(tree_engines, do_not_slow_down_with_the_window)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
-         engine = trials_next(engine)) {
+    TRIALS_EACH(engine)
+    {
         for (uint64_t elements = 250; elements < 30000000; elements *= 40) {
             struct ar_collective tree = support_collective(abci, "tree", 4, 17);
             tree.channels = 4;

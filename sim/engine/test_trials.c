@@ -2,7 +2,6 @@
 #include "test_outcome.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 void trials_prepare(const struct ar_collective *collective, const struct ar_call *calls,
@@ -55,23 +54,15 @@ bool trials_compare(const struct ar_collective *collective, const struct ar_call
                     uint32_t calls_count, double spread_s, double tolerance)
 {
     static struct test_trial tests[2];
-    char what[200];
     trials_run_both(collective, calls, calls_count, spread_s, tests);
-    snprintf(what, sizeof what, "%s %s %ux%u, %u channels, window %u, spread %g",
-             collective->operation->name, collective->algorithm->name, collective->shape.x,
-             collective->shape.y, collective->channels, collective->window, spread_s);
     for (uint32_t i = 0; i < calls_count; i++) {
         double since_s = tolerance < 1e-3 ? 0 : calls[i].ready_s; /* estimates: the call alone */
-        double simulated_s = tests[0].times[i].finish_s - since_s;
-        double time_s = tests[1].times[i].finish_s - since_s;
-        cr_expect(support_near(time_s, simulated_s, tolerance),
-                  "%s, %lu elements: %.9g s, simulated %.9g s", what,
-                  (unsigned long)calls[i].elements, time_s, simulated_s);
+        SUPPORT_NEAR(tests[1].times[i].finish_s - since_s, tests[0].times[i].finish_s - since_s,
+                     tolerance, "%s, spread %g, call %u", support_name(collective), spread_s, i);
     }
     for (uint32_t i = 0; i < ar_collective_ranks(collective); i++) {
-        cr_expect(support_near(tests[1].rank_finish_s[i], tests[0].rank_finish_s[i], tolerance),
-                  "%s, rank %u: %.9g s, simulated %.9g s", what, i, tests[1].rank_finish_s[i],
-                  tests[0].rank_finish_s[i]);
+        SUPPORT_NEAR(tests[1].rank_finish_s[i], tests[0].rank_finish_s[i], tolerance, "%s, rank %u",
+                     support_name(collective), i);
     }
     return tests[1].trial.exact;
 }
@@ -105,11 +96,7 @@ double trials_simulate(const struct ar_collective *collective, uint64_t elements
 double trials_agree(const struct ar_collective *collective, uint64_t elements, double tolerance)
 {
     double simulated_s = trials_simulate(collective, elements);
-    double time_s = trials_time(collective, &ar_engine_recurrence, elements);
-    cr_expect(support_near(time_s, simulated_s, tolerance),
-              "%s by %s on %s, %ux%u, %u channels, %lu elements: %.9g s, simulated %.9g s",
-              collective->operation->name, collective->algorithm->name,
-              ar_cluster_facts(collective->cluster)->name, collective->shape.x, collective->shape.y,
-              collective->channels, (unsigned long)elements, time_s, simulated_s);
+    SUPPORT_NEAR(trials_time(collective, &ar_engine_recurrence, elements), simulated_s, tolerance,
+                 "%s, %lu elements", support_name(collective), (unsigned long)elements);
     return simulated_s;
 }

@@ -43,6 +43,9 @@ bool trials_compare(const struct ar_collective *collective, const struct ar_call
 
 /** The engine after `engine` (NULL: the first one) that follows messages; NULL: there is none. */
 const struct ar_engine *trials_next(const struct ar_engine *engine);
+#define TRIALS_EACH(engine)                                                                        \
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;                       \
+         engine = trials_next(engine))
 
 /** Time of one collective that starts at 0. */
 double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,

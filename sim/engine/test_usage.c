@@ -28,15 +28,12 @@ static void expect_sent_bytes(const struct ar_collective *collective, const char
     test.trial.usage = usage_for(collective->cluster, ranks);
     TEST_OK(ar_trial_run(&test.trial, &ar_engine_simgrid, &why));
     for (uint32_t link = 0; link < ar_cluster_links_count(collective->cluster); link++) {
-        cr_expect(
-            support_near(ar_usage_total(test.trial.usage, link), (double)loads[link].bytes, 1e-5),
-            "%s, link %u: %.9g bytes, sent %lu", what, link, ar_usage_total(test.trial.usage, link),
-            loads[link].bytes);
+        SUPPORT_NEAR(ar_usage_total(test.trial.usage, link), (double)loads[link].bytes, 1e-5,
+                     "%s, link %u", what, link);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         double busy_s = ar_usage_total(test.trial.usage, test.trial.usage->links_count + rank);
-        cr_expect(support_near(busy_s, 2e-3 * test.rank_factor[rank], 1e-5), "%s, GPU %u: %.9g s",
-                  what, rank, busy_s);
+        SUPPORT_NEAR(busy_s, 2e-3 * test.rank_factor[rank], 1e-5, "%s, GPU %u", what, rank);
     }
     free(loads);
 }
@@ -73,7 +70,7 @@ Test(usage, keeps_amounts_in_their_time_when_its_intervals_become_longer)
     cr_expect_float_eq(usage->amounts[0][(size_t)(3 / usage->bin_s)], 5, 1e-6);
     cr_expect_float_eq(usage->amounts[1][(size_t)(3 / usage->bin_s)], 5 * usage->bin_s, 1e-6);
     cr_expect_eq(usage->amounts[1][(size_t)(1.9 / usage->bin_s)], 0);
-    cr_expect(support_near(ar_usage_total(usage, 1), 10, 1e-6));
+    SUPPORT_NEAR(ar_usage_total(usage, 1), 10, 1e-6);
     ar_usage_clear(usage);
     cr_expect_eq(ar_usage_total(usage, 0) + ar_usage_total(usage, 1), 0);
 }

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,17 +152,45 @@ struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision)
     struct ar_trace_file *file = NULL;
     struct ar_device_cost *cost = NULL;
     struct ar_trace *trace = NULL;
-    struct ar_error err;
-    bool is_made = ar_trace_file_load(AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv", &arena, &file,
-                                      &err) == AR_OK &&
-                   ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/v100-sxm2.cost.csv",
-                                       &arena, &cost, &err) == AR_OK &&
-                   ar_trace_create(file, cost, &request, &arena, &trace, &err) == AR_OK;
-    cr_assert(is_made, "%s", err.text);
+    TEST_OK(
+        ar_trace_file_load(AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv", &arena, &file, &why));
+    TEST_OK(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/v100-sxm2.cost.csv", &arena,
+                                &cost, &why));
+    TEST_OK(ar_trace_create(file, cost, &request, &arena, &trace, &why));
     return trace;
 }
 
 bool support_near(double a, double b, double tolerance)
 {
     return fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
+}
+
+const char *support_text(const char *format, ...)
+{
+    static char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+const char *support_name(const struct ar_collective *collective)
+{
+    static char name[256];
+    snprintf(name, sizeof name, "%s by %s on %s, %ux%u, %u channels, window %u",
+             collective->operation->name, collective->algorithm->name,
+             ar_cluster_facts(collective->cluster)->name, collective->shape.x, collective->shape.y,
+             collective->channels, collective->window);
+    return name;
+}
+
+bool support_default(const struct ar_cluster *cluster, const struct ar_algorithm *algorithm,
+                     uint32_t ranks, uint32_t node_ranks, struct ar_collective *collective)
+{
+    struct ar_shape shape = ar_algorithm_default_shape(algorithm, ranks, node_ranks);
+    struct ar_error refused;
+    *collective = support_collective_of(cluster, algorithm, shape.x, shape.y);
+    collective->shape = shape;
+    return ar_collective_check(collective, &refused) == AR_OK;
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <criterion/criterion.h>
 #include <stdbool.h>
 
 #include "ar_closed.h"
@@ -52,3 +53,21 @@ struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision);
 
 /** |a - b| <= tolerance * max(|a|, |b|). */
 bool support_near(double a, double b, double tolerance);
+
+/** Expects that; a format and its arguments may say what is compared. */
+#define SUPPORT_NEAR(found, expected, tolerance, ...)                                              \
+    do {                                                                                           \
+        double near_found = found, near_expected = expected;                                       \
+        cr_expect(support_near(near_found, near_expected, tolerance),                              \
+                  "%s: %s is %.17g, not %.17g", support_text(" " __VA_ARGS__), #found, near_found, \
+                  near_expected);                                                                  \
+    } while (0)
+
+/** A text until the next call; the operation, algorithm, cluster, shape, channels and window of a
+ * collective. */
+const char *support_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *support_name(const struct ar_collective *collective);
+
+/** The collective of an algorithm in its default shape; whether it can run. */
+bool support_default(const struct ar_cluster *cluster, const struct ar_algorithm *algorithm,
+                     uint32_t ranks, uint32_t node_ranks, struct ar_collective *collective);

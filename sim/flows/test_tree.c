@@ -168,8 +168,7 @@ Test(tree, takes_the_time_of_the_textbook_on_identical_links)
             double expected_s = 7e-6 + 2 * depth * hop_s + 13 * bytes / 8 / 25e9 +
                                 (2 * depth - 2) * 4e-12 * bytes / 16;
             struct ar_closed_time time = support_closed(&tree, elements);
-            cr_expect(support_near(time.time_s, expected_s, 1e-12), "%.9g s, by hand %.9g s",
-                      time.time_s, expected_s);
+            SUPPORT_NEAR(time.time_s, expected_s, 1e-12);
             cr_expect_not(time.exact);
             cr_expect_neq(time.why[0], '\0');
         }
@@ -184,9 +183,8 @@ Test(tree, pays_a_latency_more_for_every_window_that_is_full)
     double free_s = support_closed(&tree, 0).time_s;
     for (tree.window = 1; tree.window <= 8; tree.window++) {
         double waits = (PARTS - 1) / tree.window;
-        double time_s = support_closed(&tree, 0).time_s;
-        cr_expect(support_near(time_s, free_s + 2 * waits * 5e-6, 1e-12), "window %u: %.9g s",
-                  tree.window, time_s);
+        SUPPORT_NEAR(support_closed(&tree, 0).time_s, free_s + 2 * waits * 5e-6, 1e-12, "window %u",
+                     tree.window);
     }
 }
 

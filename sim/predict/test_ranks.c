@@ -71,14 +71,14 @@ Test(ranks, wait_for_their_counterparts_and_for_the_slowest_of_their_group)
     double setup_s = ar_cluster_facts(flat)->collective_setup_s;
     double sent_s = 6e-3 + setup_s + BYTES / path.bandwidth_Bps + path.latency_s;
     double sum_s = graph->works[2].time_s;
-    cr_expect(support_near(graph->tasks[1].end_s, sent_s, 1e-9), "place 1 ends last");
-    cr_expect(support_near(graph->tasks[2].end_s, sent_s + 1e-3, 1e-9));
+    SUPPORT_NEAR(graph->tasks[1].end_s, sent_s, 1e-9, "place 1 ends last");
+    SUPPORT_NEAR(graph->tasks[2].end_s, sent_s + 1e-3, 1e-9);
     cr_expect_eq(graph->tasks[2].waited_for, 1);
     cr_expect_eq(graph->tasks[3].waited_for, 2);
-    cr_expect(support_near(graph->tasks[0].longer_s, 4e-3, 1e-9), "%g", graph->tasks[0].longer_s);
-    cr_expect(support_near(trial.end_s, sent_s + 1e-3 + sum_s, 1e-9));
-    cr_expect(support_near(trial.rank_end_s[0], 2e-3 + sent_s - 6e-3, 1e-9), "it waits for nobody");
-    cr_expect(support_near(trial.rank_end_s[2], trial.end_s, 1e-3), "in one group with rank 3");
+    SUPPORT_NEAR(graph->tasks[0].longer_s, 4e-3, 1e-9);
+    SUPPORT_NEAR(trial.end_s, sent_s + 1e-3 + sum_s, 1e-9);
+    SUPPORT_NEAR(trial.rank_end_s[0], 2e-3 + sent_s - 6e-3, 1e-9, "it waits for nobody");
+    SUPPORT_NEAR(trial.rank_end_s[2], trial.end_s, 1e-3, "in one group with rank 3");
     cr_expect_eq(trial.messages_count, PLACES + 2 * (PLACES - 1) * PLACES);
 }
 
@@ -122,12 +122,10 @@ static void expect_near(struct tested step, double tolerance, const char *what)
 {
     double by_roles_s = iteration(&step, &ar_engine_recurrence);
     double by_ranks_s = iteration(&step, &ar_engine_simgrid);
-    cr_expect(support_near(by_roles_s, by_ranks_s, tolerance), "%s: %g, rank by rank %g", what,
-              by_roles_s, by_ranks_s);
-    cr_expect(support_near(step.timing.iteration_s,
-                           step.timing.compute_s + step.timing.exposed_s + step.timing.bubble_s,
-                           1e-9),
-              "%s", what);
+    SUPPORT_NEAR(by_roles_s, by_ranks_s, tolerance, "%s", what);
+    SUPPORT_NEAR(step.timing.iteration_s,
+                 step.timing.compute_s + step.timing.exposed_s + step.timing.bubble_s, 1e-9, "%s",
+                 what);
 }
 
 Test(ranks, of_a_step_end_when_their_roles_do_where_they_share_no_link_with_other_axes)

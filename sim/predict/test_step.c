@@ -29,10 +29,9 @@ Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
         tested_run(&step);
         cr_expect_eq(step.timing.iteration_s, step.timing.compute_s + step.timing.exposed_s);
         cr_expect_eq(step.timing.compute_s, ar_trace_compute_s(resnet));
-        cr_expect(
-            support_near(step.timing.samples_per_s, 32.0 * ranks / step.timing.iteration_s, 1e-12));
-        cr_expect(support_near(step.timing.efficiency_frac,
-                               step.timing.compute_s / step.timing.iteration_s, 1e-12));
+        SUPPORT_NEAR(step.timing.samples_per_s, 32.0 * ranks / step.timing.iteration_s, 1e-12);
+        SUPPORT_NEAR(step.timing.efficiency_frac, step.timing.compute_s / step.timing.iteration_s,
+                     1e-12);
         cr_expect_leq(step.timing.exposed_s, step.timing.allreduce_s * (1 + 1e-12));
         cr_expect_eq(step.timing.payload_bytes, 51114064);
     }
@@ -48,7 +47,7 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
         struct tested step = make_step(abci, trace, "torus2d", 1, 1);
         step.job.engine = ar_engines[i];
         tested_run(&step);
-        cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12));
+        SUPPORT_NEAR(step.timing.efficiency_frac, 1, 1e-12);
         cr_expect_eq(step.timing.exposed_s, 0);
         cr_expect_eq(step.timing.allreduce_s, 0);
         cr_expect_eq(step.timing.iteration_s, ar_trace_compute_s(trace));
@@ -65,8 +64,8 @@ Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node
     tested_run(&over_gpu);
     tested_run(&over_node);
     cr_expect_lt(node.timing.efficiency_frac, 1);
-    cr_expect(support_near(over_node.timing.efficiency_frac,
-                           over_gpu.timing.efficiency_frac / node.timing.efficiency_frac, 1e-12));
+    SUPPORT_NEAR(over_node.timing.efficiency_frac,
+                 over_gpu.timing.efficiency_frac / node.timing.efficiency_frac, 1e-12);
     cr_expect_eq(over_node.timing.iteration_s, over_gpu.timing.iteration_s);
 }
 
@@ -94,8 +93,8 @@ Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_stic
     struct ar_cluster *slow_flat = support_cluster("flat", "hca.bandwidth=1GB/s");
     step = make_step(slow_flat, &hidden, "ring", 16, 1);
     tested_run(&step);
-    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s - 20e-3, 1e-9));
-    cr_expect(support_near(step.timing.iteration_s, 24e-3 + step.timing.exposed_s, 1e-12));
+    SUPPORT_NEAR(step.timing.exposed_s, step.timing.allreduce_s - 20e-3, 1e-9);
+    SUPPORT_NEAR(step.timing.iteration_s, 24e-3 + step.timing.exposed_s, 1e-12);
 }
 
 static double exposed_with(const struct ar_cluster *cluster, const char *rule)
@@ -117,7 +116,7 @@ Test(step, one_bucket_cannot_be_hidden_at_all)
 {
     struct tested step = tested_trace(flat, resnet, "ring", 16, 1, "one");
     tested_run(&step);
-    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9));
+    SUPPORT_NEAR(step.timing.exposed_s, step.timing.allreduce_s, 1e-9);
 }
 
 Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
@@ -219,7 +218,7 @@ Test(step, with_one_straggler_lasts_nearly_as_long_as_if_all_were_as_slow)
     double slow_s = iteration_with(all, 8);
     double first_s = iteration_with(&all[0], 1);
     double last_s = iteration_with(&all[7], 1);
-    cr_expect(support_near(first_s, last_s, 1e-3), "%.9g s, %.9g s", first_s, last_s);
+    SUPPORT_NEAR(first_s, last_s, 1e-3);
     cr_expect_gt(first_s, even_s + 0.25 * ar_trace_compute_s(resnet));
     cr_expect_leq(first_s, slow_s * (1 + 1e-12));
     cr_expect_gt(first_s, 0.98 * slow_s);
@@ -233,7 +232,7 @@ Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
     thrice.job.iterations_count = 3;
     tested_run(&once);
     tested_run(&thrice);
-    cr_expect(support_near(thrice.timing.iteration_s, once.timing.iteration_s, 1e-3));
+    SUPPORT_NEAR(thrice.timing.iteration_s, once.timing.iteration_s, 1e-3);
     cr_expect_lt(thrice.timing.iteration_ci95_s, 1e-3 * once.timing.iteration_s);
 }
 
@@ -259,9 +258,9 @@ Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradie
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), 2 * bytes);
     cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_reduce), 0);
-    cr_expect(support_near(step.timing.iteration_s, ar_graph_end_s(step.timing.graph), 1e-12));
-    cr_expect(support_near(step.timing.compute_s,
-                           ar_trace_compute_s(resnet) - resnet->optimizer_s * 15 / 16, 1e-12));
+    SUPPORT_NEAR(step.timing.iteration_s, ar_graph_end_s(step.timing.graph), 1e-12);
+    SUPPORT_NEAR(step.timing.compute_s, ar_trace_compute_s(resnet) - resnet->optimizer_s * 15 / 16,
+                 1e-12);
     tested_end(&step);
 }
 
@@ -293,12 +292,11 @@ Test(step, independent_replicas_send_nothing_before_the_gather)
     struct tested step = make_step(abci, resnet, "ring", 16, 1);
     step.job.layout.strategy = &ar_strategy_independent;
     tested_run(&step);
-    cr_expect(support_near(step.timing.compute_s, ar_trace_compute_s(resnet), 1e-12));
-    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9),
-              "nothing hides it");
+    SUPPORT_NEAR(step.timing.compute_s, ar_trace_compute_s(resnet), 1e-12);
+    SUPPORT_NEAR(step.timing.exposed_s, step.timing.allreduce_s, 1e-9, "nothing hides it");
     double once_s = step.timing.exposed_s;
     step.job.iterations_count = 8; /* it is sent once, after all of them */
     tested_run(&step);
-    cr_expect(support_near(step.timing.exposed_s, once_s / 8, 1e-9));
-    cr_expect(support_near(step.timing.allreduce_s, once_s / 8, 1e-9));
+    SUPPORT_NEAR(step.timing.exposed_s, once_s / 8, 1e-9);
+    SUPPORT_NEAR(step.timing.allreduce_s, once_s / 8, 1e-9);
 }

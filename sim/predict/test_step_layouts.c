@@ -31,9 +31,9 @@ Test(step, a_straggler_delays_a_transformer_by_what_it_computes_longer)
         cr_expect_geq(uneven.timing.iteration_s, 1.5 * even.timing.compute_s);
         cr_expect_leq(uneven.timing.iteration_s,
                       even.timing.iteration_s + 0.5 * even.timing.compute_s * 1.01);
-        cr_expect(support_near(
-            uneven.timing.iteration_s,
-            uneven.timing.compute_s + uneven.timing.exposed_s + uneven.timing.bubble_s, 1e-12));
+        SUPPORT_NEAR(uneven.timing.iteration_s,
+                     uneven.timing.compute_s + uneven.timing.exposed_s + uneven.timing.bubble_s,
+                     1e-12);
     }
 }
 
@@ -71,8 +71,7 @@ Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_time
         series.job.stragglers_count = 1;
         tested_run(&even);
         tested_run(&series);
-        cr_expect(support_near(even.timing.iteration_s, series.timing.iteration_s, 1e-9), "%g %g",
-                  even.timing.iteration_s, series.timing.iteration_s);
+        SUPPORT_NEAR(even.timing.iteration_s, series.timing.iteration_s, 1e-9);
     }
 }
 
@@ -107,7 +106,7 @@ Test(step, contention_slows_a_transformer_by_the_part_that_is_taken_while_it_sen
     cr_expect_gt(slowed.timing.contention_s, 0);
     cr_expect_leq(slowed.timing.contention_s, slowed.timing.allreduce_s * 0.5 * (1 + 1e-9),
                   "2 * 20 of 80");
-    cr_expect(support_near(slowed.timing.compute_s, even.timing.compute_s, 1e-12));
+    SUPPORT_NEAR(slowed.timing.compute_s, even.timing.compute_s, 1e-12);
     cr_expect_leq(slowed.timing.iteration_s,
                   even.timing.iteration_s + slowed.timing.contention_s * (1 + 1e-9));
     cr_expect_gt(slowed.timing.iteration_s, even.timing.iteration_s);
@@ -127,7 +126,7 @@ Test(step, gathers_beside_tensor_parallelism_take_longer_where_both_need_the_sam
         TEST_OK(ar_graph_schedule(step.timing.graph, &why));
         double alone_s = ar_graph_end_s(step.timing.graph);
         if (shards[i] == 4) {
-            cr_expect(support_near(shared_s, alone_s, 1e-12));
+            SUPPORT_NEAR(shared_s, alone_s, 1e-12);
         } else {
             cr_expect_gt(shared_s, alone_s * 1.001);
             cr_expect_not(is_exact);

@@ -104,8 +104,7 @@ Test(async, a_step_takes_twice_the_bytes_of_the_busiest_hca)
         double sent_s = cases[i].transfers * BYTES / hca_Bps(cluster) + latency_s(cluster);
         double expected = 0.03 + slices[0].sum_s + slices[0].hand_s + 2 * sent_s;
         double found = iterate(&run);
-        cr_expect(support_near(found, expected, 1e-9), "%s: %g, expected %g", cases[i].title, found,
-                  expected);
+        SUPPORT_NEAR(found, expected, 1e-9, "%s", cases[i].title);
         cr_expect_eq(run.messages_count, 2 * STEPS * cases[i].messages, "%s", cases[i].title);
     }
 }
@@ -140,7 +139,7 @@ Test(async, no_staleness_is_the_slowest_worker_of_each_step)
         }
         expected += 0.03 * slowest / STEPS;
     }
-    cr_assert(support_near(iterate(&run), expected, 1e-6));
+    SUPPORT_NEAR(iterate(&run), expected, 1e-6);
 }
 
 Test(async, without_bound_each_worker_goes_at_its_own_rate)
@@ -159,7 +158,7 @@ Test(async, without_bound_each_worker_goes_at_its_own_rate)
         for (uint32_t step = 0; step < STEPS; step++) {
             own_s += 0.03 * factors[step * WORKERS + i];
         }
-        cr_assert(support_near(run.end_s[i], own_s, 1e-6));
+        SUPPORT_NEAR(run.end_s[i], own_s, 1e-6);
     }
     run.staleness = STEPS; /* nobody can be as far behind */
     cr_assert(iterate(&run) == free_s);
@@ -177,8 +176,7 @@ Test(async, workers_wait_the_less_for_each_other_the_more_staleness_is_allowed)
         struct ar_async_split split = ar_async_split_mean(&run);
         printf("# staleness %u: %.4f s, wait %.4f s\n", staleness, found_s, split.wait_s);
         cr_assert(split.wait_s <= last_wait_s && found_s <= last_s);
-        cr_assert(support_near(split.compute_s + split.push_s + split.wait_s + split.pull_s,
-                               found_s, 1e-9));
+        SUPPORT_NEAR(split.compute_s + split.push_s + split.wait_s + split.pull_s, found_s, 1e-9);
         last_wait_s = split.wait_s;
         last_s = found_s;
     }
@@ -195,7 +193,7 @@ Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link
     run.staleness = AR_ASYNC_FREE;
     cr_assert(iterate(&run) > 0.03 + 3.9 * transfer_s);
     run.starts_s = starts_s;
-    cr_assert(support_near(iterate(&run), 0.03 + 2 * transfer_s, 1e-9));
+    SUPPORT_NEAR(iterate(&run), 0.03 + 2 * transfer_s, 1e-9);
 }
 
 Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
@@ -206,7 +204,7 @@ Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
     uint64_t messages = run.messages_count;
     run.every = 2;
     double second_s = iterate(&run);
-    cr_assert(support_near(second_s - 0.03, (each_s - 0.03) / 2, 1e-9));
+    SUPPORT_NEAR(second_s - 0.03, (each_s - 0.03) / 2, 1e-9);
     cr_assert(2 * run.messages_count == messages);
 }
 
@@ -229,7 +227,7 @@ Test(async, slices_that_are_pulled_one_ahead_hide_behind_the_work_on_those_befor
          * then. */
         double expected = 0.03 + push_s + slice_s + latency_s(cluster);
         printf("# %s: %.5f, expected %.5f\n", ar_pull_names[pull], found_s, expected);
-        cr_assert(support_near(found_s, expected, 0.02));
+        SUPPORT_NEAR(found_s, expected, 0.02);
     }
 }
 
@@ -241,7 +239,7 @@ Test(async, a_slow_network_scales_the_time_of_a_run)
     double once_s = iterate(&run);
     run.cluster = support_slower(cluster, 3);
     double found_s = iterate(&run);
-    cr_assert(support_near(found_s, 3 * once_s, 1e-6), "%g, once %g", found_s, once_s);
+    SUPPORT_NEAR(found_s, 3 * once_s, 1e-6);
 }
 
 Test(async, servers_need_nodes)

@@ -28,7 +28,7 @@ Test(work_units, alike_take_as_many_rounds_as_there_are_units_for_each_worker)
         struct ar_work_units pass = {
             .workers = workers, .units = UNITS, .unit_s = 1e-3, .deal_s = 1e-4};
         uint32_t rounds = (UNITS + workers - 1) / workers;
-        cr_assert(support_near(deal(&pass), rounds * 1.1e-3, 1e-9));
+        SUPPORT_NEAR(deal(&pass), rounds * 1.1e-3, 1e-9);
     }
 }
 
@@ -143,7 +143,6 @@ Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
     deal(&pass);
     TEST_OK(ar_actors_run(&actors, &why));
     for (uint32_t i = 0; i < WORKERS; i++) {
-        cr_expect(support_near(pass.end_s[i], simulated_s[i], 1e-6), "worker %u: %g, by simgrid %g",
-                  i, pass.end_s[i], simulated_s[i]);
+        SUPPORT_NEAR(pass.end_s[i], simulated_s[i], 1e-6, "worker %u", i);
     }
 }
