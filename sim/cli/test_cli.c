@@ -163,6 +163,20 @@ struct cli_table *cli_rows(const char *line, ...)
     return cli_table(cli_good("$AR %s --format csv", text).out);
 }
 
+double cli_value(const char *column, const char *line, ...)
+{
+    char text[LINE_SIZE / 2];
+    FORMAT_LINE(text, line);
+    return cli_number(cli_rows("%s --columns %s --quiet", text, column), 1, column);
+}
+
+void cli_need_gnuplot(void)
+{
+    if (system("command -v gnuplot >/dev/null") != 0) {
+        cr_skip_test("gnuplot is not there");
+    }
+}
+
 void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment)
 {
     cr_expect_eq(run->code, code, "%s: exit code %d, %s", line, run->code, run->err);

@@ -41,8 +41,10 @@ struct cli_run cli_good(const char *line, ...) __attribute__((format(printf, 1, 
  * mixed. Skips the test where there are no pseudo-terminals (a chroot without /dev/pts). */
 const char *cli_good_on_terminal(const char *command);
 
-/** The rows that `$AR LINE --format csv` prints; it must succeed as above. */
+/** The rows that `$AR LINE --format csv` prints; it must succeed as above. The same of the number
+ * in a column of the first row. */
 struct cli_table *cli_rows(const char *line, ...) __attribute__((format(printf, 1, 2)));
+double cli_value(const char *column, const char *line, ...) __attribute__((format(printf, 2, 3)));
 
 /** Runs a line that must fail: exit code, empty stdout, one line on stderr that begins with
  * "allreckon: " and holds the fragment, no file left. */
@@ -78,6 +80,10 @@ void cli_refuse(int code, const char *base, const char *const (*rows)[2], size_t
     for (const char *cli_text = text, *const *cli_at = (const char *const[]){__VA_ARGS__, NULL};   \
          *cli_at != NULL; cli_at++)                                                                \
     cr_expect(strstr(cli_text, *cli_at) == NULL, "\"%s\" is in: %s", *cli_at, cli_text)
+
+/** The same of what `$AR LINE` prints, or writes as notes; it must succeed as above. */
+#define CLI_SHOWS(line, ...) CLI_HAS(cli_good("$AR %s", line).out, __VA_ARGS__)
+#define CLI_NOTES(line, ...) CLI_HAS(cli_good("$AR %s", line).err, __VA_ARGS__)
 
 /** Lines that must succeed, each behind "$AR " and the same base; so many of the lines that each
  * prints, notes included, have the fragment. */
@@ -123,6 +129,18 @@ size_t cli_row(const struct cli_table *table, const char *column, const char *te
          cli_at += 2)                                                                              \
     cr_expect_str_eq(cli_cell(table, row, cli_at[0]), cli_at[1], "%s of row %d", cli_at[0],        \
                      (int)(row))
+
+/** Whether a number is near an expected one, and whether cells of two rows have one text. */
+#define CLI_NEAR(table, row, column, ...)                                                          \
+    cr_expect_float_eq(cli_number(table, row, column), __VA_ARGS__)
+#define CLI_SAME(a, i, b, j, ...)                                                                  \
+    for (const char *const *cli_at = (const char *const[]){__VA_ARGS__, NULL}; *cli_at != NULL;    \
+         cli_at++)                                                                                 \
+    cr_expect_str_eq(cli_cell(a, i, *cli_at), cli_cell(b, j, *cli_at), "%s of row %d", *cli_at,    \
+                     (int)(i))
+
+/** Skips the test where there is no gnuplot. */
+void cli_need_gnuplot(void);
 
 /** Whether so many lines of a text have a fragment; the second one of several {fragment, count}. */
 #define CLI_LINES(text, fragment, count) CLI_COUNTS(text, {fragment, (size_t)(count)})

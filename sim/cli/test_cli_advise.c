@@ -16,16 +16,16 @@ Test(cli_advise, the_plan_is_the_best_of_the_sweep_and_costs_what_its_options_sa
     CLI_CELL(plan, 1, "kind", "plan", "mesh", cli_cell(best, 2, "mesh"), "iteration_s",
              cli_cell(best, 2, "iteration_s"));
     size_t half = cli_row(plan, "name", "half-gpus");
-    CLI_CELL(plan, half, "iteration_s", cli_cell(best, 1, "iteration_s"));
+    CLI_SAME(plan, half, best, 1, "iteration_s");
     double useful = cli_number(plan, 1, "useful_frac");
     double time_s = 2e9 / cli_number(plan, 1, "tokens_per_s") / useful;
-    cr_expect_float_eq(cli_number(plan, 1, "days"), time_s / 86400, 1e-6 * time_s);
-    cr_expect_float_eq(cli_number(plan, 1, "cost"), 16 * time_s / 3600 * 3, 1e-5 * time_s);
-    cr_expect_float_eq(cli_number(plan, 1, "energy_kWh"), 16 * time_s / 3600, 1e-5 * time_s);
+    CLI_NEAR(plan, 1, "days", time_s / 86400, 1e-6 * time_s);
+    CLI_NEAR(plan, 1, "cost", 16 * time_s / 3600 * 3, 1e-5 * time_s);
+    CLI_NEAR(plan, 1, "energy_kWh", 16 * time_s / 3600, 1e-5 * time_s);
     /* 30 s every sqrt(2 30 36000) s, and half of that again lost in each failure */
     cr_expect_float_eq(useful, 1 - sqrt(2 * 30 / 36000.0), 0.002);
-    cr_expect_float_eq(cli_number(plan, half, "useful_frac"), 1 - sqrt(2 * 30 / 72000.0), 0.002,
-                       "half the GPUs fail half as often");
+    CLI_NEAR(plan, half, "useful_frac", 1 - sqrt(2 * 30 / 72000.0), 0.002,
+             "half the GPUs fail half as often");
 }
 
 /* A model is trained on numbers of GPUs, or on one layout, as advise plans it. */
@@ -49,10 +49,9 @@ Test(cli_advise, train_of_a_model_has_the_plans_alone)
 Test(cli_advise, a_plan_says_that_parameters_are_gathered_beside_the_forward_pass)
 {
     static const char gathered[] = "gathered beside the forward pass";
-    CLI_HAS(cli_good("$AR advise " JOB "--mesh dp=16 --strategy zero1 --recompute full "
-                     "--overlap-gather yes")
-                .out,
-            gathered);
+    CLI_SHOWS("advise " JOB "--mesh dp=16 --strategy zero1 --recompute full "
+              "--overlap-gather yes",
+              gathered);
     CLI_LACKS(cli_good("$AR advise " JOB "--mesh dp=16 --strategy zero3 --recompute full "
                        "--overlap-gather yes")
                   .out,
@@ -66,8 +65,7 @@ Test(cli_advise, a_straggler_is_of_the_stage_that_computes_longest)
     struct cli_table *plan = cli_rows("advise %s", layout);
     double step_s = cli_number(plan, 1, "iteration_s");
     double slow_s = cli_number(plan, cli_row(plan, "name", "straggler"), "iteration_s");
-    double hidden_s =
-        cli_number(cli_rows("predict %s --straggler 0:1.2", layout), 1, "iteration_s");
+    double hidden_s = cli_value("iteration_s", "predict %s --straggler 0:1.2", layout);
     cr_expect_gt(slow_s, 1.1 * step_s);
     cr_expect_lt(hidden_s, slow_s);
 }
@@ -93,8 +91,7 @@ Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
             cli_rows("predict --cluster dgx-h100 --workload llama3-8b --global-batch 256 "
                      "--precision bf16 --quiet %s %s",
                      layout, changes[i].options);
-        CLI_CELL(plan, cli_row(plan, "name", changes[i].name), "iteration_s",
-                 cli_cell(row, 1, "iteration_s"));
+        CLI_SAME(plan, cli_row(plan, "name", changes[i].name), row, 1, "iteration_s");
     }
     double step_s = cli_number(plan, 1, "iteration_s"), lost_s = 0;
     size_t end = cli_row(plan, "name", "network-x2");
@@ -126,8 +123,7 @@ Test(cli_advise, counts_of_gpus_have_a_plan_each_and_files_a_report)
     struct cli_run run = cli_good("$AR advise " JOB "--gpus 8:32:x2 --micro-batch 1,2 --out plan");
     CLI_COUNTS(run.out, {"plan  ", 3}, {"half-gpus", 1}, {"llama3-8b on ", 3});
     CLI_LINES(cli_read("plan/advice.csv"), "plan,", 3);
-    run = cli_good("$AR report plan");
-    CLI_HAS(run.out, "What: llama3-8b on 32 GPUs");
+    CLI_SHOWS("report plan", "What: llama3-8b on 32 GPUs");
     CLI_LINES(cli_read("plan/report.html"), "half the GPUs, with their own layout", 1);
     CLI_HAS(cli_read("plan/command.txt"), "--micro-batch 1,2 --precision bf16 --gpus 8:32:x2\n");
     CLI_HAS(cli_read("plan/parameters.csv"), "--mesh,all,default");

@@ -19,13 +19,11 @@ Test(cli_diagnose, mfu_is_of_the_dense_peak_with_and_without_the_pairs_behind_a_
     double attention = 3 * 4 * 32 * 4096.0 * 8192;
     double rate = 400000 / peak;
     CLI_CELL(table, 1, "kind", "measured");
-    cr_expect_float_eq(cli_number(table, 1, "iteration_s"), tokens / 400000, 1e-6);
-    cr_expect_float_eq(cli_number(table, 1, "mfu_frac"), (6 * weights + attention) * rate, 2e-4);
-    cr_expect_float_eq(cli_number(table, 1, "mfu_causal_frac"),
-                       (6 * weights + attention / 2) * rate, 2e-4);
+    CLI_NEAR(table, 1, "iteration_s", tokens / 400000, 1e-6);
+    CLI_NEAR(table, 1, "mfu_frac", (6 * weights + attention) * rate, 2e-4);
+    CLI_NEAR(table, 1, "mfu_causal_frac", (6 * weights + attention / 2) * rate, 2e-4);
     struct cli_table *step = cli_rows("predict" JOB);
-    CLI_CELL(table, 2, "iteration_s", cli_cell(step, 1, "iteration_s"));
-    CLI_CELL(table, 2, "mfu_frac", cli_cell(step, 1, "mfu_frac"));
+    CLI_SAME(table, 2, step, 1, "iteration_s", "mfu_frac");
 }
 
 Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
@@ -45,10 +43,9 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
     CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
     CLI_COUNTS(run.err, {"no cause that is known here explains the step", 1},
                {"check the first ones", 0});
-    CLI_HAS(cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
-                     "zero3 --global-batch 64 --tokens-per-s 3e5")
-                .err,
-            "check the first ones");
+    CLI_NOTES("diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
+              "zero3 --global-batch 64 --tokens-per-s 3e5",
+              "check the first ones");
 }
 
 /* A step that was predicted with a cause is explained by it first. */
@@ -66,13 +63,13 @@ Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named, CLI_NO_NEW_CO
         struct cli_table *step = cli_rows("predict" JOB "%s", causes[i].options);
         struct cli_table *table = cli_rows(STEP "--step-s %s", cli_cell(step, 1, "iteration_s"));
         CLI_CELL(table, 3, "name", causes[i].name);
-        cr_expect_float_eq(cli_number(table, 3, "ratio"), 1, 1e-6);
+        CLI_NEAR(table, 3, "ratio", 1, 1e-6);
     }
 }
 
 Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
 {
-    double mfu = cli_number(cli_rows(STEP "--tokens-per-s 400000"), 1, "mfu_frac");
+    double mfu = cli_value("mfu_frac", STEP "--tokens-per-s 400000");
     cr_expect_neq(cli_row(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu), "name", "agrees"),
                   0);
     cr_expect_neq(

@@ -46,7 +46,7 @@ Test(cli_trace, an_imported_trace_goes_into_a_prediction, CLI_NO_NEW_CODE)
                    "--format csv --quiet");
     const struct cli_table *table = cli_table(run.out);
     /* 173 us forward, 320 us backward, 31 us of the optimizer, 1 us before them. */
-    cr_expect_float_eq(cli_number(table, 1, "compute_s"), 525e-6, 1e-9);
+    CLI_NEAR(table, 1, "compute_s", 525e-6, 1e-9);
     CLI_CELL(table, 1, "batch_per_gpu", "8", "precision", "fp16");
 }
 
@@ -58,13 +58,13 @@ Test(cli_trace, a_profile_with_a_fake_process_group_is_a_step_of_a_mesh)
     CLI_HAS(run.err, "recorded with a fake process group of 16 ranks, which sends nothing");
     struct cli_table *step =
         cli_rows("predict --cluster dgx-h100 --workload ./rank0.json.gz --mesh dp=4,tp=2");
-    cr_expect_float_eq(cli_number(step, 1, "compute_s"), 430e-6, 1e-9);
+    CLI_NEAR(step, 1, "compute_s", 430e-6, 1e-9);
     cr_expect_gt(cli_number(step, 1, "iteration_s"), 440e-6);
     cli_fails(64, "rank0.json.gz: found allreduce along tp, which has one GPU; expected more",
               "$AR predict --cluster dgx-h100 --workload ./rank0.json.gz --gpus 8");
     cli_good("cp " PROFILES "bound-by-processor.json b.pt.trace.json");
-    run = cli_good("$AR predict --cluster dgx-h100 --workload ./b.pt.trace.json --gpus 8");
-    CLI_HAS(run.err, "re-timed from durations of kernels");
+    CLI_NOTES("predict --cluster dgx-h100 --workload ./b.pt.trace.json --gpus 8",
+              "re-timed from durations of kernels");
 }
 
 Test(cli_trace, the_same_command_overwrites_its_own_trace_only)
@@ -110,9 +110,8 @@ Test(cli_layers, a_recorded_trace_stands_beside_its_computed_one)
     cr_expect_float_eq(forward_s, cli_number(step, 1, "forward_s"), 1e-8);
     cr_expect_float_eq(backward_s, cli_number(step, 1, "backward_s"), 1e-8);
     CLI_CELL(rows, 1, "layer", "conv1");
-    cr_expect_float_eq(cli_number(rows, 1, "ready_measured_s"), 63.18e-3, 1e-5);
-    const char *both = cli_good("$AR compare resnet50-v1.5-recorded --format json").out;
-    CLI_HAS(both, "\"kinds\": [");
+    CLI_NEAR(rows, 1, "ready_measured_s", 63.18e-3, 1e-5);
+    CLI_SHOWS("compare resnet50-v1.5-recorded --format json", "\"kinds\": [");
 }
 
 Test(cli_layers, files_and_the_picture_are_written)
@@ -156,8 +155,7 @@ Test(cli_layers, measured_kernels_have_errors_by_gpu_and_precision)
         double median = cli_number(rows, i, "median_frac");
         cr_expect(median > 0 && median < 0.1 && cli_number(rows, i, "p95_frac") > median);
     }
-    CLI_HAS(cli_good("$AR compare " ATTENTION " --format json").out,
-            "\"kind\": \"attention\", \"count\": 36");
+    CLI_SHOWS("compare " ATTENTION " --format json", "\"kind\": \"attention\", \"count\": 36");
 }
 
 Test(cli_layers, kernels_of_an_unknown_gpu_or_with_options_of_predictions_are_refused)

@@ -22,9 +22,9 @@ Test(cli_load, busy_is_bytes_over_bandwidth_over_the_time_of_the_engine)
                 cli_number(links[e], i, "bytes") / cli_number(links[e], i, "bandwidth_Bps");
             double frac = cli_number(links[e], i, "busy_frac");
             CLI_CELL(links[e], i, "engine", engines[e]);
-            CLI_CELL(links[e], i, "allreduce_s", cli_cell(rows, 1, "allreduce_s"));
+            CLI_SAME(links[e], i, rows, 1, "allreduce_s");
             cr_expect_float_eq(frac, busy_s / time_s, 1e-8);
-            CLI_CELL(links[e], i, "bytes", cli_cell(links[0], i, "bytes")); /* engines move none */
+            CLI_SAME(links[e], i, links[0], i, "bytes"); /* engines move none */
             cr_expect(i == 1 || frac <= cli_number(links[e], i - 1, "busy_frac"));
         }
     }
@@ -47,7 +47,7 @@ Test(cli_load, of_a_step_carry_every_message_and_byte_once)
     }
     cr_expect_eq(messages, cli_number(row, 1, "messages_count"));
     cr_expect_eq(bytes, 2 * 15 * cli_number(row, 1, "payload_bytes"));
-    CLI_CELL(links, 1, "allreduce_s", cli_cell(row, 1, "allreduce_s"));
+    CLI_SAME(links, 1, row, 1, "allreduce_s");
 }
 
 Test(cli_load, name_the_bottleneck_or_say_that_there_is_none, CLI_NO_NEW_CODE)

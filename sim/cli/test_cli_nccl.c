@@ -48,12 +48,11 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
 
 Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)
 {
-    struct cli_run run = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
-                                  "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
-    CLI_HAS(run.out, "\"own constants of nccl-2.8.4: ring/");
-    const char *engines = cli_good("$AR list engines").out;
-    CLI_HAS(engines, "\nnccl  ",
-            "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
+    CLI_SHOWS("allreduce --cluster abci-v100 --engine nccl --algorithm "
+              "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json",
+              "\"own constants of nccl-2.8.4: ring/");
+    CLI_SHOWS("list engines", "\nnccl ",
+              "\nlibrary.release key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
     CLI_LACKS(table.out, "band");
@@ -105,14 +104,14 @@ Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick, 
 
 Test(cli_nccl, a_calibration_keeps_its_release)
 {
-    struct cli_run run = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --tuning 2.5.6 "
-                                  "--hold-out none --out old.topo");
-    CLI_HAS(run.out, "nccl-2.5.6");
+    CLI_SHOWS("calibrate " PUBLISHED " --cluster abci-v100 --tuning 2.5.6 "
+              "--hold-out none --out old.topo",
+              "nccl-2.5.6");
     CLI_LINES(cli_read("old.topo"), "library.release = 2.5.6 ; --tuning of", 1);
     CLI_LINES(cli_read("old.library.csv"), "# tuning: nccl-2.5.6", 1);
-    run = cli_good("$AR allreduce --cluster old.topo --engine library --algorithm auto --gpus 32 "
-                   "--payload 1MiB --format json");
-    CLI_HAS(run.out, "library nccl-2.5.6, fitted to 96 rows:");
+    CLI_SHOWS("allreduce --cluster old.topo --engine library --algorithm auto --gpus 32 "
+              "--payload 1MiB --format json",
+              "library nccl-2.5.6, fitted to 96 rows:");
 }
 
 /* A torus by fitted calls: its band is that of errors that go together, so it is about as wide as

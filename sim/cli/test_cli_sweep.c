@@ -217,9 +217,7 @@ Test(cli_axes, wrong_lists_are_refused)
 /* A picture of one value of an axis that it does not show would say less than it seems to. */
 Test(cli_axes, pictures_of_a_sweep_of_other_axes_are_of_what_is_chosen)
 {
-    if (cli_run("command -v gnuplot").code != 0) {
-        cr_skip_test("gnuplot is not there");
-    }
+    cli_need_gnuplot();
     cli_good("$AR sweep " STEP " --engine closed --gpus 8,16 --algorithms ring,torus2d "
              "--set hca.bandwidth=2GB/s,50GB/s --framework typical --batch 16,32 --out o --quiet");
     struct cli_run run = cli_good("$AR plot o");

@@ -118,8 +118,7 @@ Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
 
 Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)
 {
-    const char *alone = cli_good("$AR explain " STEP "--bucket one").out;
-    CLI_HAS(alone, "of which 0.000 ms hide behind");
+    CLI_SHOWS("explain " STEP "--bucket one", "of which 0.000 ms hide behind");
     const char *waits =
         cli_good("$AR explain " STEP "--bucket groups:1 --term cycle.time=1ms --jitter 0.05").out;
     CLI_HAS(waits, " ms, all exposed, and ");
@@ -155,8 +154,7 @@ Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
                    "--term step.floor=1.5ms");
     cr_expect_float_eq(cost_ms(run.out, "fusion.passes"), 4 * 51.114064 / 780, 6e-4);
     cr_expect_float_eq(cost_ms(run.out, "step.floor"), 1.5, 1e-9);
-    struct cli_run shipped = cli_good("$AR explain " STEP "--framework horovod");
-    CLI_HAS(shipped.out, "Horovod 0.21.0 changed the cycle time");
+    CLI_SHOWS("explain " STEP "--framework horovod", "Horovod 0.21.0 changed the cycle time");
 }
 
 Test(cli_terms, a_users_own_file_is_a_framework, CLI_NO_NEW_CODE)
@@ -226,17 +224,16 @@ Test(cli_terms, the_host_launches_steps_of_workloads_and_nothing_else)
     };
     CLI_REFUSE(64, "", refused);
     double eager_s = 0;
-    double launched_s = cli_number(cli_rows("predict " GPT), 1, "iteration_s");
-    double waited_s =
-        cli_number(cli_rows("predict " GPT "--term host.blocking=1"), 1, "iteration_s");
+    double launched_s = cli_value("iteration_s", "predict " GPT);
+    double waited_s = cli_value("iteration_s", "predict " GPT "--term host.blocking=1");
     cr_expect_gt(waited_s, launched_s * 1.01);
-    double updated_s = cli_number(cli_rows("predict " GPT "--term host.tensor=1ms"), 1,
-                                  "optimizer_s"); /* 4 layers of 12 tensors, 4 others */
+    double updated_s =
+        cli_value("optimizer_s",
+                  "predict " GPT "--term host.tensor=1ms"); /* 4 layers of 12 tensors, 4 others */
     cr_expect_float_eq(updated_s, 52e-3, 1e-9);
     static const char *const shipped[] = {"eager-fsdp", "transformer-engine", "cuda-graphs"};
     for (size_t i = 0; i < sizeof shipped / sizeof shipped[0]; i++) {
-        double time_s =
-            cli_number(cli_rows("predict " SMALL "--framework %s", shipped[i]), 1, "iteration_s");
+        double time_s = cli_value("iteration_s", "predict " SMALL "--framework %s", shipped[i]);
         cr_expect(i == 2 ? time_s < eager_s : time_s > 0, "%s", shipped[i]);
         eager_s = i == 0 ? time_s : eager_s;
     }

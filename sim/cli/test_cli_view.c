@@ -156,7 +156,7 @@ Test(cli_view, what_predict_and_a_collective_leave_can_be_reported)
     CLI_HAS(run.out, "What: On 1,024 GPUs of abci-v100 a step of resnet50-v1.5 takes");
     CLI_HAS(run.out, "efficiency on 1024 V100: 84.75 % (the fastest here ");
     cli_good("$AR allreduce --cluster abci-v100 --gpus 8 --payload 1KiB,1MiB --out call --quiet");
-    CLI_HAS(cli_good("$AR report call").out, "What: On 8 GPUs of abci-v100 one allreduce of 1.049");
+    CLI_SHOWS("report call", "What: On 8 GPUs of abci-v100 one allreduce of 1.049");
     cli_fails(64, "--force", "$AR allreduce --cluster flat --gpus 8 --payload 8B --out step");
 }
 
@@ -181,9 +181,7 @@ Test(cli_names, names_of_files_are_names_wherever_they_go)
     static const char *const names[] = {
         "<touch oops|'; system('touch oops'); \"`touch oops`$(touch oops)\\",
         "--help @oops {a}_b^c %s%n\n]]><script>alert(1)<!-- #&amp;*~ $'x'"};
-    if (system("command -v gnuplot >/dev/null") != 0) {
-        cr_skip_test("no gnuplot");
-    }
+    cli_need_gnuplot();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         setenv("N", names[i], 1);
         cli_good("cp cluster.topo \"./$N.topo\"");

@@ -15,7 +15,7 @@
 
 #include "test_trials.h"
 
-enum { DESCRIPTORS = 64 };
+enum { DESCRIPTORS = 64, NO_LIMIT = -1 };
 
 /* The findings of the child, in memory that it shares with the test. */
 struct report {
@@ -36,8 +36,17 @@ static int open_descriptors(void)
     return count;
 }
 
+/* Root may always fork, hence the change of user. */
+static bool set_limit(int resource, rlim_t max)
+{
+    const struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
+    signal(SIGXFSZ, SIG_IGN);
+    bool can = resource != RLIMIT_NPROC || geteuid() != 0 || setuid(65534) == 0;
+    return can && setrlimit(resource, &limit) == 0;
+}
+
 /* The child: never returns. */
-static void run_in_child(const struct ar_collective *collective, bool (*limit)(void),
+static void run_in_child(const struct ar_collective *collective, int resource, rlim_t max,
                          struct report *report)
 {
     const struct ar_call job = {.ready_s = 0, .elements = 1000};
@@ -49,7 +58,7 @@ static void run_in_child(const struct ar_collective *collective, bool (*limit)(v
     dup2(printed, STDERR_FILENO);
     close_range(3, ~0u, 0);
     int before = open_descriptors();
-    if (limit != NULL && !limit()) {
+    if (resource != NO_LIMIT && !set_limit(resource, max)) {
         _exit(1);
     }
     report->status = ar_trial_run(&test.trial, &ar_engine_simgrid, &report->err);
@@ -64,7 +73,7 @@ static void run_in_child(const struct ar_collective *collective, bool (*limit)(v
 }
 
 /* Runs a ring on abci-v100 under a limit; the report lives until the test ends. */
-static const struct report *run_limited(uint32_t ranks, bool (*limit)(void))
+static const struct report *run_limited(uint32_t ranks, int resource, rlim_t max)
 {
     struct report *report =
         mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -74,7 +83,7 @@ static const struct report *run_limited(uint32_t ranks, bool (*limit)(void))
     pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
-        run_in_child(&ring, limit, report);
+        run_in_child(&ring, resource, max, report);
     }
     waitpid(child, NULL, 0);
     cr_assert(report->is_complete, "the process of the engine died with its simulation");
@@ -104,83 +113,43 @@ static void expect_failure(const struct report *report, enum ar_status status, c
 
 Test(failure, a_simulation_that_succeeds_prints_nothing_and_leaves_nothing)
 {
-    const struct report *report = run_limited(16, NULL);
+    const struct report *report = run_limited(16, NO_LIMIT, 0);
     cr_expect_eq(report->status, AR_OK, "%s", report->err.text);
     cr_expect_gt(report->finish_s, 0);
     expect_quiet(report);
 }
 
-static bool limit(int resource, rlim_t max)
-{
-    struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
-    return setrlimit(resource, &limit) == 0;
-}
-
-/* The engine opens its platform, a log and nothing else: 3 and 4. SimGrid finds none left. */
-static bool leave_no_descriptor_to_simgrid(void)
-{
-    return limit(RLIMIT_NOFILE, 5);
-}
-
-static bool leave_one_file(void)
-{
-    return limit(RLIMIT_NOFILE, 4);
-}
-
-static bool leave_no_descriptor(void)
-{
-    return limit(RLIMIT_NOFILE, 3);
-}
-
-static bool leave_no_room_for_files(void)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    return limit(RLIMIT_FSIZE, 100);
-}
-
-/* Root may always fork, hence the change of user. */
-static bool leave_no_process(void)
-{
-    return (geteuid() != 0 || setuid(65534) == 0) && limit(RLIMIT_NPROC, 0);
-}
-
 Test(failure, what_a_simulation_lacks_is_an_error_that_names_it)
 {
     static const struct {
-        bool (*limit)(void);
+        int resource;
+        rlim_t max;
         enum ar_status status;
         const char *cause;
     } cases[] = {
-        {leave_no_descriptor_to_simgrid, AR_INTERNAL, "Unable to open"},
-        {leave_one_file, AR_NO_MEMORY, "platform in memory: Too many open files"},
-        {leave_no_descriptor, AR_NO_MEMORY, "Too many open files"},
-        {leave_no_room_for_files, AR_NO_MEMORY,
-         "cannot hold the platform in memory: File too large"},
-        {leave_no_process, AR_NO_MEMORY, "cannot fork a simulation"},
+        /* The engine opens its platform, a log and nothing else: 3 and 4. SimGrid finds none. */
+        {RLIMIT_NOFILE, 5, AR_INTERNAL, "Unable to open"},
+        {RLIMIT_NOFILE, 4, AR_NO_MEMORY, "platform in memory: Too many open files"},
+        {RLIMIT_NOFILE, 3, AR_NO_MEMORY, "Too many open files"},
+        {RLIMIT_FSIZE, 100, AR_NO_MEMORY, "cannot hold the platform in memory: File too large"},
+        {RLIMIT_NPROC, 0, AR_NO_MEMORY, "cannot fork a simulation"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        expect_failure(run_limited(16, cases[i].limit), cases[i].status, cases[i].cause);
+        expect_failure(run_limited(16, cases[i].resource, cases[i].max), cases[i].status,
+                       cases[i].cause);
     }
 }
 
 /* 64 MB more than the process has; the stacks of 1024 actors take 128 MB. */
-static bool leave_little_memory(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    bool is_read = file != NULL && fscanf(file, "%lu", &pages) == 1;
-    if (file != NULL) {
-        fclose(file);
-    }
-    return is_read && limit(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64 << 20));
-}
-
 Test(failure, a_simulation_that_runs_out_of_memory_is_an_error)
 {
 #ifdef __SANITIZE_ADDRESS__
-    (void)leave_little_memory;
     cr_skip_test("AddressSanitizer needs terabytes of addresses");
 #else
-    expect_failure(run_limited(1024, leave_little_memory), AR_NO_MEMORY, "allocate");
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    cr_assert(file != NULL && fscanf(file, "%lu", &pages) == 1 && fclose(file) == 0);
+    expect_failure(run_limited(1024, RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64 << 20)),
+                   AR_NO_MEMORY, "allocate");
 #endif
 }

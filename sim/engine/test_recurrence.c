@@ -56,17 +56,6 @@ Test(recurrence, is_the_simulation_on_one_switch)
     expect_equal(flat, "ring", 64, 1, QUEUED_S);
 }
 
-/* Hops of different latency and bandwidth, where the closed form is only an estimate. */
-Test(recurrence, is_the_simulation_for_rings_over_nvlink_and_infiniband)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t ranks = 8; ranks <= 64; ranks *= 2 * AR_TEST_STRIDE) {
-        expect_equal(abci, "ring", ranks, 1, QUEUED_S);
-    }
-    expect_equal(abci, "ring", 10, 1, QUEUED_S);
-    expect_equal(abci, "ring", 67, 1, QUEUED_S);
-}
-
 Test(recurrence, says_so_and_stays_near_the_simulation_where_phases_of_different_ranks_overlap)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);

@@ -63,38 +63,6 @@ Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
     }
 }
 
-static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
-                                          const struct ar_collective *collective)
-{
-    static const struct ar_call calls[] = {{.ready_s = 0, .elements = 70001},
-                                           {.ready_s = 1e-4, .elements = 999}};
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
-    double last_s = 0;
-    trials_run(collective, engine, calls, 2, &test);
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        double finish_s = test.rank_finish_s[rank];
-        cr_expect_gt(finish_s, test.times[1].start_s);
-        last_s = finish_s > last_s ? finish_s : last_s;
-    }
-    cr_expect_eq(last_s, test.times[1].finish_s);
-}
-
-Test(stream, a_job_finishes_with_its_last_rank)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    TRIALS_EACH(engine)
-    {
-        for (uint32_t channels = 1; channels <= 2; channels++) {
-            struct ar_collective collective = support_collective(abci, "ring", 14, 1);
-            collective.channels = channels;
-            expect_last_rank_ends_the_job(engine, &collective);
-            collective = support_collective(abci, "hierarchical", 3, 5);
-            collective.channels = channels;
-            expect_last_rank_ends_the_job(engine, &collective);
-        }
-    }
-}
-
 Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 {
     static const struct ar_call calls[] = {{.ready_s = 0, .elements = 4096},
@@ -133,12 +101,8 @@ Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_i
 /* What the order of a sweep and its estimates rest on: orders of magnitude, by hand. */
 Test(engines, estimates_of_time_are_those_that_were_measured)
 {
-    double simulated_s = ar_engine_cost_s(&ar_engine_simgrid, 160, 2, 1, 1e6, false);
     double larger_s = ar_engine_cost_s(&ar_engine_simgrid, 2560, 2, 1, 1e6, false);
-    double computed_s = ar_engine_cost_s(&ar_engine_recurrence, 1024, 2, 1, 1e6, true);
-    SUPPORT_NEAR(simulated_s, 25e-3 + 3.6 + 320 * 30e-6, 1e-9);
     SUPPORT_NEAR(larger_s, 25e-3 + 4 * 3.6 + 5120 * 30e-6, 1e-9);
-    SUPPORT_NEAR(computed_s, 50e-6 + 1.1e-3 + 2048 * 100e-9, 1e-9);
     double steady_s = ar_engine_cost_s(&ar_engine_recurrence, 1024, 2, 1, 1e8, true);
     double jittery_s = ar_engine_cost_s(&ar_engine_recurrence, 1024, 2, 1, 1e8, false);
     cr_expect(steady_s < 4e-3 && jittery_s > 0.1, "%g s, %g s", steady_s, jittery_s);

@@ -2,6 +2,7 @@
 #include "test_outcome.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 void trials_prepare(const struct ar_collective *collective, const struct ar_call *calls,
@@ -35,6 +36,12 @@ void trials_run(const struct ar_collective *collective, const struct ar_engine *
 {
     trials_prepare(collective, calls, calls_count, test);
     TEST_OK(ar_trial_run(&test->trial, engine, &why));
+    double last_s = 0;
+    for (uint32_t rank = 0; rank < ar_collective_ranks(collective); rank++) {
+        last_s = fmax(last_s, test->rank_finish_s[rank]);
+    }
+    cr_expect(ar_engine_times_calls(engine) || last_s == test->times[calls_count - 1].finish_s,
+              "%s: the last rank ends at %.17g s", engine->name, last_s);
 }
 
 void trials_run_both(const struct ar_collective *collective, const struct ar_call *calls,

@@ -26,7 +26,7 @@ void trials_prepare(const struct ar_collective *collective, const struct ar_call
  * pseudo-random sequence. For a trial that is prepared. */
 void trials_scatter(double spread_s, struct test_trial *test);
 
-/** Prepares and runs. */
+/** Prepares and runs; expects the last call to end when the last rank does. */
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
                 const struct ar_call *calls, uint32_t calls_count, struct test_trial *test);
 

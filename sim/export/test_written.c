@@ -113,10 +113,8 @@ Test(written, astra_sim_gets_collectives_that_it_can_hold)
     free(text);
     cr_expect_float_eq((double)sum / (2 * 174.6e9), 1, 1e-3, "gradients of 2 bytes each: %llu",
                        sum);
-    CLI_HAS(cli_good("$AR export --format astra-sim " GPT
-                     "--mesh dp=2,tp=4 --global-batch 4 --schedule gpipe")
-                .out,
-            "HYBRID_TRANSFORMER model_parallel_NPU_group: 4\n");
+    CLI_SHOWS("export --format astra-sim " GPT "--mesh dp=2,tp=4 --global-batch 4 --schedule gpipe",
+              "HYBRID_TRANSFORMER model_parallel_NPU_group: 4\n");
 }
 
 /* The line of a table that holds a size; lines follow each other without a gap. */

@@ -97,43 +97,6 @@ Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_stic
     SUPPORT_NEAR(step.timing.iteration_s, 24e-3 + step.timing.exposed_s, 1e-12);
 }
 
-static double exposed_with(const struct ar_cluster *cluster, const char *rule)
-{
-    struct tested step = tested_trace(cluster, resnet, "ring", 16, 1, rule);
-    tested_run(&step);
-    return step.timing.exposed_s;
-}
-
-Test(step, ddp_buckets_hide_more_than_one_bucket_on_a_fast_network)
-{
-    struct ar_cluster *quick = support_cluster("flat", "net.latency=1us");
-    double ddp_s = exposed_with(quick, "ddp");
-    double one_s = exposed_with(quick, "one");
-    cr_expect(ddp_s > 0 && ddp_s < 0.7 * one_s, "ddp %.9g s, one %.9g s", ddp_s, one_s);
-}
-
-Test(step, one_bucket_cannot_be_hidden_at_all)
-{
-    struct tested step = tested_trace(flat, resnet, "ring", 16, 1, "one");
-    tested_run(&step);
-    SUPPORT_NEAR(step.timing.exposed_s, step.timing.allreduce_s, 1e-9);
-}
-
-Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
-{
-    double before = 1;
-    for (uint32_t side = 4; side <= 64; side *= 2) {
-        struct ar_trace *larger = support_resnet50(64, AR_FP16);
-        struct tested step = make_step(abci, resnet, "torus2d", side, side);
-        struct tested larger_step = make_step(abci, larger, "torus2d", side, side);
-        tested_run(&step);
-        tested_run(&larger_step);
-        cr_expect_lt(step.timing.efficiency_frac, before, "%u GPUs", side * side);
-        cr_expect_gt(larger_step.timing.efficiency_frac, step.timing.efficiency_frac);
-        before = step.timing.efficiency_frac;
-    }
-}
-
 Test(step, its_calls_are_the_buckets_and_start_when_they_are_ready)
 {
     struct tested step = tested_trace(abci, resnet, "hierarchical", 4, 4, "2MiB");
