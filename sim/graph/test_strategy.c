@@ -24,15 +24,6 @@ static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const c
     return layout;
 }
 
-/* One sequence on each of 8 replicas. */
-static struct ar_layout replicas_of(const struct ar_strategy *strategy)
-{
-    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
-    layout.global_batch = 8;
-    layout.strategy = strategy;
-    return layout;
-}
-
 /* The graph with all that is sent at one time; its end, and the bytes that each rank's collectives
  * of an axis carry. */
 struct made {
@@ -73,16 +64,6 @@ static struct made make(const struct ar_layout *layout, double sent_s)
         made.messages += work->kind == AR_TASK_MESSAGE;
     }
     return made;
-}
-
-static double sent_along(enum ar_axis axis, const struct ar_layout *layout)
-{
-    return make(layout, 0).bytes[axis];
-}
-
-static double states_of(const struct ar_layout *layout)
-{
-    return ar_layout_memory(layout).states_bytes;
 }
 
 Test(strategy, the_bubble_is_that_of_the_schedule_where_messages_are_free)
@@ -130,7 +111,7 @@ Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
     layout.overlaps = true;                               /* the last of which go layer by layer */
     gpt.vocab = 1024; /* so that logits do not fill the last stage */
     double none = ar_layout_memory(&layout).activations_bytes, state = 2048.0 * 1024 * 2;
-    double plain_s = make(&layout, 0).end_s, sent = sent_along(AR_AXIS_TP, &layout);
+    double plain_s = make(&layout, 0).end_s, sent = make(&layout, 0).bytes[AR_AXIS_TP];
     struct ar_transformer_slice slice = ar_layout_slice(&layout);
     double layer = ar_transformer_activation_bytes(&gpt, &slice);
     for (uint32_t layers = 1; layers <= 6; layers++) {
@@ -157,7 +138,7 @@ Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
     cr_expect_str_eq(err.text,
                      "--recompute: found 7 layers; expected 1 to 6, the layers of a stage");
     layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MLP};
-    cr_expect_float_eq(sent_along(AR_AXIS_TP, &layout) - sent, 8 * 6 * state, 1,
+    cr_expect_float_eq(make(&layout, 0).bytes[AR_AXIS_TP] - sent, 8 * 6 * state, 1,
                        "behind the network alone");
     layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MOE};
     cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_USAGE);
@@ -218,13 +199,13 @@ Test(strategy, gpus_of_a_sequence_gather_its_keys_and_values_and_share_gradients
     cr_assert_float_eq(make(&layout, 0.5).end_s, 8 * 24 * 3 * (1 + 0.5) + 0.5, 1e-9,
                        "none of it is hidden");
     layout.recompute = AR_RECOMPUTE_FULL;
-    cr_assert_eq(sent_along(AR_AXIS_CP, &layout), 8 * 24 * 4 * keys + 2 * parameters);
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_CP], 8 * 24 * 4 * keys + 2 * parameters);
     cr_assert_eq(ar_layout_replicas(&layout), 8);
     cr_assert_eq(ar_layout_batches(&layout), 8, "as many sequences as without");
     layout.strategy = &ar_strategy_zero1;
-    cr_assert_float_eq(states_of(&layout), (6 + 12.0 / 8) * parameters, 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (6 + 12.0 / 8) * parameters, 1);
     layout = layout_of(1, 1, 2, "1f1b");
-    double state = sent_along(AR_AXIS_TP, &layout);
+    double state = make(&layout, 0).bytes[AR_AXIS_TP];
     layout.sizes[AR_AXIS_CP] = 2;
     made = make(&layout, 0);
     cr_assert_eq(made.bytes[AR_AXIS_TP], state / 2, "tensor parallelism sums half the tokens");
@@ -246,13 +227,13 @@ Test(strategy, the_fullest_gpu_sets_what_experts_exchange)
     double dense = 0;
     for (int i = 0; i < 2; i++) {
         gpt.imbalance = i == 0 ? 1 : 1.5;
-        double bytes = sent_along(AR_AXIS_EP, &layout);
+        double bytes = make(&layout, 0).bytes[AR_AXIS_EP];
         dense = i == 0 ? bytes - 8 * 24 * 4 * 2 * state : dense; /* gradients of the rest */
         cr_expect_eq(bytes, dense + 8 * 24 * 4 * 2 * state * gpt.imbalance,
                      "to experts and back, forward and backward");
     }
     layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MOE};
-    cr_expect_eq(sent_along(AR_AXIS_EP, &layout), dense + 8 * 24 * 6 * 2 * state * 1.5);
+    cr_expect_eq(make(&layout, 0).bytes[AR_AXIS_EP], dense + 8 * 24 * 6 * 2 * state * 1.5);
 }
 
 Test(strategy, experts_have_replicas_along_dp_and_cp)
@@ -329,28 +310,27 @@ Test(strategy, stages_hand_on_hidden_states_once_each_way)
 
 Test(strategy, replicas_exchange_the_bytes_of_their_parameters)
 {
-    static const struct {
-        const struct ar_strategy *strategy;
-        uint32_t batches; /* micro-batches of each replica */
-        double passes;    /* of all parameters, in one direction */
-    } cases[] = {{&ar_strategy_data, 1, 1},
-                 {&ar_strategy_zero1, 1, 2},
-                 {&ar_strategy_zero3, 1, 3}, /* gathered forward and backward, scattered once */
-                 {&ar_strategy_zero3, 3, 9},
-                 {&ar_strategy_zero2, 3, 3 + 1}};
-    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
-        struct ar_layout layout = replicas_of(cases[i / 2].strategy);
-        layout.overlaps = i % 2 == 1;
-        layout.global_batch = 8 * cases[i / 2].batches;
-        cr_expect_eq(sent_along(AR_AXIS_DP, &layout),
-                     cases[i / 2].passes * 2 * ar_transformer_parameters(&gpt), "case %zu", i);
-    }
-    struct ar_layout layout = replicas_of(&ar_strategy_zero2);
-    layout.global_batch = 24;
-    cr_assert_float_eq(make(&layout, 5).end_s, 3 * (24 * 3 + 5) + 5, 1e-9, "nothing is hidden");
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    double parameters = ar_transformer_parameters(&gpt);
+    layout.global_batch = 8;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * parameters);
     layout.overlaps = true;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * parameters);
+    layout.strategy = &ar_strategy_zero1;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * parameters);
+    layout.strategy = &ar_strategy_zero3;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 6 * parameters,
+                 "gathered forward and backward, scattered once");
+    layout.global_batch = 24;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 18 * parameters, "for each micro-batch");
+    layout.strategy = &ar_strategy_zero2;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], (3 + 1) * 2 * parameters,
+                 "gradients of each micro-batch, and parameters once");
     cr_assert_float_eq(make(&layout, 1.5).end_s, 3 * 24 * 3 + 1.5 + 1.5, 1e-9,
                        "all but the last layer's are hidden, the gather is not");
+    layout.overlaps = false;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], (3 + 1) * 2 * parameters);
+    cr_assert_float_eq(make(&layout, 5).end_s, 3 * (24 * 3 + 5) + 5, 1e-9, "nothing is");
 }
 
 Test(strategy, fully_sharded_stages_gather_their_parameters_for_each_micro_batch)
@@ -361,31 +341,32 @@ Test(strategy, fully_sharded_stages_gather_their_parameters_for_each_micro_batch
     double experts;
     double stage = 12 * ar_transformer_part_parameters(&gpt, 1, 1, AR_PART_LAYER, &experts) +
                    ar_transformer_part_parameters(&gpt, 1, 1, AR_PART_EMBEDDING, &experts);
-    cr_assert_eq(sent_along(AR_AXIS_DP, &layout), 8 * 3 * 2 * stage, "of the first stage");
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 8 * 3 * 2 * stage, "of the first stage");
     layout.strategy = &ar_strategy_zero3_lists;
-    cr_assert_gt(sent_along(AR_AXIS_DP, &layout), 8 * 2 * 2 * stage);
+    cr_assert_gt(make(&layout, 0).bytes[AR_AXIS_DP], 8 * 2 * 2 * stage);
 }
 
 Test(strategy, replicas_with_adapters_exchange_the_gradients_of_those_alone)
 {
-    struct ar_layout layout = replicas_of(&ar_strategy_data);
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
     gpt.lora = 8;
     double adapters = 24 * 8 * 6 * 1024.0, held = ar_transformer_parameters(&gpt);
-    cr_assert_eq(sent_along(AR_AXIS_DP, &layout), 2 * adapters);
-    cr_assert_float_eq(states_of(&layout), 2 * held + 16 * adapters, 1);
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * adapters);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 2 * held + 16 * adapters, 1);
     layout.precision = AR_FP8;
-    cr_assert_float_eq(states_of(&layout), held + 17 * adapters, 1,
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, held + 17 * adapters, 1,
                        "frozen weights are held in fp8");
     layout.precision = AR_BF16;
     layout.strategy = &ar_strategy_zero1;
-    cr_assert_eq(sent_along(AR_AXIS_DP, &layout), 4 * adapters);
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * adapters);
     layout.strategy = &ar_strategy_zero3;
-    cr_assert_eq(sent_along(AR_AXIS_DP, &layout), 4 * held + 2 * adapters,
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * held + 2 * adapters,
                  "all parameters are gathered");
     layout.strategy = &ar_strategy_zero3_lists;
-    double lists = sent_along(AR_AXIS_DP, &layout);
+    double lists = make(&layout, 0).bytes[AR_AXIS_DP];
     gpt.lora = 0;
-    cr_assert_lt(lists, sent_along(AR_AXIS_DP, &layout));
+    cr_assert_lt(lists, make(&layout, 0).bytes[AR_AXIS_DP]);
     double s = 2048, attention = 24 * 4 * 1024 * s * s, all = ar_layout_model_flop(&layout);
     gpt.lora = 8;
     cr_assert_float_eq(all - ar_layout_model_flop(&layout),
@@ -393,16 +374,24 @@ Test(strategy, replicas_with_adapters_exchange_the_gradients_of_those_alone)
                        "gradients of weights are not needed");
 }
 
-Test(strategy, what_is_sent_beside_computations_is_hidden_but_for_the_first_and_the_last)
+Test(strategy, gradients_summed_beside_the_backward_pass_are_hidden_but_for_the_last_layer)
 {
-    struct ar_layout layout = replicas_of(&ar_strategy_data);
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
     cr_assert_float_eq(make(&layout, 5).end_s, 24 * 3 + 5, 1e-9);
     layout.overlaps = true;
     cr_assert_float_eq(make(&layout, 1.5).end_s, 24 * 3 + 1.5, 1e-9);
-    layout = replicas_of(&ar_strategy_zero3);
+}
+
+Test(strategy, parameters_of_fully_sharded_layers_are_gathered_one_layer_ahead)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    layout.strategy = &ar_strategy_zero3;
     cr_assert_float_eq(make(&layout, 0.5).end_s, 0.5 + 24 * 3 + 0.5, 1e-9,
                        "only the first gather and the last reduce-scatter are waited for");
-    cr_assert_float_eq(make(&layout, 4).end_s, 3 * 24 * 4.0, 4 + 2 + 1, "all on one stream");
+    cr_assert_float_eq(make(&layout, 4).end_s, 3 * 24 * 4.0, 4 + 2 + 1,
+                       "all that is sent, on one stream");
     layout.prefetch = 0;
     cr_assert_float_eq(make(&layout, 0.5).end_s, 24 * 3 + 48 * 0.5 + 0.5, 1e-9,
                        "every gather is waited for, reduce-scatters are not");
@@ -410,7 +399,9 @@ Test(strategy, what_is_sent_beside_computations_is_hidden_but_for_the_first_and_
 
 Test(strategy, collectives_of_lists_cost_the_host_views_and_copies_for_every_rank)
 {
-    struct ar_layout layout = replicas_of(&ar_strategy_zero3_lists);
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    layout.strategy = &ar_strategy_zero3_lists;
     double layers = 24 * 12.0 * 1024 * 1024, ends = 2 * 51200.0 * 1024, norms = 24 * 2 * 1024.0;
     struct made made = make(&layout, 0);
     cr_assert_eq(made.bytes[AR_AXIS_DP], 2 * (3 * (layers + ends) + norms));
@@ -420,19 +411,20 @@ Test(strategy, collectives_of_lists_cost_the_host_views_and_copies_for_every_ran
     cr_assert_float_eq(make(&layout, 1).end_s, made.end_s + gathers + scatters, 1e-9,
                        "nothing is hidden");
     layout.recompute = AR_RECOMPUTE_FULL;
-    cr_assert_eq(sent_along(AR_AXIS_DP, &layout), made.bytes[AR_AXIS_DP],
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], made.bytes[AR_AXIS_DP],
                  "a layer of 13 million parameters is kept until its backward pass");
     gpt.hidden = 16384, gpt.heads = gpt.kv_heads = 128, gpt.head_dim = 128, gpt.ffn = 4 * 16384;
     double matrix = 16384.0 * 16384 * 2;
-    double before = sent_along(AR_AXIS_DP, &layout);
+    double before = make(&layout, 0).bytes[AR_AXIS_DP];
     layout.recompute = AR_RECOMPUTE_NONE;
-    cr_assert_eq(before - sent_along(AR_AXIS_DP, &layout), 24 * 8 * matrix,
+    cr_assert_eq(before - make(&layout, 0).bytes[AR_AXIS_DP], 24 * 8 * matrix,
                  "all but the last matrix are gathered again");
 }
 
 Test(strategy, sparse_gradients_are_gathered_with_their_places)
 {
-    struct ar_layout layout = replicas_of(&ar_strategy_data);
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
     layout.sparse_frac = 0.01;
     double sent = ceil(0.01 * ar_transformer_parameters(&gpt));
     struct made made = make(&layout, 5);
@@ -449,27 +441,30 @@ Test(strategy, sparse_gradients_are_gathered_with_their_places)
 
 Test(strategy, independent_replicas_gather_once_at_the_end)
 {
-    struct ar_layout layout = replicas_of(&ar_strategy_independent);
-    layout.global_batch = 64;
-    cr_assert_float_eq(make(&layout, 5).end_s, 8 * 24 * 3 + 5, 1e-9);
-    cr_assert_eq(sent_along(AR_AXIS_DP, &layout), 8 * 2 * ar_transformer_parameters(&gpt));
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.strategy = &ar_strategy_independent;
+    struct made made = make(&layout, 5);
+    cr_assert_float_eq(made.end_s, 8 * 24 * 3 + 5, 1e-9);
+    cr_assert_eq(made.bytes[AR_AXIS_DP], 8 * 2 * ar_transformer_parameters(&gpt));
 }
 
 Test(strategy, memory_is_that_of_the_papers)
 {
     struct ar_layout layout = layout_of(1, 64, 1, "1f1b");
     double parameters = ar_transformer_parameters(&gpt);
-    cr_assert_float_eq(states_of(&layout), 18 * parameters, 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 18 * parameters, 1);
     layout.strategy = &ar_strategy_zero1;
-    cr_assert_float_eq(states_of(&layout), (6 + 12.0 / 64) * parameters, 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (6 + 12.0 / 64) * parameters, 1);
     layout.gradients = AR_FP16;
     layout.strategy = &ar_strategy_zero2;
-    cr_assert_float_eq(states_of(&layout), (2 + 14.0 / 64) * parameters, 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (2 + 14.0 / 64) * parameters, 1);
     layout.strategy = &ar_strategy_zero3;
     double ignored, layer = ar_transformer_part_parameters(&gpt, 1, 1, AR_PART_LAYER, &ignored);
-    cr_assert_float_eq(states_of(&layout), 16 * parameters / 64 + layer * (2 * 2 + 2), 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes,
+                       16 * parameters / 64 + layer * (2 * 2 + 2), 1);
     layout.prefetch = 3;
-    cr_assert_float_eq(states_of(&layout), 16 * parameters / 64 + layer * (4 * 2 + 2), 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes,
+                       16 * parameters / 64 + layer * (4 * 2 + 2), 1);
 }
 
 Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_links_and_cpus)
@@ -494,11 +489,11 @@ Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_lin
     ar_part_times_make(&layout, cost, 2, &none, &slow);
     cr_expect_eq(slow.optimizer_s, there.optimizer_s, "of a GPU that is slower");
     cr_expect_eq(there.backward_s[AR_PART_LAYER], here.backward_s[AR_PART_LAYER]);
-    cr_expect_float_eq(states_of(&layout), 6 * parameters, 1);
+    cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, 6 * parameters, 1);
     layout.strategy = &ar_strategy_zero2;
     ar_part_times_make(&layout, cost, 1, &none, &there);
     cr_expect_float_eq(there.optimizer_s, (2 + 2) / 10e9 + 30 / 6e9, 1e-20, "as they are sent");
-    cr_expect_float_eq(states_of(&layout), (2 + 2.0 / 8) * parameters, 1);
+    cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, (2 + 2.0 / 8) * parameters, 1);
 }
 
 /* GPT of 24 layers: 12 tensors of a layer with biases, word and position embeddings, a norm. */
@@ -511,8 +506,9 @@ Test(strategy, an_optimizer_of_many_tensors_waits_for_its_launches)
                  {&ar_strategy_zero1, (24 * 12 + 4) / 8.0},
                  {&ar_strategy_zero3, 24 * 12 + 4}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_layout layout = replicas_of(cases[i].strategy);
+        struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
         gpt.has_positions = true;
+        layout.strategy = cases[i].strategy;
         double none_s = make(&layout, 0).end_s;
         times.host.tensor_s = 0.5;
         cr_expect_float_eq(make(&layout, 0).end_s - none_s, 0.5 * cases[i].tensors, 1e-6);
@@ -549,60 +545,43 @@ Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
     cr_expect_lt(narrow.forward_s[AR_PART_LAYER], 0.9 * wide.forward_s[AR_PART_LAYER]);
 }
 
+static void assert_refused(const struct ar_layout *layout, const char *text)
+{
+    cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_USAGE);
+    cr_assert_str_eq(err.text, text);
+}
+
 Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
 {
-    static const struct {
-        uint32_t sizes[AR_AXES_COUNT]; /* pp, dp, ep, cp, tp */
-        const char *schedule;
-        uint32_t batch;
-        bool is_sequence_parallel;
-        const char *found;
-    } cases[] = {
-        {{25, 1, 1, 1, 1},
-         "1f1b",
-         8,
-         false,
-         "layers 24; expected at least 25, stages times chunks"},
-        {{1, 1, 1, 1, 3}, "1f1b", 8, false, "heads 16; expected a multiple of 3, tp of the mesh"},
-        {{1, 2, 1, 1, 1},
-         "1f1b",
-         7,
-         false,
-         "global-batch 7; expected a multiple of 2, dp times ep times the micro-batch"},
-        {{1, 2, 1, 1, 1},
-         "interleaved:2",
-         8,
-         false,
-         "schedule interleaved:2 without a pipeline; expected pp of the mesh above 1, or 1f1b"},
-        {{1, 2, 1, 3, 1},
-         "1f1b",
-         8,
-         false,
-         "seq 2048; expected a multiple of 6, twice cp of the mesh"},
-        {{1, 2, 1, 512, 8},
-         "1f1b",
-         8,
-         true,
-         "seq 2048; expected a multiple of 4096, cp times tp of the mesh"},
-        {{1, 1, 2, 1, 1},
-         "1f1b",
-         8,
-         false,
-         "ep=2 for a model without experts; expected --experts, or ep=1"},
-        {{1, 1, 1, 1, 1},
-         "1f1b",
-         8,
-         true,
-         "sequence parallelism without tensor parallelism; expected tp of the mesh above 1"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_layout layout = layout_of(1, 1, 1, cases[i].schedule);
-        memcpy(layout.sizes, cases[i].sizes, sizeof layout.sizes);
-        layout.global_batch = cases[i].batch;
-        layout.is_sequence_parallel = cases[i].is_sequence_parallel;
-        cr_expect_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE);
-        cr_expect_str_eq(err.text + strlen("--mesh: found "), cases[i].found);
-    }
+    struct ar_layout layout = layout_of(25, 1, 1, "1f1b");
+    assert_refused(&layout, "--mesh: found layers 24; expected at least 25, stages times chunks");
+    layout = layout_of(1, 1, 3, "1f1b");
+    assert_refused(&layout, "--mesh: found heads 16; expected a multiple of 3, tp of the mesh");
+    layout = layout_of(1, 2, 1, "1f1b");
+    layout.global_batch = 7;
+    assert_refused(&layout, "--mesh: found global-batch 7; expected a multiple of 2, dp times ep "
+                            "times the micro-batch");
+    layout = layout_of(1, 2, 1, "interleaved:2");
+    assert_refused(&layout, "--mesh: found schedule interleaved:2 without a pipeline; expected pp "
+                            "of the mesh above 1, or 1f1b");
+    layout = layout_of(1, 2, 1, "1f1b");
+    layout.sizes[AR_AXIS_CP] = 3;
+    assert_refused(&layout,
+                   "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh");
+    layout = layout_of(1, 2, 2, "1f1b");
+    layout.sizes[AR_AXIS_CP] = 512;
+    layout.sizes[AR_AXIS_TP] = 8;
+    layout.is_sequence_parallel = true;
+    assert_refused(&layout,
+                   "--mesh: found seq 2048; expected a multiple of 4096, cp times tp of the mesh");
+    layout = layout_of(1, 1, 1, "1f1b");
+    layout.sizes[AR_AXIS_EP] = 2;
+    assert_refused(&layout, "--mesh: found ep=2 for a model without experts; expected --experts, "
+                            "or ep=1");
+    layout = layout_of(1, 1, 1, "1f1b");
+    layout.is_sequence_parallel = true;
+    assert_refused(&layout, "--mesh: found sequence parallelism without tensor parallelism; "
+                            "expected tp of the mesh above 1");
 }
 
 Test(strategy, what_needs_a_recorded_collective_of_one_gpu_waits_for_what_that_would_wait_for)
