@@ -1,8 +1,6 @@
 /* Engines beside each other, and beside a calculation, on machines of eight and sixteen GPUs. */
 #include <criterion/criterion.h>
 
-#include "test_cluster_load.h"
-#include "test_machines.h"
 #include "test_trials.h"
 
 static const uint64_t elements = 25557032; /* of 2 bytes */
@@ -66,30 +64,4 @@ Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
             trials_agree(&cases[c], elements, tolerances[c]);
         }
     }
-}
-
-/* One small machine of each kind of fabric: where the recurrence calls itself exact it is. */
-Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
-{
-    uint32_t exact = 0;
-    for (size_t m = 0; m < TEST_MACHINES_COUNT; m += AR_TEST_STRIDE) {
-        struct ar_cluster *cluster = test_load_small(test_machines[m]);
-        uint32_t ranks = (uint32_t)ar_cluster_gpus_count(cluster);
-        const struct ar_collective cases[] = {
-            support_collective(cluster, "ring", ranks, 1),
-            support_collective(cluster, "torus2d", 2, ranks / 2),
-            support_collective(cluster, "halving-doubling", ranks, 1),
-        };
-        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-            const struct ar_call job = {.elements = 1000003};
-            struct test_trial test;
-            trials_run(&cases[c], &ar_engine_recurrence, &job, 1, &test);
-            double simulated_s = trials_simulate(&cases[c], job.elements);
-            exact += test.trial.exact;
-            double tolerance = c < 2 ? 0.08 : 0.12; /* exchanges on uneven routes */
-            SUPPORT_NEAR(test.times[0].finish_s - test.times[0].start_s, simulated_s,
-                         test.trial.exact ? 1e-6 : tolerance, "%s", support_name(&cases[c]));
-        }
-    }
-    cr_expect(exact >= TEST_MACHINES_COUNT / AR_TEST_STRIDE, "%u", exact);
 }
