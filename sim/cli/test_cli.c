@@ -167,7 +167,7 @@ double cli_value(const char *column, const char *line, ...)
 {
     char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
-    return cli_number(cli_rows("%s --columns %s --quiet", text, column), 1, column);
+    return cli_number(cli_rows("%s", text), 1, column);
 }
 
 void cli_need_gnuplot(void)

@@ -51,8 +51,8 @@ Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)
     CLI_SHOWS("allreduce --cluster abci-v100 --engine nccl --algorithm "
               "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json",
               "\"own constants of nccl-2.8.4: ring/");
-    CLI_SHOWS("list engines", "\nnccl ",
-              "\nlibrary.release key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
+    CLI_SHOWS("list engines", "\nnccl  ",
+              "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
     CLI_LACKS(table.out, "band");

@@ -16,27 +16,6 @@ static struct tested make_layout(const struct ar_cluster *cluster, uint32_t pp, 
     return tested_layout(cluster, &gpt, sizes, &ar_strategy_data, 0.01);
 }
 
-Test(step, a_straggler_delays_a_transformer_by_what_it_computes_longer)
-{
-    static const struct ar_straggler slow = {.rank = 3, .factor = 1.5};
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    static const uint32_t layouts[][3] = {{1, 8, 1}, {2, 4, 1}, {2, 2, 4}};
-    for (size_t i = 0; i < 3; i++) {
-        struct tested even = make_layout(abci, layouts[i][0], layouts[i][1], layouts[i][2]);
-        struct tested uneven = even;
-        uneven.job.stragglers = &slow;
-        uneven.job.stragglers_count = 1;
-        tested_run(&even);
-        tested_run(&uneven);
-        cr_expect_geq(uneven.timing.iteration_s, 1.5 * even.timing.compute_s);
-        cr_expect_leq(uneven.timing.iteration_s,
-                      even.timing.iteration_s + 0.5 * even.timing.compute_s * 1.01);
-        SUPPORT_NEAR(uneven.timing.iteration_s,
-                     uneven.timing.compute_s + uneven.timing.exposed_s + uneven.timing.bubble_s,
-                     1e-12);
-    }
-}
-
 Test(step, that_knows_works_of_another_one_is_the_same)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
@@ -73,23 +52,6 @@ Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_time
         tested_run(&series);
         SUPPORT_NEAR(even.timing.iteration_s, series.timing.iteration_s, 1e-9);
     }
-}
-
-Test(step, jitter_makes_transformers_slower_and_its_interval_narrower_with_more_steps)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct tested even = make_layout(abci, 2, 4, 2);
-    struct tested few = even;
-    few.job.jitter_frac = 0.05;
-    few.job.iterations_count = 5;
-    struct tested many = few;
-    many.job.iterations_count = 50;
-    tested_run(&even);
-    tested_run(&few);
-    tested_run(&many);
-    cr_expect_gt(many.timing.iteration_s, even.timing.iteration_s);
-    cr_expect_gt(few.timing.iteration_ci95_s, many.timing.iteration_ci95_s);
-    cr_expect_gt(many.timing.iteration_ci95_s, 0);
 }
 
 Test(step, contention_slows_a_transformer_by_the_part_that_is_taken_while_it_sends)
