@@ -60,24 +60,22 @@ Test(api, what_is_wrong_is_said_in_one_line)
     cr_assert_not_null(strstr(allreckon_error(prediction), "found no key"));
     cr_assert(isnan(allreckon_number(prediction, NULL)));
     cr_assert_str_eq(allreckon_text(prediction, NULL), "");
-    cr_assert_eq(allreckon_set(prediction, "gpus", "8x"), 0);
-    cr_assert_eq(allreckon_run(prediction), 64);
-    cr_assert_not_null(strstr(allreckon_error(prediction), "--gpus"));
-    cr_assert(isnan(allreckon_number(prediction, "allreduce_s")), "no row of an earlier run");
-    allreckon_set(prediction, "gpus", NULL);
-    cr_assert_eq(allreckon_run(prediction), 64, "a caller is not ended");
-    cr_assert_not_null(strstr(allreckon_error(prediction), "--gpus"));
-    allreckon_set(prediction, "cluster", "dgx-a100");
-    allreckon_set(prediction, "workload", "gpt3-175b");
-    allreckon_set(prediction, "global-batch", "64");
-    cr_assert_eq(allreckon_run(prediction), 64);
-    cr_expect_not_null(strstr(allreckon_error(prediction), "--gpus is missing"), "%s",
-                       allreckon_error(prediction));
-    allreckon_set(prediction, "gpus", "8");
-    allreckon_set(prediction, "cluster", "./no/such.topo");
-    cr_assert_eq(allreckon_run(prediction), 66);
-    allreckon_set(prediction, "cluster", NULL);
-    cr_assert_eq(allreckon_run(prediction), 64);
+    static const struct {
+        const char *key, *text;
+        int code;
+        const char *fragment;
+    } rows[] = {{"gpus", "8x", 64, "--gpus"},
+                {"gpus", NULL, 64, "--gpus is missing"}, /* a caller is not ended */
+                {"workload", "gpt3-175b", 64, "--"},
+                {"cluster", "./no/such.topo", 66, "no/such.topo"},
+                {"cluster", NULL, 64, "--cluster is missing"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(allreckon_set(prediction, rows[i].key, rows[i].text), 0);
+        cr_expect_eq(allreckon_run(prediction), rows[i].code, "%zu", i);
+        cr_expect_not_null(strstr(allreckon_error(prediction), rows[i].fragment), "%s",
+                           allreckon_error(prediction));
+        cr_expect(isnan(allreckon_number(prediction, "allreduce_s")), "no row of an earlier run");
+    }
     allreckon_destroy(prediction);
 }
 

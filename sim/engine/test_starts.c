@@ -78,29 +78,6 @@ Test(starts, that_differ_are_estimates_where_phases_may_overlap)
     }
 }
 
-/* Nobody has the sum before the last rank has given its part. */
-Test(starts, that_are_late_hold_up_every_rank)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
-        struct ar_collective collective = support_collective_of(abci, ar_algorithms[i], 32, 1);
-        if (ar_algorithms[i]->operation != &ar_operation_all_reduce ||
-            ar_algorithms[i]->wants_sums) {
-            continue; /* not every rank waits for all there; no switch sums here */
-        }
-        if (ar_algorithms[i]->shapes != AR_SHAPES_FLAT) {
-            collective.shape = (struct ar_shape){.x = 8, .y = 4};
-        }
-        starts_run(&computed, &collective, &ar_engine_recurrence, NULL);
-        for (uint32_t rank = 0; rank < 32; rank++) {
-            double last_s = ar_trial_ready(&computed.trial, JOBS - 1, rank);
-            for (uint32_t other = 0; other < 32; other++) {
-                cr_expect_gt(computed.rank_finish_s[other], last_s);
-            }
-        }
-    }
-}
-
 enum { OBSERVED = 3, MARKS = JOBS * OBSERVED * 2 * AR_MARKS_COUNT };
 
 static void expect_equal_marks(const struct ar_collective *collective, double relative)

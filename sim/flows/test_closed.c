@@ -134,28 +134,6 @@ Test(closed, the_terms_of_a_phase_add_up_to_its_time_and_the_phases_to_the_whole
     }
 }
 
-static void expect_growing(const struct ar_collective *collective, uint64_t max,
-                           const void *context)
-{
-    (void)context;
-    double before_s = 0;
-    for (uint64_t elements = 0; elements <= max; elements = elements * 3 + 1) {
-        double time_s = support_closed(collective, elements).time_s;
-        cr_expect_geq(time_s, before_s, "%s, %lu elements", support_name(collective),
-                      (unsigned long)elements);
-        before_s = time_s;
-    }
-    struct ar_closed_time large = support_closed(collective, 1000 * max);
-    struct ar_closed_time larger = support_closed(collective, 2000 * max);
-    cr_expect_gt(larger.time_s, 1.5 * large.time_s);
-}
-
-Test(closed, more_payload_never_takes_less_time)
-{
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for_all(abci, 1000000, expect_growing, NULL);
-}
-
 Test(closed, more_ranks_never_take_less_time)
 {
     struct ar_cluster *clusters[2] = {support_textbook(), support_cluster("abci-v100", NULL)};

@@ -199,16 +199,25 @@ static struct ar_trace trace = {.name = "two",
                                 .tensor_elements = tensors,
                                 .tensors_count = 2};
 
+static struct ar_parts_request parts_of(const struct ar_layer_work *work, uint32_t devices)
+{
+    layers[0].tensors_count = layers[1].tensors_count = layers[1].tensors_first = 1;
+    return (struct ar_parts_request){.where = "--gpus",
+                                     .trace = &trace,
+                                     .work = work,
+                                     .devices = devices,
+                                     .depth = 1,
+                                     .rounds = 1,
+                                     .element_bytes = 2};
+}
+
 static double step_of(const struct ar_strategy *strategy, uint32_t devices, uint32_t depth,
                       uint32_t rounds, bool has_answers)
 {
-    const struct ar_parts_request request = {.where = "--gpus",
-                                             .trace = &trace,
-                                             .devices = devices,
-                                             .depth = depth,
-                                             .rounds = rounds,
-                                             .element_bytes = 2};
+    struct ar_parts_request request = parts_of(NULL, devices);
     struct ar_operators *operators;
+    request.depth = depth;
+    request.rounds = rounds;
     uint32_t placed[4096], messages;
     cr_assert_eq(strategy->operators(&request, &arena, &operators, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_operators_settle(operators, &arena, &err), AR_OK);
@@ -282,15 +291,8 @@ static const struct ar_layer_work work[] = {{.kind = AR_LAYER_CONV,
 
 Test(operators, strips_send_halos_to_neighbours_and_all_to_the_classifier)
 {
-    struct ar_parts_request request = {.where = "--gpus",
-                                       .trace = &trace,
-                                       .work = work,
-                                       .devices = 4,
-                                       .depth = 1,
-                                       .rounds = 1,
-                                       .element_bytes = 2};
+    struct ar_parts_request request = parts_of(work, 4);
     struct ar_operators *operators;
-    layers[0].tensors_count = layers[1].tensors_count = layers[1].tensors_first = 1;
     cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
     /* Rows of operators: overhead, conv, fc, fc backward, conv backward, 6 sums, optimizer. */
     const struct ar_operator *list = operators->list;
@@ -317,8 +319,7 @@ Test(operators, a_mean_over_all_places_is_sent_whole)
 {
     struct ar_layer_work mean[] = {work[0], work[1]};
     mean[0].kind = AR_LAYER_AVGPOOL;
-    struct ar_parts_request request = {
-        .where = "--gpus", .trace = &trace, .work = mean, .devices = 4, .element_bytes = 2};
+    struct ar_parts_request request = parts_of(mean, 4);
     struct ar_operators *operators;
     cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
     cr_expect_eq(operators->list[4].output_bytes, 320 * 2 * 2, "sums of all means");
@@ -330,10 +331,8 @@ Test(operators, tiles_of_a_locally_connected_layer_keep_their_weights)
     struct ar_layer_work local[] = {work[0], work[1]};
     local[0].kind = AR_LAYER_LOCAL;
     local[0].kernel = 7;
-    struct ar_parts_request request = {
-        .where = "--gpus", .trace = &trace, .work = local, .devices = 16, .element_bytes = 2};
+    struct ar_parts_request request = parts_of(local, 16);
     struct ar_operators *operators;
-    layers[0].tensors_count = layers[1].tensors_count = layers[1].tensors_first = 1;
     cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
     cr_expect_eq(operators->count, 6 * 16, "overhead, twice two layers, optimizer: no sums");
     cr_expect_str_eq(operators->cut, "tiles=4x4");

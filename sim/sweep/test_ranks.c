@@ -41,8 +41,7 @@ Test(ranks, three_ranks_give_the_files_and_the_output_of_one_process)
                           cli_table(cli_read("one/sweep.csv")));
     cli_expect_same_table(cli_table(cli_read("three/payload.csv")),
                           cli_table(cli_read("one/payload.csv")));
-    cr_expect_eq(cli_lines_with(three.err, "combinations of options"), 1, "one rank talks: %s",
-                 three.err);
+    CLI_LINES(three.err, "combinations of options", 1);
     cr_expect_neq(access("three/sweep.journal", F_OK), 0);
 }
 
@@ -66,8 +65,8 @@ Test(ranks, a_sweep_that_one_process_began_goes_on)
     cr_assert_not_null(strstr(full.out, "rows are kept, --resume goes on"), "%s", full.out);
     struct cli_run rest = cli_run("$RUN -n 2 $AR " OPTIONS "--out o --format csv --resume");
     cr_assert_eq(rest.code, 0, "%s", rest.err);
-    cr_expect_eq(cli_lines_with(rest.err, " rows are there, "), 1, "%s", rest.err);
-    cr_expect_eq(cli_lines_with(rest.err, "note: 0 of"), 0, "%s", rest.err);
+    CLI_LINES(rest.err, " rows are there, ", 1);
+    CLI_LINES(rest.err, "note: 0 of", 0);
     struct cli_run one = cli_good("$AR " OPTIONS "--out one --format csv");
     cli_expect_same_table(cli_table(rest.out), cli_table(one.out));
 }
@@ -80,9 +79,10 @@ Test(ranks, a_worker_that_dies_costs_a_row_and_not_the_job)
                 "--engine recurrence --jitter 0.03 --iterations 2000 --baseline gpu --out o)");
     struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
     cr_expect_eq(run.code, 70, "%s", run.err);
-    cr_expect_eq(cli_lines_with(run.err, "1 of 4 points failed; the first, ring on 4096 GPUs: the "
-                                         "worker process ended with signal "),
-                 1, "%s", run.err);
+    CLI_LINES(run.err,
+              "1 of 4 points failed; the first, ring on 4096 GPUs: the "
+              "worker process ended with signal ",
+              1);
     cr_assert_eq(table->rows_count, 5);
     for (size_t i = 1; i < 4; i++) {
         cr_expect_str_eq(cli_cell(table, i, "status"), "ok");
@@ -95,7 +95,7 @@ Test(ranks, an_interrupted_job_keeps_its_journal)
     cli_run("$RUN -n 2 $AR sweep " STEP " --gpus 4,1024 --algorithms ring --engine simgrid "
             "--baseline gpu --out o & for i in $(seq 400); do sleep 0.05; "
             "grep -q '^0,abci' o/sweep.journal 2>/dev/null && break; done; kill -TERM $!; wait $!");
-    cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), "0,abci"), 1);
+    CLI_LINES(cli_read("o/sweep.journal"), "0,abci", 1);
     cr_expect_neq(access("o/sweep.csv", F_OK), 0);
 }
 
@@ -125,10 +125,10 @@ Test(ranks, ranks_with_different_sweeps_are_refused)
     struct cli_run run =
         cli_run("$RUN -n 1 $AR " OPTIONS "--out o : -n 1 $AR " OPTIONS "--window 4 --out o");
     cr_expect_eq(run.code, 65, "%s", run.err);
-    cr_expect_eq(cli_lines_with(run.err, "found another sweep than rank 0 on "), 1, "%s", run.err);
+    CLI_LINES(run.err, "found another sweep than rank 0 on ", 1);
     run = cli_run("$RUN -n 1 $AR " OPTIONS "--out o : -n 1 $AR " OPTIONS "--window 0 --out o");
     cr_expect_eq(run.code, 64, "%s", run.err);
-    cr_expect_eq(cli_lines_with(run.err, "allreckon: rank 1 on "), 1, "%s", run.err);
+    CLI_LINES(run.err, "allreckon: rank 1 on ", 1);
     cr_expect_neq(access("o", F_OK), 0, "nothing was made");
 }
 
