@@ -85,20 +85,6 @@ Test(cli_expect, a_requirement_that_is_not_met_ends_with_exit_code_1)
               "$AR expect small.csv" FITTED " --require 0.9 >/dev/null");
 }
 
-Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
-{
-    static const struct cli_saying rows[] = {
-        {"mn5_h100_mpi_hier_bw --quiet",
-         "expected: engine recurrence, cluster mn5, messages on its links", 1},
-        {"abci.csv --cluster abci-v100 --engine nccl",
-         "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4", 1},
-        {"mn5_h100_nccl_auto",
-         "nothing fitted here: what 37 sets of other machines tell, constants of nccl-2.19.4", 1},
-        {"mn5_h100_nccl_auto", "its machine is among those that tell what is expected", 1},
-    };
-    CLI_SAYS("expect", rows);
-}
-
 /* Without NVLinks small calls in a node take longer, too: hops by PCIe do. */
 Test(cli_expect, missing_nvlinks_slow_small_calls_of_a_node_too, CLI_NO_NEW_CODE)
 {
@@ -172,10 +158,10 @@ Test(cli_expect, trees_may_wait_less_for_a_slow_cable_than_rings, CLI_NO_NEW_COD
 
 /* Times of ABCI that are changed as a cause changes them, and sets with a cause that is known:
  * racks of two nodes whose uplinks have half of the rate; a job that takes another share of the
- * network from row to row, and is not a slow HCA; NCCL that was forced to rings, to trees and to
- * nothing in the same allocation of MareNostrum 5; machines that nothing was fitted to, where a
- * suspect that explains next to nothing is none. Only switches of InfiniBand sum. Sanitizers take
- * every eighth. */
+ * network from row to row, and is not a slow HCA; NCCL
+ * that was forced to rings, to trees and to nothing in the same allocation of MareNostrum 5;
+ * machines that nothing was fitted to, where a suspect that explains next to nothing is none. Only
+ * switches of InfiniBand sum. Sanitizers take every eighth. */
 Test(cli_expect, the_first_suspect_is_what_was_changed)
 {
     static const struct {
@@ -256,11 +242,23 @@ Test(cli_expect, rows_of_other_units_are_not_called_slow_alone)
     CLI_SHOWS("expect mixed.csv" FITTED, "(check the units of these rows)");
 }
 
-Test(cli_expect, nodes_and_a_release_that_a_log_lacks_or_has)
+Test(cli_expect, what_is_assumed_of_logs_and_machines_is_said)
 {
     static const struct cli_saying rows[] = {
+        {"mn5_h100_mpi_hier_bw --quiet",
+         "expected: engine recurrence, cluster mn5, messages on its links", 1},
+        {"abci.csv --cluster abci-v100 --engine nccl",
+         "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4", 1},
+        {"mn5_h100_nccl_auto",
+         "nothing fitted here: what 37 sets of other machines tell, constants of nccl-2.19.4", 1},
+        {"mn5_h100_nccl_auto", "its machine is among those that tell what is expected", 1},
         {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2 --format csv",
          "allreduce,2,8,", 5},
+        {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2",
+         "are of OSU's test of MPI-CUDA, not of NCCL: they are priced as calls of NCCL", 1},
+        {FIXTURE "nccl-12-all-to-all.txt --cluster dgx2-v100",
+         "do not say of which collective they are: these are taken for all-to-all", 1},
+        {"abci.csv" FITTED, "they are", 0},
         {FIXTURE "nccl-json-3.json --cluster dgx-h100", "constants of nccl-2.28.9", 1},
         {FIXTURE "nccl-json-3.json --cluster dgx-h100 --tuning 2.19.4", "constants of nccl-2.19.4",
          1},
@@ -318,18 +316,6 @@ Test(cli_expect, a_shape_that_cannot_be_routed_is_left_out_alone)
     cli_good("sed -i 2d torus.csv");
     cli_fails(65, "found shapes of nodes that no cluster here can have",
               "$AR expect torus.csv --cluster fugaku --set torus.lengths=4x4x4");
-}
-
-Test(cli_expect, defaults_that_decide_how_a_log_is_read_are_said, CLI_NO_NEW_CODE)
-{
-    static const struct cli_saying rows[] = {
-        {FIXTURE "nccl-12-all-to-all.txt --cluster dgx2-v100",
-         "do not say of which collective they are: these are taken for all-to-all", 1},
-        {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2",
-         "are of OSU's test of MPI-CUDA, not of NCCL: they are priced as calls of NCCL", 1},
-        {"abci.csv" FITTED, "they are", 0},
-    };
-    CLI_SAYS("expect", rows);
 }
 
 /* The rate of the second row is inside its band, but above that of the HCAs of its nodes. */

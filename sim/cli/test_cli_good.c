@@ -83,6 +83,8 @@ Test(cli, lists_show_what_has_a_pattern_and_come_as_json)
     CLI_LINES(cli_good("$AR list clusters gb300").out, "GB300", 1);
     CLI_LINES(cli_good("$AR list workloads deepseek").out, "deepseek-v3        671 billion", 1);
     CLI_LINES(cli_good("$AR list gpus mi300x").out, "1307 Tflop/s in bf16, memory 4.29 TB/s", 1);
+    CLI_LINES(cli_good("$AR list pictures --format csv").out, "pictures,", 18);
+    cli_good("! $AR list pictures --format csv | tail -n +2 | grep -v '[.]\"*$'");
     cli_fails(64, "list: found none of clusters with \"vax\"", "$AR list clusters vax");
     const char *json = cli_good("$AR list strategies 1f1b --format json").out;
     CLI_COUNTS(json, {"\"topic\": \"strategies\"", 1}, {"\"of\": \"schedules of a pipeline:\"", 1},

@@ -23,7 +23,7 @@ static const char *too_wide(const char *text)
     return NULL;
 }
 
-Test(cli_view, tables_fit_80_characters, CLI_NO_NEW_CODE)
+Test(cli_view, tables_and_help_fit_80_characters, CLI_NO_NEW_CODE)
 {
     static const char *const lines[] = {
         "predict " STEP " --gpus 128 --algorithm hierarchical --check",
@@ -35,22 +35,13 @@ Test(cli_view, tables_fit_80_characters, CLI_NO_NEW_CODE)
         "train example sony-v2-3456",
         "links --cluster cluster.topo --gpus 16 --algorithm torus2d --payload 1MiB | sed 1,/^$/d",
         "compare abci.csv --cluster abci-v100-nccl2.8",
+        "--help; for command in $($AR --help | sed -n 's/^  \\([a-z]*\\) .*/\\1/p'); do $AR "
+        "$command --help; done",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const char *wide = too_wide(cli_good("$AR %s", lines[i]).out);
         cr_expect_null(wide, "%s: %.200s", lines[i], wide);
     }
-}
-
-Test(cli_view, help_fits_80_characters, CLI_NO_NEW_CODE)
-{
-    const char *all =
-        cli_good("$AR --help; for command in $($AR --help | sed -n 's/^  \\([a-z]*\\) .*/\\1/p'); "
-                 "do $AR $command --help; done")
-            .out;
-    const char *wide = too_wide(all);
-    cr_expect_null(wide, "%.100s", wide);
-    CLI_LINES(all, "usage: allreckon ", 30);
 }
 
 Test(cli_view, a_wide_terminal_shows_more)
@@ -158,13 +149,6 @@ Test(cli_view, what_predict_and_a_collective_leave_can_be_reported)
     cli_good("$AR allreduce --cluster abci-v100 --gpus 8 --payload 1KiB,1MiB --out call --quiet");
     CLI_SHOWS("report call", "What: On 8 GPUs of abci-v100 one allreduce of 1.049");
     cli_fails(64, "--force", "$AR allreduce --cluster flat --gpus 8 --payload 8B --out step");
-}
-
-Test(cli_view, each_picture_is_listed_with_a_sentence)
-{
-    struct cli_run run = cli_good("$AR list pictures --format csv");
-    CLI_LINES(run.out, "pictures,", 18);
-    cli_good("! $AR list pictures --format csv | tail -n +2 | grep -v '[.]\"*$'");
 }
 
 TestSuite(cli_names, .init = cli_enter, .fini = cli_leave);

@@ -187,12 +187,6 @@ static double goal_s(const char *operation, const char *command)
     return time_s;
 }
 
-static double predicted_s(const char *command, const char *verb, const char *column)
-{
-    const char *csv = cli_good("$AR %s %s --format csv --columns %s", verb, command, column).out;
-    return strtod(strchr(csv, '\n') + 1, NULL);
-}
-
 /* A rank that takes no part in some channels names their beginning once. */
 Test(goal, schedules_say_their_command_and_each_need_once)
 {
@@ -243,7 +237,7 @@ Test(goal, collectives_take_what_recurrence_says)
         snprintf(verb, sizeof verb, "%.*s", (int)(rest - cases[i].command), cases[i].command);
         snprintf(operation, sizeof operation, " --operation %s", verb);
         snprintf(command, sizeof command, "--cluster flat --channels 1 --payload 1MiB%s", rest);
-        double expected_s = predicted_s(command, verb, "allreduce_s");
+        double expected_s = cli_value("allreduce_s", "%s %s", verb, command);
         double time_s = goal_s(operation, command);
         cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s: %g us, expected %g us",
                   cases[i].command, time_s * 1e6, expected_s * 1e6);
@@ -271,7 +265,7 @@ Test(goal, steps_take_what_recurrence_says)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[300];
         snprintf(command, sizeof command, "--cluster flat --channels 1 %s", cases[i].command);
-        double expected_s = predicted_s(command, "predict", "iteration_s");
+        double expected_s = cli_value("iteration_s", "predict %s", command);
         double time_s = goal_s("", command);
         cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s: %g us, expected %g us",
                   cases[i].command, time_s * 1e6, expected_s * 1e6);

@@ -11,11 +11,6 @@ TestSuite(written, .init = cli_enter, .fini = cli_leave);
     "--cluster dgx-a100 --workload gpt --layers 4 --hidden 8192 --heads 64 --seq 512 --vocab "     \
     "8000 "
 
-static double number_of(const char *line)
-{
-    return strtod(strchr(cli_good("%s", line).out, '\n') + 1, NULL);
-}
-
 /* The work of a step in order: times, and collectives with their bytes. */
 static void list_half(FILE *list, char *const *cells, int at)
 {
@@ -76,7 +71,6 @@ Test(written, workloads_of_astra_sim_are_read_back)
         {GPT "--experts 8 --top-k 2 --mesh dp=2,ep=4,tp=2 --global-batch 8", "--cluster dgx-a100"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char line[400];
         cli_good("$AR export --format astra-sim %s --force --out w.txt", cases[i].step);
         char *text = strdup(cli_read("w.txt")), *tasks = list_tasks(text);
         char *again = list_tasks(
@@ -84,13 +78,8 @@ Test(written, workloads_of_astra_sim_are_read_back)
         cr_expect_str_eq(again, tasks, "%s", cases[i].step);
         free(again);
         free(tasks);
-        snprintf(line, sizeof line, "$AR predict %s --jitter 0 --format csv --columns iteration_s",
-                 cases[i].step);
-        double step_s = number_of(line);
-        snprintf(line, sizeof line,
-                 "$AR predict %s --workload ./w.txt --format csv --columns iteration_s",
-                 cases[i].again);
-        double again_s = number_of(line);
+        double step_s = cli_value("iteration_s", "predict %s --jitter 0", cases[i].step);
+        double again_s = cli_value("iteration_s", "predict %s --workload ./w.txt", cases[i].again);
         cr_expect_float_eq(again_s, step_s, 1e-9 * (double)cli_lines_with(text, "layer"), "%s",
                            cases[i].step);
         free(text);
@@ -187,12 +176,10 @@ Test(written, tables_of_a_calibrated_cluster_have_the_fastest_choice)
         double time_s[2];
         find_choice(table, "allreduce", bytes, choice);
         for (int i = 0; i < 2; i++) {
-            char line[200];
-            snprintf(line, sizeof line,
-                     "$AR allreduce --cluster abci-v100-nccl2.8 --gpus 16 --engine library "
-                     "--payload %.0fB --algorithm %s --format csv --columns allreduce_s",
-                     bytes, i == 0 ? "ring" : "tree");
-            time_s[i] = number_of(line);
+            time_s[i] = cli_value("allreduce_s",
+                                  "allreduce --cluster abci-v100-nccl2.8 --gpus 16 --engine "
+                                  "library --payload %.0fB --algorithm %s",
+                                  bytes, i == 0 ? "ring" : "tree");
         }
         cr_expect(strncmp(choice, time_s[0] < time_s[1] ? "ring" : "tree", 4) == 0,
                   "%g B: %s; ring %g s, tree %g s", bytes, choice, time_s[0], time_s[1]);

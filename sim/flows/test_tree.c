@@ -53,45 +53,6 @@ Test(tree, is_as_deep_as_the_chain_of_a_group_and_the_logarithm_of_the_groups)
     }
 }
 
-/* Groups that the first rank of a group hears from on a channel, by rank. */
-static void count_children(const struct ar_collective *collective, uint32_t channel,
-                           uint32_t *children)
-{
-    struct ar_order order = ar_collective_order(collective);
-    struct ar_phase phases[AR_PHASES_MAX];
-    ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    memset(children, 0, collective->shape.y * sizeof *children);
-    for (uint32_t position = 0; position < order.ranks; position++) {
-        for (uint32_t place = 0; place < 2; place++) { /* the third is that of the chain */
-            struct ar_move move;
-            uint32_t step = ar_algorithm_find_step(collective->algorithm, &collective->shape,
-                                                   &phases[0], 0, position, place, false, &move);
-            uint32_t group = ar_order_rank(&order, channel, position) / collective->shape.x;
-            children[group] += step != AR_NEVER;
-        }
-    }
-}
-
-Test(tree, of_one_channel_has_its_leaves_where_the_tree_of_the_other_has_children)
-{
-    enum { GROUPS_MAX = 64 };
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t groups = 2; groups <= GROUPS_MAX; groups++) {
-        struct ar_collective tree = support_collective(abci, "tree", 4, groups);
-        uint32_t first[GROUPS_MAX];
-        uint32_t second[GROUPS_MAX];
-        tree.channels = 2;
-        count_children(&tree, 0, first);
-        count_children(&tree, 1, second);
-        for (uint32_t group = 0; group < groups; group++) {
-            cr_expect_leq(first[group], 2);
-            /* Shifted by one, group 0 is the root of one and the last of the other. */
-            cr_expect(first[group] == 0 || second[group] == 0 || (groups % 2 == 1 && group == 0),
-                      "%u groups: group %u has children in both trees", groups, group);
-        }
-    }
-}
-
 /* --- what is sent ---------------------------------------------------------------------------- */
 
 Test(tree, sends_the_buffer_up_and_down_every_hop_in_eight_parts)

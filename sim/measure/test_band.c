@@ -2,30 +2,20 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "reproduce.h"
 #include "test_outcome.h"
 #include "test_scenarios.h"
 
-static char rows_path[SCENARIOS_PATH];
-
 static void enter(void)
 {
     scenarios_enter();
-    snprintf(rows_path, sizeof rows_path, "%s/%d-rows.csv", AR_TEST_BINARY_DIR, (int)getpid());
     scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n"
                                      "layer,forward_s,backward_s,gradient_elements\n"
                                      "a,0.001,0.002,1000000\n"); /* no optimizer */
 }
 
-static void leave(void)
-{
-    remove(rows_path);
-    scenarios_leave();
-}
-
-TestSuite(band, .init = enter, .fini = leave);
+TestSuite(band, .init = enter, .fini = scenarios_leave);
 
 /* One row, drawn as often as told: a ring of two on one switch, so that the step takes 2 latencies
  * and something else. */
@@ -46,8 +36,8 @@ static struct published reproduce(const char *measured, const char *assume, uint
              "assume\n"
              "a,iteration_s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s\n",
              measured, scenarios_trace, assume);
-    scenarios_write(rows_path, text);
-    TEST_OK(published_read_file(rows_path, &given, &reproduction.rows, &why));
+    scenarios_write(scenarios_run, text);
+    TEST_OK(published_read_file(scenarios_run, &given, &reproduction.rows, &why));
     TEST_OK(reproduce_run(&reproduction, &why));
     struct published result = reproduction.rows.rows[0]; /* its numbers */
     ar_arena_end(&arena);

@@ -3,29 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_kind.h"
 #include "test_outcome.h"
 #include "test_scenarios.h"
 #include "training.h"
 
-static char run_path[SCENARIOS_PATH];
-
 /* Beside the trace, whose all-reduce has 4 MB of gradients on the wire. */
-static void enter(void)
-{
-    scenarios_enter();
-    snprintf(run_path, sizeof run_path, "%s/%d.run.csv", AR_TEST_BINARY_DIR, (int)getpid());
-}
-
-static void leave(void)
-{
-    remove(run_path);
-    scenarios_leave();
-}
-
-TestSuite(training, .init = enter, .fini = leave);
+TestSuite(training, .init = scenarios_enter, .fini = scenarios_leave);
 
 #define PHASES "first_epoch,last_epoch,batch_per_gpu\n"
 /* Two GPUs on one switch, one bucket: the all-reduce is 2 (10 us + 2 MB / 10 GB/s) = 0.42 ms. */
@@ -48,9 +33,10 @@ static struct training predict(const char *given, const char *text)
     struct training training;
     struct ar_scenario scenario = scenarios_of(given);
     const char *trace = strstr(text, "# trace = ") != NULL ? "" : strrchr(scenarios_trace, '/') + 1;
-    scenarios_write(run_path, ar_arena_format(&scenarios_arena, "# run = 1\n%s%s\n%s",
-                                              trace[0] != '\0' ? "# trace = " : "", trace, text));
-    TEST_OK(run(run_path, &scenario, &training, &why));
+    scenarios_write(scenarios_run,
+                    ar_arena_format(&scenarios_arena, "# run = 1\n%s%s\n%s",
+                                    trace[0] != '\0' ? "# trace = " : "", trace, text));
+    TEST_OK(run(scenarios_run, &scenario, &training, &why));
     return training;
 }
 

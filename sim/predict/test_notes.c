@@ -86,13 +86,11 @@ Test(notes, a_changed_link_that_no_message_takes_is_named)
 
 Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)
 {
-    static const char small[] = "name = small\nnodes = 4\ngpus_per_node = 1\nhcas = 1\n"
-                                "hca.bandwidth = 10GB/s\nnet.latency = 5us\n"
-                                "library.node_bus = 100GB/s\nlibrary.net_bus = 90GB/s\n"
-                                "gpu.generation = volta\ncpu.vendor = intel\n";
-    static const char unsaid[] = "name = unsaid\nnodes = 4\ngpus_per_node = 1\nhcas = 1\n"
-                                 "hca.bandwidth = 10GB/s\nnet.latency = 5us\n"
-                                 "library.node_bus = 100GB/s\nlibrary.net_bus = 90GB/s\n";
+#define UNSAID                                                                                     \
+    "nodes = 4\ngpus_per_node = 1\nhcas = 1\nhca.bandwidth = 10GB/s\nnet.latency = 5us\n"          \
+    "library.node_bus = 100GB/s\nlibrary.net_bus = 90GB/s\n"
+    static const char small[] =
+        "name = small\n" UNSAID "gpu.generation = volta\ncpu.vendor = intel\n";
     const char *path = ar_arena_format(&scenarios_arena, "%s.topo", scenarios_trace);
     scenarios_write(path, small);
 #define SMALL(text) ar_arena_format(&scenarios_arena, "cluster=%s;payload=64MB;" text, path)
@@ -114,7 +112,7 @@ Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)
     expect_none(BARE "gpus=8;algorithm=ring", "taken as");
     remove(path);
     path = ar_arena_format(&scenarios_arena, "%s.unsaid.topo", scenarios_trace);
-    scenarios_write(path, unsaid);
+    scenarios_write(path, "name = unsaid\n" UNSAID);
     expect_note(SMALL("gpus=4;algorithm=tree;engine=nccl;set=library.channels=4"),
                 "cluster unsaid gives no gpu.generation: taken as volta");
     expect_note(SMALL("gpus=4;algorithm=ring;engine=nccl;set=library.release=2.21.5"),

@@ -10,7 +10,7 @@
 
 struct ar_arena scenarios_arena;
 struct ar_inputs *scenarios_inputs;
-char scenarios_trace[SCENARIOS_PATH];
+char scenarios_trace[SCENARIOS_PATH], scenarios_run[SCENARIOS_PATH];
 
 void scenarios_write(const char *path, const char *text)
 {
@@ -24,6 +24,8 @@ void scenarios_enter(void)
 {
     snprintf(scenarios_trace, sizeof scenarios_trace, "%s/%d-small.csv", AR_TEST_BINARY_DIR,
              (int)getpid());
+    snprintf(scenarios_run, sizeof scenarios_run, "%s/%d.run.csv", AR_TEST_BINARY_DIR,
+             (int)getpid());
     scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
                                      "layer,forward_s,backward_s,gradient_elements\n"
                                      "a,0.001,0.002,1000000\n");
@@ -34,6 +36,7 @@ void scenarios_enter(void)
 void scenarios_leave(void)
 {
     remove(scenarios_trace);
+    remove(scenarios_run);
     ar_arena_end(&scenarios_arena);
 }
 

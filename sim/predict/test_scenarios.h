@@ -18,6 +18,9 @@ void scenarios_leave(void);
  * 1,000,000 elements. */
 extern char scenarios_trace[SCENARIOS_PATH];
 
+/** A file beside it, which a test may write: a run. */
+extern char scenarios_run[SCENARIOS_PATH];
+
 /** Writes a file. */
 void scenarios_write(const char *path, const char *text);
 

@@ -101,11 +101,7 @@ Test(ranks, an_interrupted_job_keeps_its_journal)
 
 Test(ranks, what_is_wrong_is_said_once)
 {
-    static const struct {
-        const char *line;
-        int code;
-        const char *fragment;
-    } rows[] = {
+    static const struct cli_case rows[] = {
         {"sweep " STEP " --gpus 4x", 64, "allreckon: --gpus: found \"4x\""},
         {"sweep " STEP " --gpus 4 --nothing", 64, "unknown option \"--nothing\""},
         {"sweep --cluster no.topo --trace trace.csv --gpus 4", 66, "no.topo: No such file"},
