@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "ar_strategy.h"
 #include "test_outcome.h"
@@ -374,19 +375,14 @@ Test(strategy, replicas_with_adapters_exchange_the_gradients_of_those_alone)
                        "gradients of weights are not needed");
 }
 
-Test(strategy, gradients_summed_beside_the_backward_pass_are_hidden_but_for_the_last_layer)
+Test(strategy, what_is_sent_beside_computations_is_hidden_but_for_the_first_and_the_last)
 {
     struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
     layout.global_batch = 8;
     cr_assert_float_eq(make(&layout, 5).end_s, 24 * 3 + 5, 1e-9);
     layout.overlaps = true;
-    cr_assert_float_eq(make(&layout, 1.5).end_s, 24 * 3 + 1.5, 1e-9);
-}
-
-Test(strategy, parameters_of_fully_sharded_layers_are_gathered_one_layer_ahead)
-{
-    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
-    layout.global_batch = 8;
+    cr_assert_float_eq(make(&layout, 1.5).end_s, 24 * 3 + 1.5, 1e-9, "gradients beside backward");
+    layout.overlaps = false;
     layout.strategy = &ar_strategy_zero3;
     cr_assert_float_eq(make(&layout, 0.5).end_s, 0.5 + 24 * 3 + 0.5, 1e-9,
                        "only the first gather and the last reduce-scatter are waited for");
@@ -545,67 +541,52 @@ Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
     cr_expect_lt(narrow.forward_s[AR_PART_LAYER], 0.9 * wide.forward_s[AR_PART_LAYER]);
 }
 
-static void assert_refused(const struct ar_layout *layout, const char *text)
+/* Sizes are those of pp, dp, ep, cp and tp. */
+static void expect_refused(const uint32_t sizes[AR_AXES_COUNT], const char *schedule,
+                           uint32_t batch, bool is_sequence_parallel, const char *found)
 {
-    cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_USAGE);
-    cr_assert_str_eq(err.text, text);
+    struct ar_layout layout = layout_of(1, 1, 1, schedule);
+    memcpy(layout.sizes, sizes, sizeof layout.sizes);
+    layout.global_batch = batch;
+    layout.is_sequence_parallel = is_sequence_parallel;
+    cr_expect_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE);
+    cr_expect_str_eq(err.text + strlen("--mesh: found "), found);
 }
 
 Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
 {
-    struct ar_layout layout = layout_of(25, 1, 1, "1f1b");
-    assert_refused(&layout, "--mesh: found layers 24; expected at least 25, stages times chunks");
-    layout = layout_of(1, 1, 3, "1f1b");
-    assert_refused(&layout, "--mesh: found heads 16; expected a multiple of 3, tp of the mesh");
-    layout = layout_of(1, 2, 1, "1f1b");
-    layout.global_batch = 7;
-    assert_refused(&layout, "--mesh: found global-batch 7; expected a multiple of 2, dp times ep "
-                            "times the micro-batch");
-    layout = layout_of(1, 2, 1, "interleaved:2");
-    assert_refused(&layout, "--mesh: found schedule interleaved:2 without a pipeline; expected pp "
-                            "of the mesh above 1, or 1f1b");
-    layout = layout_of(1, 2, 1, "1f1b");
-    layout.sizes[AR_AXIS_CP] = 3;
-    assert_refused(&layout,
-                   "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh");
-    layout = layout_of(1, 2, 2, "1f1b");
-    layout.sizes[AR_AXIS_CP] = 512;
-    layout.sizes[AR_AXIS_TP] = 8;
-    layout.is_sequence_parallel = true;
-    assert_refused(&layout,
-                   "--mesh: found seq 2048; expected a multiple of 4096, cp times tp of the mesh");
-    layout = layout_of(1, 1, 1, "1f1b");
-    layout.sizes[AR_AXIS_EP] = 2;
-    assert_refused(&layout, "--mesh: found ep=2 for a model without experts; expected --experts, "
-                            "or ep=1");
-    layout = layout_of(1, 1, 1, "1f1b");
-    layout.is_sequence_parallel = true;
-    assert_refused(&layout, "--mesh: found sequence parallelism without tensor parallelism; "
-                            "expected tp of the mesh above 1");
+    expect_refused((uint32_t[]){25, 1, 1, 1, 1}, "1f1b", 8, false,
+                   "layers 24; expected at least 25, stages times chunks");
+    expect_refused((uint32_t[]){1, 1, 1, 1, 3}, "1f1b", 8, false,
+                   "heads 16; expected a multiple of 3, tp of the mesh");
+    expect_refused((uint32_t[]){1, 2, 1, 1, 1}, "1f1b", 7, false,
+                   "global-batch 7; expected a multiple of 2, dp times ep times the micro-batch");
+    expect_refused((uint32_t[]){1, 2, 1, 1, 1}, "interleaved:2", 16, false,
+                   "schedule interleaved:2 without a pipeline; expected pp of the mesh above 1, or "
+                   "1f1b");
+    expect_refused((uint32_t[]){1, 2, 1, 3, 1}, "1f1b", 16, false,
+                   "seq 2048; expected a multiple of 6, twice cp of the mesh");
+    expect_refused((uint32_t[]){1, 2, 1, 512, 8}, "1f1b", 16, true,
+                   "seq 2048; expected a multiple of 4096, cp times tp of the mesh");
+    expect_refused((uint32_t[]){1, 1, 2, 1, 1}, "1f1b", 8, false,
+                   "ep=2 for a model without experts; expected --experts, or ep=1");
+    expect_refused((uint32_t[]){1, 1, 1, 1, 1}, "1f1b", 8, true,
+                   "sequence parallelism without tensor parallelism; expected tp of the mesh above "
+                   "1");
 }
 
 Test(strategy, what_needs_a_recorded_collective_of_one_gpu_waits_for_what_that_would_wait_for)
 {
-    static struct ar_recorded_task tasks[] = {
-        {.time_s = 1},
-        {.operation = "allreduce",
-         .bytes = 8,
-         .groups = AR_RECORDED_DP,
-         .is_beside = true,
-         .needs_first = 0,
-         .needs_count = 1},
-        {.operation = "allreduce",
-         .bytes = 8,
-         .groups = AR_RECORDED_TP,
-         .needs_first = 1,
-         .needs_count = 1},
-        {.operation = "allgather",
-         .bytes = 8,
-         .groups = AR_RECORDED_TP,
-         .needs_first = 2,
-         .needs_count = 1},
-        {.time_s = 2, .needs_first = 3, .needs_count = 1},
-    };
+#define SENT(name, along, needs, is_apart)                                                         \
+    {                                                                                              \
+        .operation = name, .bytes = 8, .groups = along, .is_beside = is_apart,                     \
+        .needs_first = needs, .needs_count = 1                                                     \
+    }
+    static struct ar_recorded_task tasks[] = {{.time_s = 1},
+                                              SENT("allreduce", AR_RECORDED_DP, 0, true),
+                                              SENT("allreduce", AR_RECORDED_TP, 1, false),
+                                              SENT("allgather", AR_RECORDED_TP, 2, false),
+                                              {.time_s = 2, .needs_first = 3, .needs_count = 1}};
     static uint32_t needs[] = {0, 1, 2, 3};
     const struct ar_recorded recorded = {
         .tasks = tasks, .tasks_count = 5, .needs = needs, .needs_count = 4};

@@ -110,17 +110,13 @@ static void set_overlaps(struct ar_layout *layout, uint32_t bits)
 }
 
 /* mpt-125m and mpt-1b of traces/workloads/transformers.csv, and the latter with experts. */
-static struct ar_transformer real_models[] = {
-    {.layers = 12, .hidden = 768, .heads = 12, .seq = 2048, .vocab = 50368, .has_positions = true},
-    {.layers = 24, .hidden = 2048, .heads = 16, .seq = 2048, .vocab = 50368, .has_positions = true},
-    {.layers = 24,
-     .hidden = 2048,
-     .heads = 16,
-     .seq = 2048,
-     .vocab = 50368,
-     .experts = 8,
-     .top_k = 2},
-};
+#define MODEL(depth, width, count, ...)                                                            \
+    {                                                                                              \
+        .layers = depth, .hidden = width, .heads = count, .seq = 2048, .vocab = 50368, __VA_ARGS__ \
+    }
+static struct ar_transformer real_models[] = {MODEL(12, 768, 12, .has_positions = true),
+                                              MODEL(24, 2048, 16, .has_positions = true),
+                                              MODEL(24, 2048, 16, .experts = 8, .top_k = 2)};
 enum { MODELS_COUNT = sizeof real_models / sizeof real_models[0] };
 
 static const double layers_s[] = {1e-4, 3e-4, 1e-3, 4e-3};
