@@ -2,6 +2,7 @@
 #include "test_cli.h"
 
 #define PUBLISHED CLI_MEASURED
+#define CALL      "--cluster abci-v100 --engine nccl --payload 1MiB "
 
 TestSuite(cli_nccl, .init = cli_enter_measured, .fini = cli_leave);
 
@@ -48,14 +49,11 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
 
 Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)
 {
-    CLI_SHOWS("allreduce --cluster abci-v100 --engine nccl --algorithm "
-              "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json",
+    CLI_SHOWS("allreduce " CALL "--algorithm torus2d --shape 4x2 --gpus 8 --format json",
               "\"own constants of nccl-2.8.4: ring/");
     CLI_SHOWS("list engines", "\nnccl  ",
               "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
-    struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
-                                    "auto --gpus 8 --payload 64MiB");
-    CLI_LACKS(table.out, "band");
+    CLI_LACKS(cli_good("$AR allreduce " CALL "--gpus 8 --algorithm auto").out, "band");
 }
 
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
@@ -130,8 +128,6 @@ Test(cli_nccl, grids_by_a_fitted_library_have_a_band)
     }
 }
 
-#define CALL "--cluster abci-v100 --engine nccl --payload 1MiB "
-
 Test(cli_nccl, bad_input_is_one_line)
 {
     static const struct cli_case rows[] = {
@@ -157,16 +153,12 @@ Test(cli_nccl, bad_input_is_one_line)
     CLI_FAIL_ALL("", rows);
 }
 
-/* 18 trays of four GPUs are one node to NCCL: NVLink switches sum, the network is not asked. */
 Test(cli_nccl, hosts_of_an_nvlink_domain_are_one_node)
 {
-    static const struct {
-        const char *gpus, *choice;
-    } rows[] = {{"72", "nvls/simple"}, {"144", "nvls-tree/simple"}};
-    for (size_t i = 0; i < 2; i++) {
-        struct cli_run run = cli_good("$AR allreduce --cluster gb200-nvl72 --gpus %s --engine nccl "
-                                      "--algorithm auto --payload 1GiB --format csv",
-                                      rows[i].gpus);
-        CLI_HAS(run.out, rows[i].choice);
-    }
+    static const struct cli_saying rows[] = {{"72", "nvls/simple", 1},
+                                             {"144", "nvls-tree/simple", 1}};
+    CLI_SAYS(
+        "allreduce --cluster gb200-nvl72 --engine nccl --algorithm auto --payload 1GiB --format "
+        "csv --gpus",
+        rows);
 }

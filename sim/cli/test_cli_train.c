@@ -152,24 +152,18 @@ Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
     cr_expect_lt(cli_number(table, 6, "time_s"), cli_number(table, 3, "time_s"));
 }
 
-Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
-{
-    cli_write("grid.run.csv", GOOD "# shape = 4x1\n" PHASES "0,9,16\n");
-    struct cli_run run = cli_good("$AR train grid.run.csv --gpus 8");
-    CLI_HAS(run.err, "the shape of the file is for another number");
-    cr_expect_str_empty(cli_good("$AR train grid.run.csv --gpus 8 --quiet").err);
-}
-
 /* Once for all numbers of GPUs, of the run that it is true of. */
-Test(cli_train, a_run_without_a_framework_is_noted, CLI_NO_NEW_CODE)
+Test(cli_train, shapes_of_other_numbers_of_gpus_and_runs_without_a_framework_are_noted)
 {
     static const char text[] = "no --framework: compute and messages alone take time";
-    const struct cli_saying rows[] = {{"bare.run.csv --gpus 4,8", text, 1},
-                                      {"bare.run.csv --framework typical", text, 0},
-                                      {"bare.run.csv --quiet", text, 0},
-                                      {"named.run.csv", text, 0}};
+    static const char shape[] = "the shape of the file is for another number";
+    const struct cli_saying rows[] = {
+        {"bare.run.csv --gpus 4,8", text, 1}, {"bare.run.csv --framework typical", text, 0},
+        {"bare.run.csv --quiet", text, 0},    {"named.run.csv", text, 0},
+        {"grid.run.csv --gpus 8", shape, 1},  {"grid.run.csv --gpus 8 --quiet", "note: ", 0}};
     cli_write("bare.run.csv", GOOD PHASES "0,9,16\n");
     cli_write("named.run.csv", GOOD "# framework = nnl\n" PHASES "0,9,16\n");
+    cli_write("grid.run.csv", GOOD "# shape = 4x1\n" PHASES "0,9,16\n");
     CLI_SAYS("train", rows);
 }
 
