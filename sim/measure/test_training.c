@@ -40,12 +40,6 @@ static struct training predict(const char *given, const char *text)
     return training;
 }
 
-static void expect_near(double found, double expected, const char *what)
-{
-    cr_expect(fabs(found - expected) <= 1e-12 * fabs(expected), "%s: found %.17g, expected %.17g",
-              what, found, expected);
-}
-
 /* 1010 images are 50 batches of 20 and one of 10. */
 Test(training, totals_are_those_by_hand)
 {
@@ -53,16 +47,15 @@ Test(training, totals_are_those_by_hand)
                                                 "# evalevery = 1\n" PHASES "0,3,10\n");
     double iteration_s = 3.5e-3 + 2 * (10e-6 + 2e6 / 10e9);
     double evaluation_s = 3 * ceil(45.0 / 20) * 1e-3;
-    expect_near(training.total->steps_count, 150, "steps");
-    expect_near(training.phases[0].row.iteration_s, iteration_s, "iteration");
-    expect_near(training.total->compute_s, 150 * 3.5e-3, "compute");
+    SCENARIOS_NEAR(training.total->steps_count, 150);
+    SCENARIOS_NEAR(training.phases[0].row.iteration_s, iteration_s);
+    SCENARIOS_NEAR(training.total->compute_s, 150 * 3.5e-3);
     cr_expect_float_eq(training.total->exposed_s, 150 * 0.42e-3, 1e-12);
-    expect_near(training.total->evaluation_s, evaluation_s, "evaluation");
-    expect_near(training.total->evaluation_samples_per_s, 45 / 3e-3, "evaluation rate");
-    expect_near(training.total->time_s, 150 * iteration_s + evaluation_s, "time to train");
-    expect_near(training.total->row.samples_per_s, 3000 / training.total->time_s,
-                "images per second");
-    expect_near(training.total->row.efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
+    SCENARIOS_NEAR(training.total->evaluation_s, evaluation_s);
+    SCENARIOS_NEAR(training.total->evaluation_samples_per_s, 45 / 3e-3);
+    SCENARIOS_NEAR(training.total->time_s, 150 * iteration_s + evaluation_s);
+    SCENARIOS_NEAR(training.total->row.samples_per_s, 3000 / training.total->time_s);
+    SCENARIOS_NEAR(training.total->row.efficiency_frac, 3.5e-3 / iteration_s);
     cr_expect_eq(training.total->batch_total, 20);
 }
 
@@ -72,9 +65,9 @@ Test(training, a_last_partial_batch_that_is_kept_is_a_step)
         predict("", PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n");
     struct training even =
         predict("", PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n");
-    expect_near(kept.total->steps_count, 102, "steps");
-    expect_near(kept.total->images_count, 2020, "images");
-    expect_near(even.total->steps_count, 100, "steps of whole batches");
+    SCENARIOS_NEAR(kept.total->steps_count, 102);
+    SCENARIOS_NEAR(kept.total->images_count, 2020);
+    SCENARIOS_NEAR(even.total->steps_count, 100);
 }
 
 Test(training, evaluations_fall_on_multiples_within_their_phase)
@@ -84,10 +77,10 @@ Test(training, evaluations_fall_on_multiples_within_their_phase)
                          "0,2.4,10\n2.4,5,10\n5,5.5,10\n5.5,8,10\n");
     static const double counts[] = {0, 2, 0, 1};
     for (size_t i = 0; i < 4; i++) {
-        expect_near(training.phases[i].evaluations_count, counts[i], "evaluations");
+        SCENARIOS_NEAR(training.phases[i].evaluations_count, counts[i]);
     }
     cr_expect(isnan(training.phases[0].evaluation_samples_per_s));
-    expect_near(training.total->evaluation_s, 3e-3, "time of evaluations");
+    SCENARIOS_NEAR(training.total->evaluation_s, 3e-3);
 }
 
 Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
@@ -109,15 +102,15 @@ Test(training, a_measured_rate_of_the_file_is_that_of_its_batch)
 #define MEASURED                                                                                   \
     RESNET "# images = 1281167\n# samples_per_s_at = 32=800\n" PHASES "0,9,32\n9,90,64\n"
     struct training training = predict("", MEASURED);
-    expect_near(training.phases[0].compute_s, 9 * 10009 * 0.04, "compute of the first phase");
+    SCENARIOS_NEAR(training.phases[0].compute_s, 9 * 10009 * 0.04);
     training = predict("samples-per-s-at=32=400", MEASURED);
-    expect_near(training.phases[0].compute_s, 9 * 10009 * 0.08, "compute at the rate given");
+    SCENARIOS_NEAR(training.phases[0].compute_s, 9 * 10009 * 0.08);
 }
 
 static void expect_parts_add_up(const struct training_phase *phase)
 {
-    expect_near(phase->compute_s + phase->exposed_s + phase->other_s + phase->evaluation_s,
-                phase->time_s, "sum of the parts");
+    SCENARIOS_NEAR(phase->compute_s + phase->exposed_s + phase->other_s + phase->evaluation_s,
+                   phase->time_s);
 }
 
 Test(training, parts_and_phases_add_up)
@@ -148,10 +141,10 @@ Test(training, a_phase_cut_in_two_changes_nothing)
 #define HEAD RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 2\n"
     struct training whole = predict("", HEAD PHASES "0,9,16\n");
     struct training parts = predict("", HEAD PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n");
-    expect_near(parts.total->time_s, whole.total->time_s, "time");
-    expect_near(parts.total->steps_count, whole.total->steps_count, "steps");
-    expect_near(parts.total->evaluation_s, whole.total->evaluation_s, "evaluations");
-    expect_near(parts.total->row.efficiency_frac, whole.total->row.efficiency_frac, "efficiency");
+    SCENARIOS_NEAR(parts.total->time_s, whole.total->time_s);
+    SCENARIOS_NEAR(parts.total->steps_count, whole.total->steps_count);
+    SCENARIOS_NEAR(parts.total->evaluation_s, whole.total->evaluation_s);
+    SCENARIOS_NEAR(parts.total->row.efficiency_frac, whole.total->row.efficiency_frac);
     cr_expect_eq(parts.total->batch_per_gpu, 16);
 }
 

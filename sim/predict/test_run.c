@@ -10,12 +10,6 @@
 
 TestSuite(run, .init = scenarios_enter, .fini = scenarios_leave);
 
-static void expect_near(double found, double expected, const char *what)
-{
-    cr_expect(fabs(found - expected) <= 1e-12 * fabs(expected), "%s: found %.17g, expected %.17g",
-              what, found, expected);
-}
-
 static struct ar_row row_of(const char *text)
 {
     struct ar_scenario scenario = scenarios_loaded(text);
@@ -35,20 +29,20 @@ Test(run, the_parts_of_a_ring_are_those_by_hand_and_add_up)
     for (size_t i = 0; i < 2; i++) {
         struct ar_row row = row_of(ar_arena_format(&scenarios_arena, RING "%s", engines[i]));
         cr_expect_eq(row.exact, 1, "%s", engines[i]);
-        expect_near(row.setup_s, 7e-6, "setup");
-        expect_near(row.latency_s, 8 * 10e-6, "latency");
-        expect_near(row.bandwidth_s, 8 * 8e6 / 10e9, "bandwidth");
-        expect_near(row.reduction_s, 4 * 8e6 * 4e-12, "reduction");
-        expect_near(row.setup_s + row.latency_s + row.bandwidth_s + row.reduction_s,
-                    row.allreduce_s, engines[i]);
+        SCENARIOS_NEAR(row.setup_s, 7e-6);
+        SCENARIOS_NEAR(row.latency_s, 8 * 10e-6);
+        SCENARIOS_NEAR(row.bandwidth_s, 8 * 8e6 / 10e9);
+        SCENARIOS_NEAR(row.reduction_s, 4 * 8e6 * 4e-12);
+        SCENARIOS_NEAR(row.setup_s + row.latency_s + row.bandwidth_s + row.reduction_s,
+                       row.allreduce_s);
     }
 }
 
 Test(run, bus_bandwidth_is_what_every_link_of_the_ring_carries)
 {
     struct ar_row row = row_of(RING "closed");
-    expect_near(row.algbw_Bps, 40e6 / row.allreduce_s, "payload over time");
-    expect_near(row.busbw_Bps, 8 * 8e6 / row.allreduce_s, "bytes of a link over time");
+    SCENARIOS_NEAR(row.algbw_Bps, 40e6 / row.allreduce_s);
+    SCENARIOS_NEAR(row.busbw_Bps, 8 * 8e6 / row.allreduce_s);
     struct ar_row alone = row_of("cluster=flat;gpus=1;algorithm=ring;payload=1MB;engine=closed");
     cr_expect(!(alone.busbw_Bps > 0));
 }
@@ -61,11 +55,11 @@ Test(run, the_parts_of_a_step_are_those_of_its_buckets)
                         "cluster=flat;gpus=2;algorithm=ring;engine=closed;baseline=gpu;bucket=one;"
                         "set=gpu.reduce_cost=4ps/B;trace=%s",
                         scenarios_trace));
-    expect_near(row.latency_s, 2 * 10e-6, "latency");
-    expect_near(row.bandwidth_s, 2 * 2e6 / 10e9, "bandwidth");
-    expect_near(row.reduction_s, 2e6 * 4e-12, "reduction");
-    expect_near(row.iteration_s, 3.5e-3 + row.allreduce_s, "iteration");
-    expect_near(row.efficiency_frac, 3.5e-3 / row.iteration_s, "efficiency");
+    SCENARIOS_NEAR(row.latency_s, 2 * 10e-6);
+    SCENARIOS_NEAR(row.bandwidth_s, 2 * 2e6 / 10e9);
+    SCENARIOS_NEAR(row.reduction_s, 2e6 * 4e-12);
+    SCENARIOS_NEAR(row.iteration_s, 3.5e-3 + row.allreduce_s);
+    SCENARIOS_NEAR(row.efficiency_frac, 3.5e-3 / row.iteration_s);
 }
 
 /* --- estimates of cost ------------------------------------------------------------------------ */
@@ -82,11 +76,10 @@ static double cost_of(const char *text)
 Test(run, what_a_scenario_costs_to_compute_is_that_by_hand)
 {
 #define COST "cluster=flat;gpus=64;algorithm=ring;payload=1MB;"
-    expect_near(cost_of(COST "engine=simgrid"), 25e-3 + 8064 * 2 * 3.6e-6 + 64 * 30e-6, "simgrid");
-    expect_near(cost_of(COST "engine=recurrence"), 50e-6 + 8064 * 1.1e-9 + 64 * 100e-9,
-                "recurrence");
-    expect_near(cost_of(COST "engine=closed"), 30e-6 + 64 * 100e-9, "closed");
-    expect_near(cost_of(COST "engine=closed;channels=4"), 30e-6 + 4 * 64 * 100e-9, "4 channels");
+    SCENARIOS_NEAR(cost_of(COST "engine=simgrid"), 25e-3 + 8064 * 2 * 3.6e-6 + 64 * 30e-6);
+    SCENARIOS_NEAR(cost_of(COST "engine=recurrence"), 50e-6 + 8064 * 1.1e-9 + 64 * 100e-9);
+    SCENARIOS_NEAR(cost_of(COST "engine=closed"), 30e-6 + 64 * 100e-9);
+    SCENARIOS_NEAR(cost_of(COST "engine=closed;channels=4"), 30e-6 + 4 * 64 * 100e-9);
 }
 
 Test(run, steps_and_the_baseline_of_a_node_cost_too)
@@ -97,9 +90,9 @@ Test(run, steps_and_the_baseline_of_a_node_cost_too)
     double one_s = cost_of(STEPS "baseline=gpu");
     double many_s = cost_of(STEPS "baseline=gpu;iterations=10");
     double node_s = cost_of(STEPS "baseline=node");
-    expect_near(one_s, 50e-6 + 3 * (8064 * 1.1e-9 + 64 * 100e-9), "a step of three buckets");
-    expect_near(many_s, 50e-6 + 30 * (8064 * 1.1e-9 + 64 * 100e-9), "ten steps");
-    expect_near(node_s - one_s, 50e-6 + 3 * (4 * 6 * 1.1e-9 + 4 * 100e-9), "four GPUs of a node");
+    SCENARIOS_NEAR(one_s, 50e-6 + 3 * (8064 * 1.1e-9 + 64 * 100e-9));
+    SCENARIOS_NEAR(many_s, 50e-6 + 30 * (8064 * 1.1e-9 + 64 * 100e-9));
+    SCENARIOS_NEAR(node_s - one_s, 50e-6 + 3 * (4 * 6 * 1.1e-9 + 4 * 100e-9));
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */

@@ -3,6 +3,9 @@
  */
 #pragma once
 
+#include <criterion/criterion.h>
+#include <math.h>
+
 #include "ar_scenario.h"
 
 enum { SCENARIOS_PATH = 1024 };
@@ -31,3 +34,8 @@ struct ar_scenario scenarios_of(const char *text);
 /** The same, loaded. */
 void scenarios_load(struct ar_scenario *scenario);
 struct ar_scenario scenarios_loaded(const char *text);
+
+/** Expects a number, but for rounding. */
+#define SCENARIOS_NEAR(found, expected)                                                            \
+    cr_expect(fabs((found) - (expected)) <= 1e-12 * fabs((double)(expected)),                      \
+              "%s is %.17g, not %.17g", #found, (double)(found), (double)(expected))
