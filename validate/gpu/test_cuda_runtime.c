@@ -11,12 +11,33 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, ALIGNMENT = 256, ALLOCATIONS_MAX = 4096, NEVER = -1, HOST = -1 };
+enum { PAGE = 4096, ALIGNMENT = 256, NEVER = -1, HOST = -1 };
 
-/* The next work of a stream: `run` is called with `context`. */
+/* Bytes to copy. */
+struct copy {
+    unsigned char *to;
+    const unsigned char *from; /* NULL: `value` in each byte */
+    int value;
+    size_t bytes;
+};
+
+/* A kernel, or a function of the host, which is one of one thread. */
+struct launch {
+    dim3 grid, block;
+    bool is_cooperative;
+    void (*call)(void *);
+    void (*end)(void *); /* NULL: nothing to free */
+    void *arguments;
+};
+
+/* The next work of a stream. */
 struct work {
-    void (*run)(struct CUstream_st *stream, void *context);
-    void *context;
+    enum { COPY, KERNEL, EVENT } kind;
+    union {
+        struct copy copy;
+        struct launch launch;
+        cudaEvent_t event;
+    };
     struct work *next;
 };
 
@@ -26,7 +47,7 @@ struct CUstream_st {
     struct work *first, **last;
     uint64_t given, done; /* works so far */
     bool is_ending, hangs;
-    pthread_cond_t has_work, is_done;
+    pthread_cond_t changes;
 };
 
 struct CUevent_st {
@@ -36,37 +57,40 @@ struct CUevent_st {
 
 struct device {
     cudaError_t error;               /* cudaSuccess, or what it returns from now on */
-    long operations, kernels;        /* so far */
+    int operations, kernels;         /* so far */
     bool reads[STANDIN_DEVICES_MAX]; /* the memory of other devices */
-    struct CUstream_st *null_stream;
+    struct CUstream_st *default_stream;
 };
 
 struct allocation {
     unsigned char *at; /* NULL: free */
     size_t bytes;
     int device;
-    unsigned char *pages; /* NULL: nothing is mapped; mappings are used again */
-    size_t pages_bytes;   /* without the guard page behind them */
+    unsigned char *pages; /* mappings are used again */
+    size_t pages_bytes;   /* without the guard page behind them; 0: nothing is mapped */
     int file;             /* that other processes may open, and is mapped */
     bool is_foreign;      /* the file is another process's */
+    struct allocation *next;
+};
+
+/* A device, and the number of its operation or kernel. */
+struct mishap {
+    int device, number;
 };
 
 /* One mutex guards all that is shared. */
 static struct {
     pthread_mutex_t mutex;
-    pthread_cond_t never; /* what a kernel that hangs waits for */
-    pthread_once_t once;
     int devices_count;
     bool has_peers;
-    int fails, fails_at, hangs, hangs_at; /* device, and number of its operation or kernel */
+    struct mishap fails, hangs;
     struct device devices[STANDIN_DEVICES_MAX];
-    struct allocation allocations[ALLOCATIONS_MAX];
-    size_t allocations_count; /* that were ever used */
-    int alive;
-    pthread_key_t thread_streams; /* struct CUstream_st *[STANDIN_DEVICES_MAX] */
-} standin = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-             .never = PTHREAD_COND_INITIALIZER,
-             .once = PTHREAD_ONCE_INIT};
+    struct allocation *allocations;
+    _Atomic int alive;
+} standin = {.mutex = PTHREAD_MUTEX_INITIALIZER, .has_peers = true};
+
+/* Declares a function that does what another does. */
+#define ALIAS_OF(function) __attribute__((alias(#function)))
 
 static __thread int current;
 static __thread cudaError_t last_error;
@@ -109,47 +133,27 @@ static cudaError_t result(cudaError_t code)
 
 /* --- the machine -------------------------------------------------------------------------- */
 
-static void end_stream(struct CUstream_st *stream);
-
-static void end_thread_streams(void *streams)
-{
-    struct CUstream_st **all = streams;
-    for (int i = 0; i < STANDIN_DEVICES_MAX; i++) {
-        if (all[i] != NULL) {
-            end_stream(all[i]);
-        }
-    }
-    free(all);
-}
-
-static void read_pair(const char *name, int *device, int *operation)
+static struct mishap read_mishap(const char *name)
 {
     const char *text = getenv(name);
-    *device = NEVER;
-    if (text != NULL && sscanf(text, "%d:%d", device, operation) != 2) {
+    struct mishap read = {.device = NEVER};
+    if (text != NULL && sscanf(text, "%d:%d", &read.device, &read.number) != 2) {
         fprintf(stderr, "%s: found \"%s\"; expected DEVICE:OPERATION\n", name, text);
         abort();
     }
+    return read;
 }
 
-static void read_environment(void)
+__attribute__((constructor)) static void read_environment(void)
 {
     const char *devices = getenv("CUDA_STANDIN_DEVICES");
     standin.devices_count = devices != NULL ? atoi(devices) : 2;
-    standin.has_peers = true;
-    read_pair("CUDA_STANDIN_FAIL", &standin.fails, &standin.fails_at);
-    read_pair("CUDA_STANDIN_HANG", &standin.hangs, &standin.hangs_at);
-    pthread_key_create(&standin.thread_streams, end_thread_streams);
-}
-
-static void begin(void)
-{
-    pthread_once(&standin.once, read_environment);
+    standin.fails = read_mishap("CUDA_STANDIN_FAIL");
+    standin.hangs = read_mishap("CUDA_STANDIN_HANG");
 }
 
 void standin_start(int devices, bool are_peers)
 {
-    begin();
     lock();
     standin.devices_count = devices;
     standin.has_peers = are_peers;
@@ -159,23 +163,12 @@ void standin_start(int devices, bool are_peers)
 
 int standin_alive(void)
 {
-    lock();
-    int alive = standin.alive;
-    unlock();
-    return alive;
-}
-
-static void count_alive(int more)
-{
-    lock();
-    standin.alive += more;
-    unlock();
+    return standin.alive;
 }
 
 /* The error of the current device. */
 static cudaError_t device_error(void)
 {
-    begin();
     lock();
     cudaError_t error = standin.devices[current].error;
     unlock();
@@ -189,41 +182,62 @@ static bool device_works(struct CUstream_st *stream, bool is_kernel)
 {
     lock();
     struct device *device = &standin.devices[stream->device];
-    if (stream->device == standin.fails && device->operations == standin.fails_at) {
+    if (stream->device == standin.fails.device && device->operations == standin.fails.number) {
         device->error = cudaErrorECCUncorrectable;
     }
-    stream->hangs =
-        is_kernel && stream->device == standin.hangs && device->kernels == standin.hangs_at;
+    stream->hangs = is_kernel && stream->device == standin.hangs.device &&
+                    device->kernels == standin.hangs.number;
     device->operations++;
     device->kernels += is_kernel;
     while (stream->hangs) {
-        pthread_cond_wait(&standin.never, &standin.mutex);
+        pthread_cond_wait(&stream->changes, &standin.mutex);
     }
     bool works = device->error == cudaSuccess;
     unlock();
     return works;
 }
 
+static void run_launch(const struct launch *launch);
+
+static void run_work(struct CUstream_st *stream, const struct work *work)
+{
+    const struct copy *copy = &work->copy;
+    bool works = device_works(stream, work->kind == KERNEL);
+    if (work->kind == KERNEL && works) {
+        run_launch(&work->launch);
+    } else if (work->kind == COPY && works && copy->from != NULL) {
+        memmove(copy->to, copy->from, copy->bytes);
+    } else if (work->kind == COPY && works) {
+        memset(copy->to, copy->value, copy->bytes);
+    } else if (work->kind == EVENT) {
+        lock();
+        work->event->at_s = now_s();
+        work->event->reached++;
+        unlock();
+    }
+    if (work->kind == KERNEL && work->launch.end != NULL) {
+        work->launch.end(work->launch.arguments);
+    }
+}
+
 static void *run_stream(void *argument)
 {
     struct CUstream_st *stream = argument;
     lock();
-    for (;;) {
-        while (stream->first == NULL && !stream->is_ending) {
-            pthread_cond_wait(&stream->has_work, &standin.mutex);
-        }
+    while (stream->first != NULL || !stream->is_ending) {
         struct work *work = stream->first;
         if (work == NULL) {
-            break;
+            pthread_cond_wait(&stream->changes, &standin.mutex);
+            continue;
         }
         unlock();
-        work->run(stream, work->context);
+        run_work(stream, work);
         lock();
         stream->first = work->next;
         stream->last = stream->first == NULL ? &stream->first : stream->last;
         stream->done++;
         free(work);
-        pthread_cond_broadcast(&stream->is_done);
+        pthread_cond_broadcast(&stream->changes);
     }
     unlock();
     return NULL;
@@ -234,62 +248,36 @@ static struct CUstream_st *make_stream(void)
     struct CUstream_st *stream = calloc(1, sizeof *stream);
     stream->device = current;
     stream->last = &stream->first;
-    pthread_cond_init(&stream->has_work, NULL);
-    pthread_cond_init(&stream->is_done, NULL);
+    pthread_cond_init(&stream->changes, NULL);
     if (pthread_create(&stream->thread, NULL, run_stream, stream) != 0) {
         abort();
     }
     return stream;
 }
 
-/* Waits for what was asked of a stream; one that hangs is left as it is. */
-static void end_stream(struct CUstream_st *stream)
-{
-    lock();
-    bool hangs = stream->hangs;
-    stream->is_ending = true;
-    pthread_cond_signal(&stream->has_work);
-    unlock();
-    if (!hangs) {
-        pthread_join(stream->thread, NULL);
-        free(stream);
-    }
-}
-
-/* The stream behind a handle, which may be that of the thread or of the device. */
+/* The stream behind a handle, which may be the default stream of the device. */
 static struct CUstream_st *find_stream(cudaStream_t handle)
 {
-    begin();
     if (handle != NULL && handle != cudaStreamLegacy && handle != cudaStreamPerThread) {
         return handle;
     }
-    if (handle != cudaStreamPerThread) {
-        lock();
-        struct CUstream_st **null_stream = &standin.devices[current].null_stream;
-        *null_stream = *null_stream == NULL ? make_stream() : *null_stream;
-        unlock();
-        return *null_stream;
-    }
-    struct CUstream_st **streams = pthread_getspecific(standin.thread_streams);
-    if (streams == NULL) {
-        streams = calloc(STANDIN_DEVICES_MAX, sizeof *streams);
-        pthread_setspecific(standin.thread_streams, streams);
-    }
-    streams[current] = streams[current] == NULL ? make_stream() : streams[current];
-    return streams[current];
+    lock();
+    struct CUstream_st **stream = &standin.devices[current].default_stream;
+    *stream = *stream == NULL ? make_stream() : *stream;
+    unlock();
+    return *stream;
 }
 
-static cudaError_t give_work(cudaStream_t handle,
-                             void (*run)(struct CUstream_st *stream, void *context), void *context)
+static cudaError_t give_work(cudaStream_t handle, struct work given)
 {
     struct CUstream_st *stream = find_stream(handle);
     struct work *work = malloc(sizeof *work);
-    *work = (struct work){.run = run, .context = context};
+    *work = given;
     lock();
     *stream->last = work;
     stream->last = &work->next;
     stream->given++;
-    pthread_cond_signal(&stream->has_work);
+    pthread_cond_broadcast(&stream->changes);
     cudaError_t error = standin.devices[stream->device].error;
     unlock();
     return result(error);
@@ -302,15 +290,24 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
     cudaError_t error = device_error();
     if (error == cudaSuccess) {
         *stream = make_stream();
-        count_alive(1);
+        standin.alive++;
     }
     return error;
 }
 
+/* Waits for what was asked of the stream; one that hangs is left as it is. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    end_stream(stream);
-    count_alive(-1);
+    lock();
+    bool hangs = stream->hangs;
+    stream->is_ending = true;
+    pthread_cond_broadcast(&stream->changes);
+    unlock();
+    if (!hangs) {
+        pthread_join(stream->thread, NULL);
+        free(stream);
+    }
+    standin.alive--;
     return cudaSuccess;
 }
 
@@ -320,7 +317,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     lock();
     uint64_t until = stream->given;
     while (stream->done < until) {
-        pthread_cond_wait(&stream->is_done, &standin.mutex);
+        pthread_cond_wait(&stream->changes, &standin.mutex);
     }
     cudaError_t error = standin.devices[stream->device].error;
     unlock();
@@ -333,25 +330,13 @@ cudaError_t cudaDeviceSynchronize(void)
     return cudaStreamSynchronize(NULL);
 }
 
-struct host_function {
-    cudaHostFn_t function;
-    void *data;
-};
-
-static void run_host_function(struct CUstream_st *stream, void *context)
-{
-    struct host_function *host = context;
-    if (device_works(stream, true)) {
-        host->function(host->data);
-    }
-    free(host);
-}
-
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    struct host_function *host = malloc(sizeof *host);
-    *host = (struct host_function){.function = function, .data = data};
-    return give_work(stream, run_host_function, host);
+    return give_work(stream, (struct work){.kind = KERNEL,
+                                           .launch = {.grid = {1, 1, 1},
+                                                      .block = {1, 1, 1},
+                                                      .call = function,
+                                                      .arguments = data}});
 }
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -363,7 +348,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
     cudaError_t error = device_error();
     if (error == cudaSuccess) {
         *event = calloc(1, sizeof **event);
-        count_alive(1);
+        standin.alive++;
     }
     return error;
 }
@@ -377,18 +362,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     if (!is_pending) {
         free(event);
     }
-    count_alive(-1);
+    standin.alive--;
     return cudaSuccess;
-}
-
-static void reach_event(struct CUstream_st *stream, void *context)
-{
-    cudaEvent_t event = context;
-    device_works(stream, false);
-    lock();
-    event->at_s = now_s();
-    event->reached++;
-    unlock();
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -396,7 +371,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     lock();
     event->recorded++;
     unlock();
-    return give_work(stream, reach_event, event);
+    return give_work(stream, (struct work){.kind = EVENT, .event = event});
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
@@ -421,22 +396,21 @@ cudaError_t cudaEventElapsedTime(float *time_ms, cudaEvent_t from, cudaEvent_t t
 
 /* --- memory ------------------------------------------------------------------------------- */
 
-static struct allocation *find_allocation(const void *at)
+/* NULL if it is in none. */
+static struct allocation *find_allocation(const unsigned char *at)
 {
-    for (size_t i = 0; i < standin.allocations_count; i++) {
-        struct allocation *allocation = &standin.allocations[i];
-        if (allocation->at != NULL && (const unsigned char *)at >= allocation->at &&
-            (const unsigned char *)at < allocation->at + allocation->bytes) {
-            return allocation;
-        }
+    struct allocation *found = standin.allocations;
+    while (found != NULL &&
+           (found->at == NULL || at < found->at || at >= found->at + found->bytes)) {
+        found = found->next;
     }
-    return NULL;
+    return found;
 }
 
 /* Maps a file, or a new one for -1, with a page behind it that nobody may touch. */
-static void map_pages(struct allocation *allocation, int file)
+static void map_pages(struct allocation *allocation, int file, size_t bytes)
 {
-    size_t bytes = allocation->pages_bytes;
+    allocation->pages_bytes = bytes;
     allocation->is_foreign = file >= 0;
     allocation->file = file >= 0 ? file : memfd_create("device", MFD_CLOEXEC);
     allocation->pages = mmap(NULL, bytes + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -452,28 +426,19 @@ static void map_pages(struct allocation *allocation, int file)
 static unsigned char *map_memory(int file, size_t bytes, int device)
 {
     size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t pages_bytes = (rounded + PAGE - 1) / PAGE * PAGE;
-    struct allocation *found = NULL;
+    size_t pages_bytes = (rounded + PAGE - 1) / PAGE * PAGE, wanted = file < 0 ? pages_bytes : 0;
     lock();
-    for (size_t i = 0; i <= standin.allocations_count && i < ALLOCATIONS_MAX; i++) {
-        struct allocation *allocation = &standin.allocations[i];
-        bool is_like = allocation->pages != NULL && allocation->pages_bytes == pages_bytes;
-        if (allocation->at == NULL && (is_like ? file < 0 : allocation->pages == NULL)) {
-            found = allocation;
-            if (is_like) {
-                break;
-            }
-        }
+    struct allocation *found = standin.allocations;
+    while (found != NULL && (found->at != NULL || found->pages_bytes != wanted)) {
+        found = found->next;
     }
     if (found == NULL) {
-        abort();
+        found = calloc(1, sizeof *found);
+        found->next = standin.allocations;
+        standin.allocations = found;
     }
-    if (found->pages == NULL) {
-        size_t count = (size_t)(found - standin.allocations) + 1;
-        standin.allocations_count =
-            count > standin.allocations_count ? count : standin.allocations_count;
-        found->pages_bytes = pages_bytes;
-        map_pages(found, file);
+    if (found->pages_bytes == 0) {
+        map_pages(found, file, pages_bytes);
     }
     found->at = found->pages + pages_bytes - rounded;
     found->bytes = bytes;
@@ -509,7 +474,6 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned int flags)
 
 cudaError_t cudaFree(void *memory)
 {
-    begin();
     lock();
     struct allocation *allocation = find_allocation(memory);
     bool is_there = allocation != NULL && allocation->at == memory;
@@ -519,7 +483,7 @@ cudaError_t cudaFree(void *memory)
         if (allocation->is_foreign) {
             munmap(allocation->pages, allocation->pages_bytes + PAGE);
             close(allocation->file);
-            allocation->pages = NULL;
+            allocation->pages_bytes = 0;
         }
     }
     unlock();
@@ -528,7 +492,6 @@ cudaError_t cudaFree(void *memory)
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *at)
 {
-    begin();
     lock();
     const struct allocation *allocation = find_allocation(at);
     memset(attributes, 0, sizeof *attributes);
@@ -537,38 +500,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     return cudaSuccess;
 }
 
-cudaError_t cudaFreeHost(void *memory)
-{
-    return cudaFree(memory);
-}
-
-struct copy {
-    unsigned char *to;
-    const unsigned char *from; /* NULL: `value` in each byte */
-    int value;
-    size_t bytes;
-};
-
-static void run_copy(struct CUstream_st *stream, void *context)
-{
-    struct copy *copy = context;
-    if (device_works(stream, false)) {
-        if (copy->from == NULL) {
-            memset(copy->to, copy->value, copy->bytes);
-        } else {
-            memmove(copy->to, copy->from, copy->bytes);
-        }
-    }
-    free(copy);
-}
-
-static cudaError_t give_copy(void *to, const void *from, int value, size_t bytes,
-                             cudaStream_t stream)
-{
-    struct copy *copy = malloc(sizeof *copy);
-    *copy = (struct copy){.to = to, .from = from, .value = value, .bytes = bytes};
-    return give_work(stream, run_copy, copy);
-}
+ALIAS_OF(cudaFree) cudaError_t cudaFreeHost(void *memory);
+ALIAS_OF(cudaFree) cudaError_t cudaIpcCloseMemHandle(void *memory);
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t count, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
@@ -576,7 +509,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t count, enum cudaM
     if (kind != cudaMemcpyDefault) {
         return result(cudaErrorInvalidMemcpyDirection);
     }
-    return give_copy(to, from, 0, count, stream);
+    return give_work(stream,
+                     (struct work){.kind = COPY, .copy = {.to = to, .from = from, .bytes = count}});
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t count, enum cudaMemcpyKind kind)
@@ -587,7 +521,8 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t count, enum cudaMemcpy
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t count, cudaStream_t stream)
 {
-    return give_copy(memory, NULL, value, count, stream);
+    return give_work(stream, (struct work){.kind = COPY,
+                                           .copy = {.to = memory, .value = value, .bytes = count}});
 }
 
 cudaError_t cudaMemset(void *memory, int value, size_t count)
@@ -606,7 +541,6 @@ struct ipc_handle {
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
 {
-    begin();
     memset(handle, 0, sizeof *handle);
     lock();
     const struct allocation *allocation = find_allocation(memory);
@@ -640,20 +574,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
     return cudaSuccess;
 }
 
-cudaError_t cudaIpcCloseMemHandle(void *memory)
-{
-    return cudaFree(memory);
-}
-
 /* --- kernels ------------------------------------------------------------------------------ */
-
-struct launch {
-    dim3 grid, block;
-    bool is_cooperative;
-    void (*call)(void *);
-    void (*end)(void *);
-    void *arguments;
-};
 
 /* A thread of a cooperative kernel. */
 struct lane {
@@ -718,62 +639,48 @@ static void run_all_at_once(const struct launch *launch)
     free(lanes);
 }
 
-static void run_in_turn(const struct launch *launch)
+static void run_launch(const struct launch *launch)
 {
+    if (launch->is_cooperative) {
+        run_all_at_once(launch);
+        return;
+    }
     for (unsigned i = 0; i < launch->grid.x * launch->block.x; i++) {
         call_thread(launch, i);
     }
-}
-
-static void run_launch(struct CUstream_st *stream, void *context)
-{
-    struct launch *launch = context;
-    if (device_works(stream, true)) {
-        if (launch->is_cooperative) {
-            run_all_at_once(launch);
-        } else {
-            run_in_turn(launch);
-        }
-    }
-    launch->end(launch->arguments);
-    free(launch);
 }
 
 cudaError_t standin_launch(const cudaLaunchConfig_t *config, void (*call)(void *),
                            void (*end)(void *), void *arguments)
 {
     dim3 grid = config->gridDim, block = config->blockDim;
-    struct launch *launch = malloc(sizeof *launch);
-    *launch = (struct launch){
+    struct launch launch = {
         .grid = grid, .block = block, .call = call, .end = end, .arguments = arguments};
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        launch->is_cooperative =
-            launch->is_cooperative || (config->attrs[i].id == cudaLaunchAttributeCooperative &&
-                                       config->attrs[i].val.cooperative != 0);
+        launch.is_cooperative =
+            launch.is_cooperative || (config->attrs[i].id == cudaLaunchAttributeCooperative &&
+                                      config->attrs[i].val.cooperative != 0);
     }
     bool is_flat = grid.y * grid.z * block.y * block.z == 1 && grid.x > 0 && block.x > 0;
-    bool is_large = launch->is_cooperative && grid.x > STANDIN_SMS * STANDIN_BLOCKS_OF_SM;
+    bool is_large = launch.is_cooperative && grid.x > STANDIN_SMS * STANDIN_BLOCKS_OF_SM;
     if (!is_flat || block.x > STANDIN_BLOCK_THREADS_MAX || is_large) {
         end(arguments);
-        free(launch);
         return result(is_large ? cudaErrorCooperativeLaunchTooLarge
                                : cudaErrorInvalidConfiguration);
     }
-    return give_work(config->stream, run_launch, launch);
+    return give_work(config->stream, (struct work){.kind = KERNEL, .launch = launch});
 }
 
 /* --- devices ------------------------------------------------------------------------------ */
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    begin();
     *count = standin.devices_count;
     return result(*count > 0 ? cudaSuccess : cudaErrorNoDevice);
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    begin();
     if (device < 0 || device >= standin.devices_count) {
         return result(cudaErrorInvalidDevice);
     }
@@ -789,7 +696,6 @@ cudaError_t cudaGetDevice(int *device)
 
 cudaError_t cudaDeviceCanAccessPeer(int *can_access, int device, int peer)
 {
-    begin();
     *can_access = standin.has_peers && device != peer;
     return cudaSuccess;
 }
@@ -797,7 +703,6 @@ cudaError_t cudaDeviceCanAccessPeer(int *can_access, int device, int peer)
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     (void)flags;
-    begin();
     if (!standin.has_peers || peer == current) {
         return result(cudaErrorInvalidDevice);
     }
@@ -812,7 +717,6 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
                                       int to)
 {
-    begin();
     *value =
         standin.has_peers && (attribute == cudaDevP2PAttrAccessSupported || from / 2 == to / 2);
     return cudaSuccess;
@@ -839,10 +743,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     (void)device;
-    memset(properties, 0, sizeof *properties);
-    snprintf(properties->name, sizeof properties->name, "stand-in of threads");
-    properties->multiProcessorCount = STANDIN_SMS;
-    properties->maxThreadsPerBlock = STANDIN_BLOCK_THREADS_MAX;
+    *properties = (struct cudaDeviceProp){.name = "stand-in of threads",
+                                          .multiProcessorCount = STANDIN_SMS,
+                                          .maxThreadsPerBlock = STANDIN_BLOCK_THREADS_MAX};
     return cudaSuccess;
 }
 
@@ -852,11 +755,7 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 
-cudaError_t cudaRuntimeGetVersion(int *version)
-{
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
+ALIAS_OF(cudaDriverGetVersion) cudaError_t cudaRuntimeGetVersion(int *version);
 
 cudaError_t cudaGetLastError(void)
 {
