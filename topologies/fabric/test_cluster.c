@@ -5,28 +5,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "test_cluster_file.h"
 #include "test_cluster_load.h"
+#include "test_outcome.h"
 #include "test_setting.h"
+
+static struct ar_arena arena;
 
 static bool is_near(double a, double b)
 {
     return a - b <= 1e-12 * b && b - a <= 1e-12 * b;
 }
 
-static struct ar_cluster *load_shipped(const char *name, const char *const *settings)
-{
-    char path[TEST_PATH_SIZE];
-    return test_load(test_shipped_path(name, path), settings);
-}
-
 Test(cluster, abci_v100_has_the_measured_tiers)
 {
-    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
-    struct ar_path nvlink;
+    struct ar_cluster *cluster = test_load_shipped("abci-v100", NULL);
+    struct ar_path nvlink, rack, spine;
     ar_cluster_path(cluster, 0, 3, &nvlink);
-    struct ar_path rack;
     ar_cluster_path(cluster, 0, 4 * 33, &rack);
-    struct ar_path spine;
     ar_cluster_path(cluster, 0, 4 * 34, &spine);
     cr_assert_eq(nvlink.tier, AR_TIER_NVLINK);
     cr_assert(is_near(nvlink.bandwidth_Bps, 48.48e9) && is_near(nvlink.latency_s, 3.4e-6));
@@ -41,8 +37,8 @@ Test(cluster, abci_v100_has_the_measured_tiers)
 
 Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
 {
-    const char *settings[] = {"hca.bandwidth=25GB/s", "net.latency=5us", NULL};
-    struct ar_cluster *cluster = load_shipped("flat", settings);
+    struct ar_cluster *cluster =
+        test_load_shipped("flat", TEST_SETTINGS("hca.bandwidth=25GB/s", "net.latency=5us"));
     struct ar_path path;
     ar_cluster_path(cluster, 65535, 0, &path);
     cr_assert_eq(path.links_count, 2);
@@ -53,18 +49,17 @@ Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
 
 Test(cluster, facts_of_the_library_are_what_the_file_and_settings_say)
 {
-    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    struct ar_cluster *cluster = test_load_shipped("abci-v100", NULL);
     cr_expect(ar_cluster_facts(cluster)->has_nvlink);
     cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "");
     cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 0);
-    const char *settings[] = {"library.release=2.5.6", "library.channels=12", "nvlink.pairs=none",
-                              NULL};
-    cluster = load_shipped("abci-v100", settings);
+    cluster =
+        test_load_shipped("abci-v100", TEST_SETTINGS("library.release=2.5.6", "library.channels=12",
+                                                     "nvlink.pairs=none"));
     cr_expect_not(ar_cluster_facts(cluster)->has_nvlink);
     cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "2.5.6");
     cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 12);
-    const char *switched[] = {"nvlink.pairs=switch", NULL};
-    cluster = load_shipped("abci-v100", switched);
+    cluster = test_load_shipped("abci-v100", TEST_SETTINGS("nvlink.pairs=switch"));
     cr_expect(ar_cluster_facts(cluster)->has_nvlink);
 }
 
@@ -73,7 +68,7 @@ Test(cluster, every_value_of_a_shipped_file_has_a_source)
     glob_t files;
     cr_assert_eq(glob(AR_TEST_SOURCE_DIR "/topologies/machines/*.topo", 0, NULL, &files), 0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
-        struct ar_cluster *cluster = test_load(files.gl_pathv[i], NULL);
+        struct ar_cluster *cluster = test_cluster_of_file(files.gl_pathv[i], NULL, &arena);
         cr_assert(ar_cluster_parameters_count(cluster) > 8);
         cr_expect_not_null(strstr(files.gl_pathv[i], ar_cluster_facts(cluster)->name));
         for (size_t p = 0; p < ar_cluster_parameters_count(cluster); p++) {
@@ -87,9 +82,8 @@ Test(cluster, every_value_of_a_shipped_file_has_a_source)
 
 Test(cluster, parameters_keep_the_order_of_the_file_and_show_settings)
 {
-    const char *settings[] = {"hca.bandwidth=11GB/s", "hca.bandwidth = 12GB/s", "gpu.model=X",
-                              NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
+    struct ar_cluster *cluster = test_load_small(
+        TEST_SETTINGS("hca.bandwidth=11GB/s", "hca.bandwidth = 12GB/s", "gpu.model=X"));
     size_t count = ar_cluster_parameters_count(cluster);
     cr_assert_eq(count, 16);
     struct ar_cluster_parameter first = ar_cluster_parameter(cluster, 0);
@@ -113,9 +107,7 @@ Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
         }
         content[length++] = *c == ' ' ? '\t' : *c;
     }
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_file_make(content, length, path), NULL);
-    remove(path);
+    struct ar_cluster *cluster = test_load_text(content, NULL);
     cr_assert_eq(ar_cluster_gpus_count(cluster), 24);
     cr_assert(is_near(ar_cluster_path(cluster, 0, 1, &(struct ar_path){0})->bandwidth_Bps, 40e9));
 }
@@ -134,19 +126,15 @@ static void expect_set_as_loaded(const char *pairs)
                  values[ar_link_cost_unit(cost)]);
         snprintf(other, sizeof other, "%s=%s", ar_link_cost_key(cost),
                  others[ar_link_cost_unit(cost)]);
-        const char *settings[] = {pairs, text, NULL};
-        const char *before[] = {pairs, other, NULL};
-        struct ar_cluster *loaded = load_shipped("abci-v100", settings);
-        struct ar_cluster *changed = load_shipped("abci-v100", before);
+        struct ar_cluster *loaded = test_load_shipped("abci-v100", TEST_SETTINGS(pairs, text));
+        struct ar_cluster *changed = test_load_shipped("abci-v100", TEST_SETTINGS(pairs, other));
         cr_assert(ar_cluster_has_link_cost(changed, cost));
         cr_assert_neq(ar_cluster_link_cost(changed, cost), ar_cluster_link_cost(loaded, cost));
         double value = ar_cluster_link_cost(loaded, cost);
-        struct ar_error err;
-        cr_assert_eq(ar_cluster_set_link_cost(changed, cost, value, &err), AR_OK, "%s", err.text);
+        TEST_OK(ar_cluster_set_link_cost(changed, cost, value, &why));
         for (uint32_t to = 1; to < 200; to++) {
-            struct ar_path a;
+            struct ar_path a, b;
             ar_cluster_path(loaded, 0, to, &a);
-            struct ar_path b;
             ar_cluster_path(changed, 0, to, &b);
             cr_expect(a.latency_s == b.latency_s && a.bandwidth_Bps == b.bandwidth_Bps,
                       "%s, %s, to GPU %u", pairs, text, to);
@@ -155,18 +143,15 @@ static void expect_set_as_loaded(const char *pairs)
             cr_assert_eq(ar_cluster_link_bandwidth(loaded, link),
                          ar_cluster_link_bandwidth(changed, link));
         }
-        cr_expect_eq(ar_cluster_facts(loaded)->collective_setup_s,
-                     ar_cluster_facts(changed)->collective_setup_s);
-        cr_expect_eq(ar_cluster_facts(loaded)->reduce_s_per_byte,
-                     ar_cluster_facts(changed)->reduce_s_per_byte);
-        cr_expect_eq(ar_cluster_facts(loaded)->copy_s_per_byte,
-                     ar_cluster_facts(changed)->copy_s_per_byte);
+        const struct ar_cluster_facts *is = ar_cluster_facts(loaded);
+        const struct ar_cluster_facts *was = ar_cluster_facts(changed);
+        cr_expect_eq(is->collective_setup_s, was->collective_setup_s);
+        cr_expect_eq(is->reduce_s_per_byte, was->reduce_s_per_byte);
+        cr_expect_eq(is->copy_s_per_byte, was->copy_s_per_byte);
         cr_expect_eq(ar_cluster_reduce_cost(loaded, 1e9), ar_cluster_reduce_cost(changed, 1e9));
-        const struct ar_message_cost *a = &ar_cluster_facts(loaded)->message;
-        const struct ar_message_cost *b = &ar_cluster_facts(changed)->message;
-        cr_expect_eq(a->gap_s, b->gap_s);
-        cr_expect_eq(ar_message_extra_s(a, AR_TIER_RACK, 1e6),
-                     ar_message_extra_s(b, AR_TIER_RACK, 1e6));
+        cr_expect_eq(is->message.gap_s, was->message.gap_s);
+        cr_expect_eq(ar_message_extra_s(&is->message, AR_TIER_RACK, 1e6),
+                     ar_message_extra_s(&was->message, AR_TIER_RACK, 1e6));
     }
 }
 
@@ -183,7 +168,7 @@ Test(cluster, the_latency_of_a_message_grows_step_by_step_to_what_the_keys_say)
                               "net.latency_64KiB=56us", "net.latency_512KiB=448us",
                               "net.message_gap=3us",    NULL};
     const struct ar_message_cost *cost =
-        &ar_cluster_facts(load_shipped("abci-v100", settings))->message;
+        &ar_cluster_facts(test_load_shipped("abci-v100", settings))->message;
     static const double sizes[] = {0, 512, 1024, 2048, 8192, 65536, 262144, 524288, 1e9};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         double bytes = sizes[i] < 524288 ? sizes[i] : 524288; /* 1 us for each KiB, up to the end */
@@ -194,15 +179,16 @@ Test(cluster, the_latency_of_a_message_grows_step_by_step_to_what_the_keys_say)
     }
     cr_expect_eq(ar_message_gap_s(cost, AR_TIER_RACK), 3e-6);
     cr_expect_eq(ar_message_gap_s(cost, AR_TIER_PCIE), 0);
-    cr_expect_eq(ar_message_extra_s(&ar_cluster_facts(load_shipped("abci-v100", NULL))->message,
-                                    AR_TIER_SPINE, 1e6),
-                 0);
+    cr_expect_eq(
+        ar_message_extra_s(&ar_cluster_facts(test_load_shipped("abci-v100", NULL))->message,
+                           AR_TIER_SPINE, 1e6),
+        0);
 }
 
 Test(cluster, a_large_buffer_costs_more_for_each_byte_summed_up)
 {
-    const char *settings[] = {"gpu.reduce_cost=2ps/B", "gpu.reduce_cost_large=3ps/B", NULL};
-    struct ar_cluster *cluster = load_shipped("abci-v100", settings);
+    struct ar_cluster *cluster = test_load_shipped(
+        "abci-v100", TEST_SETTINGS("gpu.reduce_cost=2ps/B", "gpu.reduce_cost_large=3ps/B"));
     cr_expect(is_near(ar_cluster_reduce_cost(cluster, AR_LARGE_BUFFER_BYTES), 2e-12));
     cr_expect(is_near(ar_cluster_reduce_cost(cluster, AR_LARGE_BUFFER_BYTES + 4), 5e-12));
 }
@@ -210,16 +196,14 @@ Test(cluster, a_large_buffer_costs_more_for_each_byte_summed_up)
 Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
 {
     const double wrong[] = {0, -1, NAN, INFINITY};
-    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
-    struct ar_error err;
+    struct ar_cluster *cluster = test_load_shipped("abci-v100", NULL);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        cr_expect_eq(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, wrong[i], &err),
-                     AR_BAD_DATA);
-        cr_expect(strncmp(err.text, "hca.bandwidth: found ", 21) == 0, "%s", err.text);
+        TEST_FAILS(AR_BAD_DATA, "hca.bandwidth: found ",
+                   ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, wrong[i], &why));
     }
     cr_expect(
         is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->bandwidth_Bps, 10.227e9));
-    cr_assert_eq(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, 1e9, &err), AR_OK);
+    TEST_OK(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, 1e9, &why));
     cr_expect(is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->bandwidth_Bps, 1e9));
 }
 
@@ -283,7 +267,6 @@ Test(cluster, values_that_do_not_fit_are_refused_with_one_clear_line)
     char path[TEST_PATH_SIZE];
     test_file_make(test_small_cluster, strlen(test_small_cluster), path);
     for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
-        struct ar_arena arena = {.last = NULL};
         struct ar_settings settings = test_settings("--set", bad_rows[i].settings, ",", &arena);
         struct ar_cluster *cluster;
         struct ar_error err = {.text = ""};
@@ -293,7 +276,6 @@ Test(cluster, values_that_do_not_fit_are_refused_with_one_clear_line)
         cr_expect_not_null(strstr(err.text, bad_rows[i].expected), "%zu: \"%s\" lacks \"%s\"", i,
                            err.text, bad_rows[i].expected);
         cr_expect_null(strchr(err.text, '\n'));
-        ar_arena_end(&arena);
     }
     unlink(path);
 }

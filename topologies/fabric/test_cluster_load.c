@@ -9,18 +9,24 @@
 
 static struct ar_arena arena; /* of a test, which is a process */
 
-struct ar_cluster *test_load(const char *path, const char *const *settings)
+struct ar_cluster *test_load_shipped(const char *name, const char *const *settings)
 {
-    return test_cluster_of_file(path, settings, &arena);
+    char path[TEST_PATH_SIZE];
+    return test_cluster_of_file(test_shipped_path(name, path), settings, &arena);
+}
+
+struct ar_cluster *test_load_text(const char *text, const char *const *settings)
+{
+    char path[TEST_PATH_SIZE];
+    test_file_make(text, strlen(text), path);
+    struct ar_cluster *cluster = test_cluster_of_file(path, settings, &arena);
+    unlink(path);
+    return cluster;
 }
 
 struct ar_cluster *test_load_small(const char *const *settings)
 {
-    char path[TEST_PATH_SIZE];
-    test_file_make(test_small_cluster, strlen(test_small_cluster), path);
-    struct ar_cluster *cluster = test_load(path, settings);
-    unlink(path);
-    return cluster;
+    return test_load_text(test_small_cluster, settings);
 }
 
 const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32_t b,

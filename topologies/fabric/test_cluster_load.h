@@ -6,14 +6,22 @@
 #include "ar_cluster.h"
 #include "test_topo_files.h"
 
-/** Loads, failing the test with the error line; `settings` ends with NULL and may be NULL. */
-struct ar_cluster *test_load(const char *path, const char *const *settings);
+/** A list of settings for the loaders below; NULL is one, too. */
+#define TEST_SETTINGS(...)                                                                         \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/** Loads a shipped cluster, or one of a text, failing the test with the error line. */
+struct ar_cluster *test_load_shipped(const char *name, const char *const *settings);
+struct ar_cluster *test_load_text(const char *text, const char *const *settings);
 
 /** Loads the small cluster of test_topo_files.h with settings. */
 struct ar_cluster *test_load_small(const char *const *settings);
 
 /** Room for the names of the links of a path. */
-enum { TEST_NAMES_SIZE = 2048 };
+enum { TEST_NAMES_SIZE = 8192 };
 
 /** Writes the names of the links of the path from rank a to rank b, in order, with blanks between.
  */

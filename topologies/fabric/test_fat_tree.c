@@ -40,8 +40,7 @@ static uint32_t most_flows(const struct ar_cluster *cluster, uint32_t shift)
 /* Zahavi: D-Mod-K routing for real life fat trees is free of contention for shifts. */
 Test(fat_tree, dmodk_gives_every_flow_of_a_shift_links_of_its_own)
 {
-    const char *settings[] = {FULL_TREE, "fabric.routes=dmodk", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
+    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS(FULL_TREE, "fabric.routes=dmodk"));
     for (uint32_t shift = 1; shift < FULL_NODES; shift++) {
         cr_expect_eq(most_flows(cluster, shift), 1, "shift by %u", shift);
     }
@@ -50,10 +49,8 @@ Test(fat_tree, dmodk_gives_every_flow_of_a_shift_links_of_its_own)
 Test(fat_tree, a_hash_makes_flows_meet_and_another_seed_makes_others_meet)
 {
     uint32_t different = 0, most = 0;
-    const char *settings[2][12] = {{FULL_TREE, "fabric.routes=hash:1", NULL},
-                                   {FULL_TREE, "fabric.routes=hash:2", NULL}};
-    struct ar_cluster *one = test_load_small(settings[0]);
-    struct ar_cluster *two = test_load_small(settings[1]);
+    struct ar_cluster *one = test_load_small(TEST_SETTINGS(FULL_TREE, "fabric.routes=hash:1"));
+    struct ar_cluster *two = test_load_small(TEST_SETTINGS(FULL_TREE, "fabric.routes=hash:2"));
     uint32_t uses[4] = {0}; /* of the cables of rack 0 */
     for (uint32_t shift = 4; shift < FULL_NODES; shift++) {
         uint32_t flows = most_flows(one, shift);
@@ -114,8 +111,8 @@ Test(fat_tree, links_on_a_way_meet_at_switches)
         {"fabric.routes=hash:9", "tree.switches=4x2", NULL},
     };
     for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++) {
-        const char *settings[] = {FULL_TREE, rest[i][0], rest[i][1], NULL};
-        struct ar_cluster *cluster = test_load_small(settings);
+        struct ar_cluster *cluster =
+            test_load_small(TEST_SETTINGS(FULL_TREE, rest[i][0], rest[i][1]));
         for (uint32_t pair = 0; pair < FULL_NODES * FULL_NODES; pair++) {
             if (pair / FULL_NODES / 4 != pair % FULL_NODES / 4) {
                 expect_joined(cluster, pair / FULL_NODES, pair % FULL_NODES);
@@ -128,8 +125,8 @@ Test(fat_tree, links_on_a_way_meet_at_switches)
 
 Test(fat_tree, the_name_of_a_rack_means_all_its_cables)
 {
-    const char *settings[] = {"fabric.routes=hash:1", "rack.uplinks=2", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
+    struct ar_cluster *cluster =
+        test_load_small(TEST_SETTINGS("fabric.routes=hash:1", "rack.uplinks=2"));
     struct ar_path path;
     test_slow_links(cluster, "rack-1:4");
     for (uint32_t b = 8; b < 16; b++) {
@@ -141,8 +138,7 @@ Test(fat_tree, the_name_of_a_rack_means_all_its_cables)
 
 Test(fat_tree, routes_change_nothing_within_a_rack)
 {
-    const char *settings[] = {"fabric.routes=hash:1", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
+    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS("fabric.routes=hash:1"));
     cr_expect_str_eq(ar_cluster_idle_routes(cluster, 8), "hash:1");
     cr_expect_null(ar_cluster_idle_routes(cluster, 9));
     cr_expect_null(ar_cluster_idle_routes(test_load_small(NULL), 8));

@@ -110,9 +110,8 @@ Test(path, halves_meet_at_the_switch_in_the_middle)
  * same one down. */
 Test(path, first_halves_around_a_ring_are_a_tree)
 {
-    struct ar_cluster *cluster =
-        test_load_small((const char *[]){"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1",
-                                         "tree.uplink_bandwidth=3GB/s 4GB/s", NULL});
+    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS(
+        "nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"));
     uint32_t count = ar_cluster_links_count(cluster), gpus = 4, fabric = 0;
     uint32_t *up = calloc(2 * (size_t)count, sizeof *up), *down = up + count;
     for (uint32_t node = 0; node < 13; node++) {

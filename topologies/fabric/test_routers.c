@@ -5,28 +5,17 @@
 #include "fabric.h"
 #include "test_cluster_load.h"
 #include "test_machines.h"
-#include "test_outcome.h"
-#include "test_setting.h"
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
 Test(routers, links_at_once_give_the_hcas_of_a_node_so_many_links_together)
 {
-    const char *settings[] = {TEST_TORUS("6"), "torus.link_bandwidth=7GB/s", NULL};
-    struct ar_topo *topo;
-    struct ar_arena arena = {.last = NULL};
-    struct ar_setting list[8];
-    struct ar_cluster *cluster;
-    char path[TEST_PATH_SIZE];
     const char text[] = "name = x ; t\nnodes = 6 ; t\ngpus_per_node = 2 ; t\nhcas = 2 ; t\n"
                         "net.latency = 1us ; t\nnvlink.pairs = all ; t\nnvlink.latency = 1us ; t\n"
                         "nvlink.bandwidth = 10GB/s ; t\ntorus.links_at_once = 3 ; t\n";
-    test_file_make(text, strlen(text), path);
-    TEST_OK(ar_topo_load(path, &arena, &topo, &why));
-    TEST_OK(ar_cluster_create(topo, ar_settings_of_option("--set", settings, 4, list), &arena,
-                              &cluster, &why));
+    struct ar_cluster *cluster =
+        test_load_text(text, TEST_SETTINGS(TEST_TORUS("6"), "torus.link_bandwidth=7GB/s"));
     cr_expect_eq(ar_cluster_link_bandwidth(cluster, cluster->node.hca[0]), 3 * 7e9 / 2);
-    ar_arena_end(&arena);
 }
 
 /* --- slow links ------------------------------------------------------------------------------- */

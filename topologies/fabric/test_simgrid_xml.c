@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_simgrid_xml.h"
 #include "test_cluster_load.h"
@@ -23,8 +22,7 @@ Test(simgrid_xml, shipped_clusters_have_the_routes_of_their_paths)
                 {"flat", {1, 40, 4096}}};
     static const uint32_t nodes_max = 4096 / (AR_TEST_STRIDE * AR_TEST_STRIDE);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char path[TEST_PATH_SIZE];
-        struct ar_cluster *cluster = test_load(test_shipped_path(rows[i].name, path), NULL);
+        struct ar_cluster *cluster = test_load_shipped(rows[i].name, NULL);
         for (size_t k = 0; rows[i].nodes[k] > 0 && rows[i].nodes[k] <= nodes_max; k++) {
             test_platform_check_routes(cluster, rows[i].nodes[k]);
         }
@@ -39,17 +37,15 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
     }
 }
 
-/* --- times; how flows share links stands in sim/engine/simgrid/test_maxmin.c -------------------
- */
+/* --- times; how flows share links stands in sim/engine/simgrid/test_maxmin.c --------------- */
 
 /* Why all paths between nodes have one latency: SimGrid does not share a link evenly among flows
  * of unequal path latency, but in inverse proportion to it. Here a flow over PCIe of 2 us and one
  * to another node of 18 us meet in a PCIe switch and share it 9:1, not 1:1. */
 Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_18_us)
 {
-    const char *settings[] = {"nvlink.pairs=none", "pcie.latency=2us", "net.latency=18us",
-                              "hca.bandwidth=100GB/s", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
+    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS(
+        "nvlink.pairs=none", "pcie.latency=2us", "net.latency=18us", "hca.bandwidth=100GB/s"));
     const long message_bytes = 100000000;
     struct test_flow flows[] = {{0, 2, message_bytes, 0}, {1, 4, message_bytes, 0}};
     test_platform_transfer(cluster, 2, flows, 2);
@@ -63,8 +59,7 @@ Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_1
 
 Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)
 {
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
+    struct ar_cluster *cluster = test_load_shipped("abci-v100", NULL);
     char *text = NULL;
     size_t size, links_count = 0;
     FILE *file = open_memstream(&text, &size);

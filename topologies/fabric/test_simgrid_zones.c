@@ -24,8 +24,8 @@ static bool note_same(uint32_t *known, uint32_t link, uint32_t other)
 static void expect_same_routes(const char *const *settings, const char *kind, uint32_t hosts,
                                const char *parameters, uint32_t ends)
 {
-    char path[TEST_PATH_SIZE], platform[1000];
-    struct ar_cluster *ours = test_load(test_shipped_path("flat", path), settings);
+    char platform[1000];
+    struct ar_cluster *ours = test_load_shipped("flat", settings);
     struct test_zone_route *routes = calloc((size_t)hosts * hosts, sizeof *routes);
     size_t count = 0;
     memset(zone_link_of, 0, sizeof zone_link_of);
@@ -101,8 +101,8 @@ Test(simgrid_zones, a_torus_takes_the_links_of_simgrids_torus)
         {"torus.lengths=3x3x5x3", "nodes=135", 135, "3,5,3,3"},
     };
     for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++) {
-        const char *settings[] = {"fabric=torus", "torus.link_bandwidth=1GB/s", tori[i].lengths,
-                                  tori[i].nodes, NULL};
-        expect_same_routes(settings, "TORUS", tori[i].hosts, tori[i].zone, 1);
+        expect_same_routes(TEST_SETTINGS("fabric=torus", "torus.link_bandwidth=1GB/s",
+                                         tori[i].lengths, tori[i].nodes),
+                           "TORUS", tori[i].hosts, tori[i].zone, 1);
     }
 }

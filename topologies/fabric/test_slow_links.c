@@ -55,9 +55,10 @@ Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
         TEST_FAILS(AR_USAGE, bad_rows[i][1],
                    slow_links(test_load_small(NULL), bad_rows[i][0], &why));
     }
-    const char *one[] = {"nodes=1", "gpus_per_node=1", "hcas=0", "pcie.switches=0", NULL};
+    struct ar_cluster *one =
+        test_load_small(TEST_SETTINGS("nodes=1", "gpus_per_node=1", "hcas=0", "pcie.switches=0"));
     TEST_FAILS(AR_USAGE, "--slow-link: found \"node-0\"; expected none: no link is there",
-               slow_links(test_load_small(one), "node-0:2", &why));
+               slow_links(one, "node-0:2", &why));
 }
 
 /* Counts the messages from the GPUs of a node to those of another by the HCA that they leave by. */
@@ -106,8 +107,7 @@ Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
 /* Four of the eight HCAs of a node: the others carry twice as much each. */
 Test(slow_links, messages_of_several_hcas_that_are_down_are_spread)
 {
-    char file[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("dgx-h100", file), NULL);
+    struct ar_cluster *cluster = test_load_shipped("dgx-h100", NULL);
     uint32_t used[8] = {0};
     TEST_OK(down_links(cluster, "node-0.hca-0 node-0.hca-1 node-0.hca-2 node-0.hca-3", &why));
     count_hcas(cluster, 0, 1, used);

@@ -52,14 +52,14 @@ Test(symmetry, every_path_moves_along_with_its_ends)
 
 Test(symmetry, a_fat_tree_repeats_by_its_largest_groups_of_which_there_are_several)
 {
-    static const char *const tree[] = {TEST_TREE, TEST_ONE_GPU, NULL};
-    static const char *const slow[] = {TEST_TREE, TEST_ONE_GPU, "fabric.routes=hash:1", NULL};
-    struct ar_cluster *cluster = test_load_small(tree);
+    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS(TEST_TREE, TEST_ONE_GPU));
+    struct ar_cluster *slow =
+        test_load_small(TEST_SETTINGS(TEST_TREE, TEST_ONE_GPU, "fabric.routes=hash:1"));
     cr_expect_eq(ar_cluster_period(cluster, 2), 1, "one rack");
     cr_expect_eq(ar_cluster_period(cluster, 4), 2, "two racks");
     cr_expect_eq(ar_cluster_period(cluster, 8), 4, "two pods");
     cr_expect_eq(ar_cluster_period(cluster, 6), 6, "a pod and a half");
-    cr_expect_eq(ar_cluster_period(test_load_small(slow), 8), 8, "uneven routes");
+    cr_expect_eq(ar_cluster_period(slow, 8), 8, "uneven routes");
 }
 
 /* Every path is like that between the first GPUs of its nodes, or the first two of a node. */
