@@ -5,20 +5,23 @@
 #include "ar_hierarchy.h"
 #include "test_outcome.h"
 
+static const double NORMAL = 1e9; /* degrees of freedom */
+
 static struct ar_hierarchy_group make_group(double value, double precision, uint32_t class)
 {
     return (struct ar_hierarchy_group){
         .precision = {{precision}}, .pull = {precision * value}, .classes = {class}};
 }
 
+/* Errors of machines are distributed by Student's t of so many degrees of freedom. */
 static struct ar_hierarchy solve(struct ar_hierarchy_group *groups, size_t count,
-                                 double class_spread)
+                                 double class_spread, double freedom)
 {
     struct ar_hierarchy hierarchy = {.parameters_count = 1,
                                      .mean_spread = {10},
                                      .class_spread = {class_spread},
                                      .own_spread = {0.1},
-                                     .freedom = 1e9};
+                                     .freedom = freedom};
     struct ar_hierarchy_group *list[8];
     for (size_t i = 0; i < count; i++) {
         list[i] = &groups[i];
@@ -31,7 +34,7 @@ static struct ar_hierarchy solve(struct ar_hierarchy_group *groups, size_t count
 Test(hierarchy, machines_of_one_class_give_their_mean)
 {
     struct ar_hierarchy_group groups[] = {make_group(0.2, 1e6, 3), make_group(0.4, 1e6, 3)};
-    struct ar_hierarchy found = solve(groups, 2, 1e-3);
+    struct ar_hierarchy found = solve(groups, 2, 1e-3, NORMAL);
     cr_expect_float_eq(found.factors[0][3], 0.3, 1e-3);
     cr_expect_float_eq(found.errors[0][3], 0.1 / sqrt(2), 1e-3);
     cr_expect_float_eq(found.factors[0][0], 0.3, 1e-3, "a class without machines has the mean");
@@ -40,7 +43,7 @@ Test(hierarchy, machines_of_one_class_give_their_mean)
 Test(hierarchy, classes_keep_what_is_theirs_and_others_lie_between)
 {
     struct ar_hierarchy_group groups[] = {make_group(-1, 1e6, 0), make_group(1, 1e6, 1)};
-    struct ar_hierarchy found = solve(groups, 2, 1);
+    struct ar_hierarchy found = solve(groups, 2, 1, NORMAL);
     cr_expect_lt(found.factors[0][0], -0.9);
     cr_expect_gt(found.factors[0][1], 0.9);
     cr_expect_float_eq(found.factors[0][2], 0, 0.01);
@@ -50,7 +53,8 @@ Test(hierarchy, classes_keep_what_is_theirs_and_others_lie_between)
 Test(hierarchy, a_machine_that_says_nothing_changes_nothing)
 {
     struct ar_hierarchy_group groups[] = {make_group(0.2, 1e4, 0), make_group(5, 0, 0)};
-    cr_expect_float_eq(solve(groups, 2, 1).factors[0][0], solve(groups, 1, 1).factors[0][0], 1e-12);
+    cr_expect_float_eq(solve(groups, 2, 1, NORMAL).factors[0][0],
+                       solve(groups, 1, 1, NORMAL).factors[0][0], 1e-12);
 }
 
 /* Four machines agree, a fifth is far away: by Student's t it moves the mean less. */
@@ -59,20 +63,13 @@ Test(hierarchy, a_machine_unlike_the_others_moves_them_less)
     enum { COUNT = 5 };
     double means[2];
     for (int is_student = 0; is_student < 2; is_student++) {
-        struct ar_hierarchy_group groups[COUNT], *list[COUNT];
-        struct ar_hierarchy hierarchy = {.parameters_count = 1,
-                                         .mean_spread = {10},
-                                         .class_spread = {1e-3},
-                                         .own_spread = {0.1},
-                                         .freedom = is_student ? 4 : 1e9};
+        struct ar_hierarchy_group groups[COUNT];
         for (size_t i = 0; i < COUNT; i++) {
             groups[i] = make_group(i == 0 ? 2 : 0, 1e6, 0);
-            list[i] = &groups[i];
         }
         for (int round = 0; round < 20; round++) {
-            TEST_OK(ar_hierarchy_solve(list, COUNT, &hierarchy, &why));
+            means[is_student] = solve(groups, COUNT, 1e-3, is_student ? 4 : NORMAL).factors[0][0];
         }
-        means[is_student] = hierarchy.factors[0][0];
         cr_expect_float_eq(groups[0].own[0] + means[is_student], 2, 1e-2, "what is known exactly");
     }
     cr_expect_float_eq(means[0], 2.0 / COUNT, 1e-2);

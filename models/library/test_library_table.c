@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ar_library_table.h"
@@ -12,6 +13,7 @@ enum { TEXT_SIZE = 65536 };
 
 static char folder[] = "/tmp/ar_library_XXXXXX";
 static char path[64];
+static struct ar_library_table table, read_table; /* of a test: what is written, and read */
 static struct ar_arena kept = {.bytes_max = AR_ARENA_BYTES_MAX};
 
 static void enter(void)
@@ -31,10 +33,10 @@ TestSuite(library_table, .init = enter, .fini = leave);
 
 /* A library with different values everywhere and a covariance that is one: a diagonal, and
  * something that two neighbours share. */
-static struct ar_library_table make_table(void)
+static void make_table(void)
 {
-    struct ar_library_table table = {.fitted = {.counts = {1, 2, 4}, .count = 3},
-                                     .held_out = {.counts = {8}, .count = 1}};
+    table = (struct ar_library_table){.fitted = {.counts = {1, 2, 4}, .count = 3},
+                                      .held_out = {.counts = {8}, .count = 1}};
     struct ar_tuning tuning = ar_tuning_nccl_2_8_4(132e9, 24e9);
     struct ar_library *library = &table.library;
     ar_library_start(&tuning, library);
@@ -49,44 +51,46 @@ static struct ar_library_table make_table(void)
             library->covariance[i][i - 1] = library->covariance[i - 1][i] = -0.1 / i;
         }
     }
-    return table;
 }
 
-/* Two rows of a fit. */
-static struct ar_library_table table_with_rows(void)
+/* The same of a fit with two rows. */
+static void make_table_with_rows(void)
 {
     static const struct ar_library_row rows[] = {
         {{.nodes = 2, .ranks = 8, .bytes = 4096, .call = AR_BROADCAST}, 1e-5 / 3, AR_CALLS_ANY},
         {{.nodes = 1, .ranks = 4, .bytes = 64, .call = AR_ALL_REDUCE}, 2e-6, AR_CALLS_RING}};
-    struct ar_library_table table = make_table();
+    make_table();
     table.library.rows = rows;
     table.library.rows_count = 2;
-    return table;
 }
 
-static void write_table(const struct ar_library_table *table)
+static void write_table(void)
 {
     const char *comments[] = {"log: x.log, with a comma", "program: test"};
     FILE *file = fopen(path, "w");
     cr_assert_not_null(file);
-    ar_library_table_write(table, comments, 2, file);
+    ar_library_table_write(&table, comments, 2, file);
     cr_assert_eq(fclose(file), 0);
+}
+
+static enum ar_status read_file(struct ar_error *err)
+{
+    return ar_library_table_read(path, &kept, &read_table, err);
 }
 
 Test(library_table, read_back_predicts_the_same_to_the_last_digit)
 {
-    struct ar_library_table table = make_table();
-    struct ar_library_table read;
-    write_table(&table);
-    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
-    cr_expect_null(read.library.rows);
-    cr_expect_eq(read.library.rows_count, 72);
-    table = table_with_rows();
-    write_table(&table);
-    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
-    cr_assert_not_null(read.library.rows);
+    make_table();
+    write_table();
+    TEST_OK(read_file(&why));
+    cr_expect_null(read_table.library.rows);
+    cr_expect_eq(read_table.library.rows_count, 72);
+    make_table_with_rows();
+    write_table();
+    TEST_OK(read_file(&why));
+    cr_assert_not_null(read_table.library.rows);
     for (size_t i = 0; i < 2; i++) {
-        const struct ar_library_row *a = &table.library.rows[i], *b = &read.library.rows[i];
+        const struct ar_library_row *a = &table.library.rows[i], *b = &read_table.library.rows[i];
         cr_expect_eq(a->run.nodes, b->run.nodes);
         cr_expect_eq(a->run.ranks, b->run.ranks);
         cr_expect_eq(a->run.bytes, b->run.bytes);
@@ -94,19 +98,20 @@ Test(library_table, read_back_predicts_the_same_to_the_last_digit)
         cr_expect_eq(a->time_s, b->time_s);
         cr_expect_eq(a->calls, b->calls);
     }
-    cr_expect_arr_eq(read.library.values, table.library.values, sizeof table.library.values);
-    cr_expect_arr_eq(read.library.is_identified, table.library.is_identified,
+    cr_expect_arr_eq(read_table.library.values, table.library.values, sizeof table.library.values);
+    cr_expect_arr_eq(read_table.library.is_identified, table.library.is_identified,
                      sizeof table.library.is_identified);
-    cr_expect_eq(read.library.calls, table.library.calls);
-    cr_expect_eq(read.fitted.count, 3);
-    cr_expect(ar_library_nodes_have(&read.fitted, 4));
-    cr_expect_not(ar_library_nodes_have(&read.fitted, 8));
-    cr_expect(ar_library_nodes_have(&read.held_out, 8));
+    cr_expect_eq(read_table.library.calls, table.library.calls);
+    cr_expect_eq(read_table.fitted.count, 3);
+    cr_expect(ar_library_nodes_have(&read_table.fitted, 4));
+    cr_expect_not(ar_library_nodes_have(&read_table.fitted, 8));
+    cr_expect(ar_library_nodes_have(&read_table.held_out, 8));
     for (uint32_t nodes = 1; nodes <= 16; nodes *= 2) {
         for (double bytes = 4; bytes < 1e9; bytes *= 3) {
             struct ar_library_run run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes};
             struct ar_library_prediction a = ar_library_predict(&table.library, AR_CALLS_ANY, &run);
-            struct ar_library_prediction b = ar_library_predict(&read.library, AR_CALLS_ANY, &run);
+            struct ar_library_prediction b =
+                ar_library_predict(&read_table.library, AR_CALLS_ANY, &run);
             cr_expect_eq(a.choice, b.choice);
             cr_expect_eq(a.time_s, b.time_s);
             cr_expect_eq(a.low_s, b.low_s);
@@ -135,39 +140,37 @@ static void change(const char *from, const char *to)
 /* Rings of 2.5.6 pay the latency of the network at every hop: it chooses otherwise. */
 Test(library_table, a_table_keeps_the_release_that_chooses)
 {
-    struct ar_library_table table = make_table();
-    struct ar_library_table read;
+    make_table();
     TEST_OK(ar_tuning_find("test", "2.5.6", 132e9, 24e9, &table.library.tuning, &why));
     table.library.tuning.channels = 12;
     table.library.tuning.links = TUNING_PCIE;
     table.library.tuning.has_near_hcas = true;
     table.library.tuning.has_collnet = true;
-    write_table(&table);
-    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
-    cr_expect_str_eq(read.library.tuning.release->name, "nccl-2.5.6");
-    cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
-    cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
-    cr_expect_eq(read.library.tuning.channels, 12);
-    cr_expect_eq(read.library.tuning.links, TUNING_PCIE);
-    cr_expect(read.library.tuning.has_near_hcas);
-    cr_expect(read.library.tuning.has_collnet);
+    write_table();
+    TEST_OK(read_file(&why));
+    cr_expect_str_eq(read_table.library.tuning.release->name, "nccl-2.5.6");
+    cr_expect_eq(read_table.library.tuning.release, table.library.tuning.release);
+    cr_expect_eq(read_table.library.tuning.node_bus_Bps, 132e9);
+    cr_expect_eq(read_table.library.tuning.channels, 12);
+    cr_expect_eq(read_table.library.tuning.links, TUNING_PCIE);
+    cr_expect(read_table.library.tuning.has_near_hcas);
+    cr_expect(read_table.library.tuning.has_collnet);
 }
 
 Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
 {
-    struct ar_library_table table = make_table();
-    struct ar_library_table read;
-    write_table(&table);
+    make_table();
+    write_table();
     change("# tuning: nccl-2.8.4\n", "");
     change("# channels: 4\n# node_links: nvlink\n", "");
     change("# near_hcas: no\n# collnet: no\n", "");
     change("# held_out_nodes: 8\n", "# held_out_nodes:\n");
-    TEST_OK(ar_library_table_read(path, &kept, &read, &why));
-    cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
-    cr_expect_str_eq(read.library.tuning.release->release, "2.8.4");
-    cr_expect_eq(read.library.tuning.channels, 4);
-    cr_expect_eq(read.library.tuning.links, TUNING_NVLINK_MESH);
-    cr_expect_eq(read.held_out.count, 0);
+    TEST_OK(read_file(&why));
+    cr_expect_eq(read_table.library.tuning.release, table.library.tuning.release);
+    cr_expect_str_eq(read_table.library.tuning.release->release, "2.8.4");
+    cr_expect_eq(read_table.library.tuning.channels, 4);
+    cr_expect_eq(read_table.library.tuning.links, TUNING_NVLINK_MESH);
+    cr_expect_eq(read_table.held_out.count, 0);
 }
 
 Test(library_table, a_wrong_file_is_refused_with_one_line)
@@ -193,18 +196,17 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {",yes,", ",maybe,", "column \"identified\" is \"maybe\"; expected yes or no"},
         {",-0.1", ",nan(1", "is \"nan(1"},
     };
-    struct ar_library_table table = make_table();
+    make_table();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ar_library_table read = {.library.rows_count = 7};
         struct ar_error err = {.text = ""};
-        write_table(&table);
+        read_table.library.rows_count = 7;
+        write_table();
         change(rows[i].from, rows[i].to);
-        cr_expect_eq(ar_library_table_read(path, &kept, &read, &err), AR_BAD_DATA, "%s",
-                     rows[i].fragment);
+        cr_expect_eq(read_file(&err), AR_BAD_DATA, "%s", rows[i].fragment);
         cr_expect_not_null(strstr(err.text, rows[i].fragment), "found \"%s\"\nwant  \"%s\"",
                            err.text, rows[i].fragment);
         cr_expect_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
-        cr_expect_eq(read.library.rows_count, 7);
+        cr_expect_eq(read_table.library.rows_count, 7);
     }
 }
 
@@ -222,29 +224,23 @@ Test(library_table, a_row_that_makes_no_sense_or_is_missing_is_refused)
                 {"row: broadcast 1", "row: broadcast 0"},
                 {"row: broadcast 1", "row: broadcast 9"},
                 {"# row: broadcast", "# broadcast"}};
-    struct ar_library_table table = table_with_rows();
+    make_table_with_rows();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ar_library_table read;
-        write_table(&table);
+        write_table();
         change("1.9999999999999999e-06", "2e-06");
-        TEST_OK(ar_library_table_read(path, &kept, &read, &why));
+        TEST_OK(read_file(&why));
         change(rows[i].from, rows[i].to);
         TEST_FAILS(AR_BAD_DATA, "found 1 rows (\"# row:\") that make sense; expected all of 2",
-                   ar_library_table_read(path, &kept, &read, &why));
+                   read_file(&why));
     }
 }
 
 Test(library_table, a_file_that_is_cut_off_or_not_there_is_refused)
 {
-    struct ar_library_table table = make_table();
-    struct ar_library_table read;
-    struct ar_error err = {.text = ""};
-    cr_expect_eq(ar_library_table_read(path, &kept, &read, &err), AR_NO_INPUT);
-    write_table(&table);
-    FILE *file = fopen(path, "r+");
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    cr_assert_eq(ftruncate(fileno(file), size - 40), 0);
-    fclose(file);
-    TEST_FAILS(AR_BAD_DATA, "is it cut off?", ar_library_table_read(path, &kept, &read, &why));
+    make_table();
+    TEST_FAILS(AR_NO_INPUT, path, read_file(&why));
+    write_table();
+    struct stat info;
+    cr_assert(stat(path, &info) == 0 && truncate(path, info.st_size - 40) == 0);
+    TEST_FAILS(AR_BAD_DATA, "is it cut off?", read_file(&why));
 }

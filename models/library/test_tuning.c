@@ -1,5 +1,6 @@
 /* NCCL's own cost model by release, against times that were worked out by hand. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ar_library_fit.h"
@@ -151,11 +152,9 @@ Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
 Test(tuning, an_unknown_release_is_refused_with_the_nearest_one)
 {
     struct ar_tuning tuning = {.channels = 77};
-    struct ar_error err;
-    cr_expect_eq(ar_tuning_find("--tuning", "2.18.3x", 1, 1, &tuning, &err), AR_BAD_DATA);
-    cr_expect_str_eq(err.text,
-                     "--tuning: unknown NCCL release \"2.18.3x\"; did you mean \"2.18.3\"?");
-    cr_expect_eq(ar_tuning_find("--tuning", "", 1, 1, &tuning, &err), AR_BAD_DATA);
+    TEST_FAILS(AR_BAD_DATA, "--tuning: unknown NCCL release \"2.18.3x\"; did you mean \"2.18.3\"?",
+               ar_tuning_find("--tuning", "2.18.3x", 1, 1, &tuning, &why));
+    TEST_FAILS(AR_BAD_DATA, "", ar_tuning_find("--tuning", "", 1, 1, &tuning, &why));
     cr_expect_eq(tuning.channels, 77);
 }
 
@@ -241,67 +240,48 @@ Test(tuning, halves_and_chains_by_hand)
     cr_expect_float_eq(call_us(AR_BROADCAST, 1, 4), chain, 1e-9);
 }
 
-struct expected_call {
-    enum ar_library_call call;
-    uint32_t ranks, nodes, sharers; /* sharers of one node do not matter: 0 */
-    double bytes;
-};
-
-static void expect_grid(enum ar_calls calls, uint32_t x, uint32_t y, uint32_t gpus, size_t count,
-                        const struct expected_call *expected)
+/* `expected` has each call as letter, bytes, ranks/nodes and, of several nodes, /sharers. */
+static void expect_grid(enum ar_calls calls, uint32_t x, uint32_t y, uint32_t gpus,
+                        const char *expected)
 {
+    static const char letters[] = {[AR_ALL_REDUCE] = 'A',
+                                   [AR_REDUCE_SCATTER] = 'S',
+                                   [AR_ALL_GATHER] = 'G',
+                                   [AR_REDUCE] = 'R',
+                                   [AR_BROADCAST] = 'B'};
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     struct ar_shape shape = {.x = x, .y = y};
-    cr_assert_eq(ar_library_calls(calls, AR_ALL_REDUCE, &shape, gpus, 960, runs), count, "%ux%u", x,
-                 y);
+    char text[128] = "";
+    size_t count = ar_library_calls(calls, AR_ALL_REDUCE, &shape, gpus, 960, runs);
     for (size_t i = 0; i < count; i++) {
-        cr_expect_eq(runs[i].call, expected[i].call, "%ux%u call %zu", x, y, i);
-        cr_expect_eq(runs[i].ranks, expected[i].ranks, "%ux%u call %zu", x, y, i);
-        cr_expect_eq(runs[i].nodes, expected[i].nodes, "%ux%u call %zu: %u nodes", x, y, i,
-                     runs[i].nodes);
-        cr_expect_float_eq(runs[i].bytes, expected[i].bytes, 1e-9);
-        if (runs[i].nodes > 1) {
-            cr_expect_eq(ar_library_sharers(&runs[i]), expected[i].sharers, "%ux%u call %zu: %u", x,
-                         y, i, ar_library_sharers(&runs[i]));
+        const struct ar_library_run *run = &runs[i];
+        sprintf(text + strlen(text), "%s%c %g %u/%u", i > 0 ? ", " : "", letters[run->call],
+                run->bytes, run->ranks, run->nodes);
+        if (run->nodes > 1) {
+            sprintf(text + strlen(text), "/%u", ar_library_sharers(run));
         }
     }
+    cr_expect_str_eq(text, expected, "%ux%u: %s", x, y, text);
 }
 
-#define GRID(calls, x, y, gpus, ...)                                                               \
-    expect_grid(calls, x, y, gpus,                                                                 \
-                sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
-                (struct expected_call[]){__VA_ARGS__})
-#define TORUS(x, y, gpus, ...)   GRID(AR_CALLS_TORUS, x, y, gpus, __VA_ARGS__)
-#define LEADERS(x, y, gpus, ...) GRID(AR_CALLS_LEADERS, x, y, gpus, __VA_ARGS__)
-
-/* clang-format off */
 Test(tuning, grids_lie_over_nodes_as_their_ranks_do)
 {
     /* Rows of two nodes each; four columns of one GPU per node leave a node together. */
-    TORUS(8, 8, 4, {AR_REDUCE_SCATTER, 8, 2, 1, 960}, {AR_ALL_REDUCE, 8, 8, 4, 120},
-          {AR_ALL_GATHER, 8, 2, 1, 960});
+    expect_grid(AR_CALLS_TORUS, 8, 8, 4, "S 960 8/2/1, A 120 8/8/4, G 960 8/2/1");
     /* Rows of half a node; the two columns have two GPUs of every node. */
-    TORUS(2, 8, 4, {AR_REDUCE_SCATTER, 2, 1, 0, 960}, {AR_ALL_REDUCE, 8, 4, 2, 480},
-          {AR_ALL_GATHER, 2, 1, 0, 960});
-    TORUS(4, 3, 4, {AR_REDUCE_SCATTER, 4, 1, 0, 960}, {AR_ALL_REDUCE, 3, 3, 4, 240},
-          {AR_ALL_GATHER, 4, 1, 0, 960});
+    expect_grid(AR_CALLS_TORUS, 2, 8, 4, "S 960 2/1, A 480 8/4/2, G 960 2/1");
+    expect_grid(AR_CALLS_TORUS, 4, 3, 4, "S 960 4/1, A 240 3/3/4, G 960 4/1");
     /* Rows that begin within nodes meet there. */
-    TORUS(6, 4, 4, {AR_REDUCE_SCATTER, 6, 2, 2, 960}, {AR_ALL_REDUCE, 4, 4, 4, 160},
-          {AR_ALL_GATHER, 6, 2, 2, 960});
-    TORUS(3, 4, 4, {AR_REDUCE_SCATTER, 3, 2, 2, 960}, {AR_ALL_REDUCE, 4, 3, 3, 320},
-          {AR_ALL_GATHER, 3, 2, 2, 960});
-    TORUS(2, 2, 8, {AR_REDUCE_SCATTER, 2, 1, 0, 960}, {AR_ALL_REDUCE, 2, 1, 0, 480},
-          {AR_ALL_GATHER, 2, 1, 0, 960});
+    expect_grid(AR_CALLS_TORUS, 6, 4, 4, "S 960 6/2/2, A 160 4/4/4, G 960 6/2/2");
+    expect_grid(AR_CALLS_TORUS, 3, 4, 4, "S 960 3/2/2, A 320 4/3/3, G 960 3/2/2");
+    expect_grid(AR_CALLS_TORUS, 2, 2, 8, "S 960 2/1, A 480 2/1, G 960 2/1");
     /* One column is the flat ring, one row its halves. */
-    TORUS(1, 16, 4, {AR_ALL_REDUCE, 16, 4, 1, 960});
-    TORUS(16, 1, 4, {AR_REDUCE_SCATTER, 16, 4, 1, 960}, {AR_ALL_GATHER, 16, 4, 1, 960});
+    expect_grid(AR_CALLS_TORUS, 1, 16, 4, "A 960 16/4/1");
+    expect_grid(AR_CALLS_TORUS, 16, 1, 4, "S 960 16/4/1, G 960 16/4/1");
     /* Leaders are one ring, alone on the network. */
-    LEADERS(4, 16, 4, {AR_REDUCE, 4, 1, 0, 960}, {AR_ALL_REDUCE, 16, 16, 1, 960},
-            {AR_BROADCAST, 4, 1, 0, 960});
-    LEADERS(4, 4, 8, {AR_REDUCE, 4, 1, 0, 960}, {AR_ALL_REDUCE, 4, 2, 1, 960},
-            {AR_BROADCAST, 4, 1, 0, 960});
+    expect_grid(AR_CALLS_LEADERS, 4, 16, 4, "R 960 4/1, A 960 16/16/1, B 960 4/1");
+    expect_grid(AR_CALLS_LEADERS, 4, 4, 8, "R 960 4/1, A 960 4/2/1, B 960 4/1");
 }
-/* clang-format on */
 
 Test(tuning, calls_that_share_the_network_have_a_part_of_it_each)
 {
