@@ -1,7 +1,11 @@
 /* Buckets that are negotiated in cycles, and a backward pass that is slowed down. */
 #include <criterion/criterion.h>
 
+#include <stdio.h>
+#include <string.h>
+
 #include "ar_workload.h"
+#include "test_outcome.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
 
@@ -27,97 +31,70 @@ static struct ar_workload *make(const char *rule, struct ar_cycle cycle,
 {
     struct ar_fusion fusion;
     struct ar_workload *workload = NULL;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_fusion_parse("--bucket", rule, &fusion, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_fusion_parse("--bucket", rule, &fusion, &why));
     const struct ar_workload_request request = {.trace = &trace,
                                                 .fusion = &fusion,
                                                 .element_bytes = 4,
                                                 .cycle = cycle,
                                                 .slowdown = slowdown};
-    cr_assert_eq(ar_workload_make(&request, &arena, &workload, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_workload_make(&request, &arena, &workload, &why));
     return workload;
 }
 
-struct sent {
-    double ready_s; /* last gradient */
-    double sent_s;  /* the negotiation has ended */
-    uint32_t tensors_count;
-};
-
-static void expect_sent(const char *rule, struct ar_cycle cycle, const struct sent *wanted,
-                        uint32_t count)
+/* `expected` has of each bucket when its last gradient is there, when it is sent, since the
+ * negotiation has ended, and its tensors. */
+static void expect_sent(const char *rule, struct ar_cycle cycle, const char *expected)
 {
     struct ar_workload *workload = make(rule, cycle, (struct ar_slowdown){.speed_frac = 1});
-    cr_assert_eq(workload->buckets_count, count, "%s, cycle %g: %u buckets", rule, cycle.time_s,
-                 workload->buckets_count);
-    for (uint32_t i = 0; i < count; i++) {
+    char text[128] = "";
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
         const struct ar_bucket *found = &workload->buckets[i];
-        cr_expect_eq(found->ready_s, wanted[i].ready_s, "%s, bucket %u: ready at %g s", rule, i,
-                     found->ready_s);
-        cr_expect_float_eq(found->ready_s + found->wait_s, wanted[i].sent_s, 1e-9,
-                           "%s, bucket %u: sent at %g s", rule, i, found->ready_s + found->wait_s);
-        cr_expect_eq(found->tensors_count, wanted[i].tensors_count, "%s, bucket %u", rule, i);
-        cr_expect_eq(found->elements, 100 * wanted[i].tensors_count);
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%g %g x%u", i > 0 ? ", " : "", found->ready_s,
+                 found->ready_s + found->wait_s, found->tensors_count);
+        cr_expect_eq(found->elements, 100 * found->tensors_count);
     }
+    cr_expect_str_eq(text, expected, "%s, cycle %g: %s", rule, cycle.time_s, text);
     cr_expect_eq(workload->backward_end_s, 18);
 }
 
-#define EXPECT_SENT(rule, cycle, ...)                                                              \
-    do {                                                                                           \
-        const struct sent wanted[] = {__VA_ARGS__};                                                \
-        expect_sent(rule, cycle, wanted, sizeof wanted / sizeof wanted[0]);                        \
-    } while (0)
-
-Test(cycle, without_cycles_nothing_waits)
-{
-    EXPECT_SENT("tensor", ((struct ar_cycle){.phase_frac = 0.5, .negotiate_s = 3}), {10, 10, 1},
-                {12, 12, 1}, {14, 14, 1}, {16, 16, 1}, {18, 18, 1});
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 0}), {18, 18, 5});
-}
+#define CYCLE(...) ((struct ar_cycle){__VA_ARGS__})
 
 Test(cycle, tensors_of_one_tick_are_fused_and_sent_when_they_are_negotiated)
 {
+    /* Without cycles nothing waits. */
+    expect_sent("tensor", CYCLE(.phase_frac = 0.5, .negotiate_s = 3),
+                "10 10 x1, 12 12 x1, 14 14 x1, 16 16 x1, 18 18 x1");
+    expect_sent("one", CYCLE(.time_s = 0), "18 18 x5");
     /* Ticks at 0, 5, 10, 15, 20: a tensor that is ready at a tick takes part in it. */
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 5}), {10, 10, 1}, {14, 15, 2}, {18, 20, 2});
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 5, .negotiate_s = 0.25}), {10, 10.25, 1},
-                {14, 15.25, 2}, {18, 20.25, 2});
+    expect_sent("one", CYCLE(.time_s = 5), "10 10 x1, 14 15 x2, 18 20 x2");
+    expect_sent("one", CYCLE(.time_s = 5, .negotiate_s = 0.25),
+                "10 10.25 x1, 14 15.25 x2, 18 20.25 x2");
+    /* A negotiation longer than the cycle sets the pace. Every 7 s from 1 s on: 1, 8, 15, 22. */
+    expect_sent("one", CYCLE(.time_s = 2, .phase_frac = 0.5, .negotiate_s = 7),
+                "14 22 x3, 18 29 x2");
 }
 
 Test(cycle, the_phase_shifts_the_ticks_so_that_a_tensor_just_before_one_makes_it)
 {
     /* Ticks at 4, 14, 24. */
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 10, .phase_frac = 0.4}), {14, 14, 3},
-                {18, 24, 2});
+    expect_sent("one", CYCLE(.time_s = 10, .phase_frac = 0.4), "14 14 x3, 18 24 x2");
     /* At 3.9, 13.9 and 23.9 the tensor of 14 s is too late. */
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 10, .phase_frac = 0.39}), {12, 13.9, 2},
-                {18, 23.9, 3});
+    expect_sent("one", CYCLE(.time_s = 10, .phase_frac = 0.39), "12 13.9 x2, 18 23.9 x3");
     /* At 4.1 and 14.1 it is early enough. */
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 10, .phase_frac = 0.41}), {14, 14.1, 3},
-                {18, 24.1, 2});
+    expect_sent("one", CYCLE(.time_s = 10, .phase_frac = 0.41), "14 14.1 x3, 18 24.1 x2");
     /* The first tick comes after all of them. */
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 40, .phase_frac = 1}), {18, 40, 5});
-}
-
-Test(cycle, a_negotiation_longer_than_the_cycle_sets_the_pace)
-{
-    /* Every 7 s from 1 s on: 1, 8, 15, 22. */
-    EXPECT_SENT("one", ((struct ar_cycle){.time_s = 2, .phase_frac = 0.5, .negotiate_s = 7}),
-                {14, 22, 3}, {18, 29, 2});
+    expect_sent("one", CYCLE(.time_s = 40, .phase_frac = 1), "18 40 x5");
 }
 
 Test(cycle, the_threshold_splits_what_one_tick_fuses_and_does_not_join_two_ticks)
 {
-    EXPECT_SENT("800B", ((struct ar_cycle){.time_s = 20}), {12, 20, 2}, {16, 20, 2}, {18, 20, 1});
-    EXPECT_SENT("800B", ((struct ar_cycle){.time_s = 5}), {10, 10, 1}, {14, 15, 2}, {18, 20, 2});
-    EXPECT_SENT("tensor", ((struct ar_cycle){.time_s = 20}), {10, 20, 1}, {12, 20, 1}, {14, 20, 1},
-                {16, 20, 1}, {18, 20, 1});
-}
-
-Test(cycle, a_group_waits_for_the_tick_after_its_last_tensor_and_stays_alone)
-{
-    /* Groups of d and e, and of a, b and c. */
-    EXPECT_SENT("groups:2", ((struct ar_cycle){.time_s = 5}), {12, 15, 2}, {18, 20, 3});
-    EXPECT_SENT("groups:2", ((struct ar_cycle){.time_s = 20}), {12, 20, 2}, {18, 20, 3});
+    expect_sent("800B", CYCLE(.time_s = 20), "12 20 x2, 16 20 x2, 18 20 x1");
+    expect_sent("800B", CYCLE(.time_s = 5), "10 10 x1, 14 15 x2, 18 20 x2");
+    expect_sent("tensor", CYCLE(.time_s = 20), "10 20 x1, 12 20 x1, 14 20 x1, 16 20 x1, 18 20 x1");
+    /* A group waits for the tick after its last tensor and stays alone: d and e; a, b and c. */
+    expect_sent("groups:2", CYCLE(.time_s = 5), "12 15 x2, 18 20 x3");
+    expect_sent("groups:2", CYCLE(.time_s = 20), "12 20 x2, 18 20 x3");
 }
 
 /* The second tensor is ready at 12 s; where k cycles are 12 s, too, whatever 12 over a cycle is. */

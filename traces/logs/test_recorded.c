@@ -3,18 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ar_recorded.h"
 #include "test_outcome.h"
+#include "test_recorded.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/logs/steps/"
 
-static struct ar_arena arena;
-
-static void leave(void)
-{
-    ar_arena_end(&arena);
-}
-TestSuite(recorded, .fini = leave);
+static struct ar_arena arena; /* of a test, which is a process */
 
 static const struct ar_recorded *load(const char *name)
 {
@@ -24,37 +18,11 @@ static const struct ar_recorded *load(const char *name)
     return recorded;
 }
 
-/* `c100000` computes so many ns, `a8` all-reduces so many bytes along the GPU, `+` beside it; what
- * it needs follows with `<`. */
-static const char *tasks_text(const struct ar_recorded *recorded)
-{
-    static char text[2000];
-    size_t used = 0;
-    text[0] = '\0';
-    for (uint32_t i = 0; i < recorded->tasks_count; i++) {
-        const struct ar_recorded_task *task = &recorded->tasks[i];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s", i > 0 ? " " : "");
-        if (task->operation == NULL) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "c%.0f", task->time_s * 1e9);
-        } else {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s:%u:%llu",
-                                     task->is_beside ? "+" : "", task->operation,
-                                     task->is_part ? "/n" : "", task->groups,
-                                     (unsigned long long)task->bytes);
-        }
-        for (uint32_t k = 0; k < task->needs_count; k++) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "<%u",
-                                     recorded->needs[task->needs_first + k]);
-        }
-    }
-    return text;
-}
-
 Test(recorded, data_parallel_layers_send_gradients_beside_the_backward_pass)
 {
     const struct ar_recorded *recorded = load("data.txt");
     cr_expect_str_eq(recorded->form, "ASTRA-sim");
-    cr_expect_str_eq(tasks_text(recorded),
+    cr_expect_str_eq(test_tasks_text(recorded),
                      "c100000 c200000 c50000 c50000 +allreduce:1:8388608<3 c60000 c200000 "
                      "+allreduce:1:4194304<6 c250000 c150000 +allreduce:1:1048576<9 c300<10");
 }
@@ -66,7 +34,7 @@ Test(recorded, simai_has_sizes_and_groups)
     cr_expect_eq(recorded->tp, 2);
     cr_expect_eq(recorded->ep, 2);
     cr_expect_eq(recorded->gpus, 8);
-    cr_expect_str_eq(tasks_text(recorded),
+    cr_expect_str_eq(test_tasks_text(recorded),
                      "c1 c400000 allgather:4:2097152 c900000 alltoall:2:4194304 c100000 "
                      "allreduce:4:1048576 c100000 c100000 +allreduce:3:2097152<8 c900000 "
                      "alltoall:2:4194304 c1 +reducescatter:1:16777216<12 c300000 c300000 c1 c1 "
@@ -75,7 +43,7 @@ Test(recorded, simai_has_sizes_and_groups)
 
 Test(recorded, activations_of_a_hybrid_go_along_tp_and_hold_the_layer_up)
 {
-    cr_expect_str_eq(tasks_text(load("hybrid.txt")),
+    cr_expect_str_eq(test_tasks_text(load("hybrid.txt")),
                      "c100 allgather/n:4:4096 c100 c200 c300 c200 +allgather/n:4:4096<5 c300 "
                      "+allreduce:1:8192<7 c0<6 c0<8");
 }
@@ -84,8 +52,8 @@ Test(recorded, a_trace_of_chakra_is_in_the_order_of_its_needs)
 {
     const struct ar_recorded *recorded = load("step.et");
     cr_expect_str_eq(recorded->form, "Chakra");
-    cr_expect_str_eq(tasks_text(recorded), "c1000000 c700000 +allreduce:7:4194304<1 c800000 "
-                                           "+allgather/n:7:1048576<3 c100000<4");
+    cr_expect_str_eq(test_tasks_text(recorded), "c1000000 c700000 +allreduce:7:4194304<1 c800000 "
+                                                "+allgather/n:7:1048576<3 c100000<4");
     cr_assert_eq(recorded->notes_count, 1);
     cr_expect_not_null(strstr(recorded->notes[0], "5.5e-05 s of nodes of the processor"));
 }

@@ -8,23 +8,17 @@
 #include "ar_kineto.h"
 #include "ar_trace.h"
 #include "test_kineto.h"
+#include "test_outcome.h"
+#include "test_recorded.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/profiles/fixtures/"
 
 static struct ar_arena arena;
-static struct ar_error err;
-
-static void leave(void)
-{
-    ar_arena_end(&arena);
-}
-TestSuite(kineto, .fini = leave);
-
 static const struct ar_kineto_step *imported(const char *path,
                                              const struct ar_kineto_request *request)
 {
     struct ar_kineto_step *step = NULL;
-    cr_assert_eq(ar_kineto_load(path, request, &arena, &step, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_kineto_load(path, request, &arena, &step, &why));
     return step;
 }
 
@@ -42,15 +36,31 @@ static bool has_note(const struct ar_kineto_step *step, const char *part)
     return is_found;
 }
 
-#define US(expected, found_s) cr_expect_float_eq(1e6 * (found_s), (expected), 1e-3)
-
-static void expect_layer(const struct ar_trace *trace, uint32_t i, const char *name,
-                         double forward_us, double backward_us)
+/* Microseconds of each layer forward and backward, of the optimizer and besides. */
+static const char *times_text(const struct ar_trace *trace)
 {
-    cr_assert_lt(i, trace->layers_count);
-    cr_expect_str_eq(trace->layers[i].name, name);
-    US(forward_us, trace->layers[i].forward_s);
-    US(backward_us, trace->layers[i].backward_s);
+    char *text = ar_arena_text(&arena, "");
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        text = ar_arena_format(&arena, "%s%s %g/%g, ", text, layer->name, 1e6 * layer->forward_s,
+                               1e6 * layer->backward_s);
+    }
+    return ar_arena_format(&arena, "%s%g, %g", text, 1e6 * trace->optimizer_s,
+                           1e6 * trace->step_overhead_s);
+}
+
+/* Elements of tensors, and their layers. */
+static const char *tensors_text(const struct ar_trace *trace)
+{
+    char *text = ar_arena_text(&arena, "");
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        for (uint32_t k = 0; k < layer->tensors_count; k++) {
+            text = ar_arena_format(&arena, "%s%s%u: %lu", text, *text != '\0' ? ", " : "", i,
+                                   trace->tensor_elements[layer->tensors_first + k]);
+        }
+    }
+    return text;
 }
 
 /* Kernels of 100, 20, 40 and 5 us forward, 5, 50 + 30, 25 and 200 us backward, copies of 1 + 2 and
@@ -59,13 +69,8 @@ Test(kineto, layers_have_the_time_of_their_kernels_and_the_waits_for_them)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
     const struct ar_trace *trace = &step->trace;
-    cr_assert_eq(trace->layers_count, 4);
-    expect_layer(trace, 0, "Convolution.1", 100, 204);
-    expect_layer(trace, 1, "Relu.1", 21, 25);
-    expect_layer(trace, 2, "Addmm.1", 41, 87);
-    expect_layer(trace, 3, "NllLoss.1", 6, 6);
-    US(31, trace->optimizer_s);
-    US(1, trace->step_overhead_s);
+    cr_expect_str_eq(times_text(trace), "Convolution.1 100/204, Relu.1 21/25, Addmm.1 41/87, "
+                                        "NllLoss.1 6/6, 31, 1");
     cr_expect_str_eq(step->gpu, "Tesla V100-SXM2-32GB");
     cr_expect(has_note(step, "steps 5 to 6, 2 of 2: times as recorded"));
     cr_expect(has_note(step, "2 ranks"));
@@ -75,11 +80,7 @@ Test(kineto, without_shapes_a_bucket_is_a_tensor_of_the_layer_that_completes_it)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
     const struct ar_trace *trace = &step->trace;
-    cr_assert_eq(trace->tensors_count, 2);
-    cr_expect_eq(trace->layers[0].tensors_count, 1);
-    cr_expect_eq(trace->layers[2].tensors_count, 1);
-    cr_expect_eq(trace->tensor_elements[trace->layers[0].tensors_first], 432);
-    cr_expect_eq(trace->tensor_elements[trace->layers[2].tensors_first], 2570);
+    cr_expect_str_eq(tensors_text(trace), "0: 432, 2: 2570");
     cr_expect_eq(trace->precision, AR_FP32);
     cr_expect_eq(trace->batch, 1);
     cr_expect(has_note(step, "record_shapes"));
@@ -90,25 +91,18 @@ Test(kineto, shapes_say_gradients_batch_and_precision)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "shapes.json");
     const struct ar_trace *trace = &step->trace;
-    cr_assert_eq(trace->layers_count, 5);
-    expect_layer(trace, 2, "Addmm.1", 41, 82);
-    cr_assert_eq(trace->tensors_count, 3);
-    cr_expect_eq(trace->tensor_elements[0], 16 * 3 * 3 * 3);
-    cr_expect_eq(trace->tensor_elements[1], 10 * 256);
-    cr_expect_eq(trace->tensor_elements[2], 10);
+    cr_expect_str_eq(times_text(trace), "Convolution.1 100/201, Relu.1 21/26, Addmm.1 41/82, "
+                                        "LogSoftmax.1 5/5, NllLoss.1 6/6, 31, 1");
+    cr_expect_str_eq(tensors_text(trace), "0: 432, 2: 2560, 2: 10");
     cr_expect_eq(trace->batch, 8);
     cr_expect_eq(trace->precision, AR_FP16);
     cr_expect(has_note(step, "batch 8"));
     cr_expect(!has_note(step, "record_shapes"));
-}
-
-Test(kineto, what_is_asked_for_wins_over_what_is_recorded)
-{
     const struct ar_kineto_request request = {
         .batch = 64, .has_precision = true, .precision = AR_FP32};
-    const struct ar_kineto_step *step = imported(FIXTURES "shapes.json", &request);
+    step = imported(FIXTURES "shapes.json", &request);
     cr_expect_eq(step->trace.batch, 64);
-    cr_expect_eq(step->trace.precision, AR_FP32);
+    cr_expect_eq(step->trace.precision, AR_FP32, "what is asked for wins");
 }
 
 Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_kernels)
@@ -116,15 +110,14 @@ Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_ke
     struct ar_kineto_step *refused = NULL;
     const char *path = FIXTURES "bound-by-processor.json";
     struct ar_kineto_request request = {.times = AR_KINETO_RECORDED};
-    cr_assert_eq(ar_kineto_load(path, &request, &arena, &refused, &err), AR_BAD_DATA);
-    cr_expect(strstr(err.text, "bound by the processor") != NULL, "%s", err.text);
+    TEST_FAILS(AR_BAD_DATA, "bound by the processor",
+               ar_kineto_load(path, &request, &arena, &refused, &why));
     cr_expect_null(refused);
     request.times = AR_KINETO_KERNELS;
     const struct ar_kineto_step *step = imported(path, &request);
-    expect_layer(&step->trace, 0, "Convolution.1", 100, 203);
-    expect_layer(&step->trace, 2, "Addmm.1", 40, 83);
-    US(30, step->trace.optimizer_s);
-    US(0, step->trace.step_overhead_s);
+    cr_expect_str_eq(times_text(&step->trace),
+                     "Convolution.1 100/203, Relu.1 20/25, Addmm.1 40/83, "
+                     "NllLoss.1 5/5, 30, 0");
     cr_expect(has_note(step, "re-timed"));
 }
 
@@ -135,7 +128,7 @@ Test(kineto, a_list_of_tensors_has_the_size_of_its_first)
     char *text = test_changed(&arena, test_fixture(&arena, "shapes.json"), "[[10,256]]",
                               "[[[10,256],[3,4]],[]]");
     const struct ar_kineto_request request = {0};
-    cr_assert_eq(ar_kineto_parse("list", text, strlen(text), &request, &arena, &step, &err), AR_OK);
+    TEST_OK(ar_kineto_parse("list", text, strlen(text), &request, &arena, &step, &why));
     cr_expect_eq(ar_trace_gradient_elements(&step->trace), 432 + 2560 + 10);
 }
 
@@ -143,11 +136,8 @@ Test(kineto, gradients_that_are_accumulated_are_summed_once)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "accumulated.json");
     const struct ar_trace *trace = &step->trace;
-    cr_assert_eq(trace->layers_count, 2);
-    expect_layer(trace, 0, "Addmm.1", 41, 84);
-    expect_layer(trace, 1, "Addmm.2", 40, 81);
-    cr_assert_eq(trace->layers[0].tensors_count, 2);
-    cr_expect_eq(trace->layers[1].tensors_count, 0);
+    cr_expect_str_eq(times_text(trace), "Addmm.1 41/84, Addmm.2 40/81, 31, 0");
+    cr_expect_str_eq(tensors_text(trace), "0: 2560, 0: 10");
     cr_expect_eq(trace->batch, 2 * 8);
     cr_expect(has_note(step, "2 of 4 arrive in the last backward pass"));
 }
@@ -160,42 +150,26 @@ Test(kineto, a_trace_that_is_written_is_read_as_it_was)
     const struct ar_kineto_step *step = imported_plain(FIXTURES "shapes.json");
     ar_trace_write(file, &step->trace);
     fclose(file);
-    cr_assert_eq(ar_trace_file_load(path, &arena, &read, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_trace_file_load(path, &arena, &read, &why));
     unlink(path);
     const struct ar_trace *trace = &read->trace;
     cr_expect(trace->is_timed);
     cr_expect_eq(trace->batch, 8);
     cr_expect_eq(trace->precision, AR_FP16);
     cr_expect_str_eq(trace->source, step->trace.source);
-    cr_assert_eq(trace->layers_count, 5);
-    expect_layer(trace, 0, "Convolution.1", 100, 201);
-    cr_expect_eq(trace->layers[2].tensors_count, 2);
-    cr_expect_eq(ar_trace_gradient_elements(trace), 432 + 2560 + 10);
+    cr_expect_str_eq(times_text(trace), times_text(&step->trace));
+    cr_expect_str_eq(tensors_text(trace), tensors_text(&step->trace));
 }
 
 /* --- a rank of a mesh ---------------------------------------------------------------------- */
 
-static enum ar_status import_rank(const char *from, const char *to, struct ar_kineto_step **step)
+static enum ar_status import_rank(const char *from, const char *to, struct ar_kineto_step **step,
+                                  struct ar_error *err)
 {
     const struct ar_kineto_request request = {.is_rank = true};
     char *text = test_changed(&arena, test_fixture(&arena, "fake-group.json"), from, to);
     *step = NULL;
-    return ar_kineto_parse("rank", text, strlen(text), &request, &arena, step, &err);
-}
-
-static void expect_task(const struct ar_recorded *step, uint32_t i, const char *operation,
-                        double time_us, uint64_t bytes, unsigned groups, bool is_beside,
-                        uint32_t need)
-{
-    const struct ar_recorded_task *task = &step->tasks[i];
-    cr_assert_lt(i, step->tasks_count);
-    cr_expect_str_eq(task->operation != NULL ? task->operation : "", operation, "task %u", i);
-    cr_expect_float_eq(1e6 * task->time_s, time_us, 1e-3, "task %u: %g s", i, task->time_s);
-    cr_expect_eq(task->bytes, bytes, "task %u", i);
-    cr_expect_eq(task->groups, groups, "task %u", i);
-    cr_expect_eq(task->is_beside, is_beside, "task %u", i);
-    cr_expect_eq(task->needs_count, need == UINT32_MAX ? 0 : 1, "task %u", i);
-    cr_expect(need == UINT32_MAX || step->needs[task->needs_first] == need, "task %u", i);
+    return ar_kineto_parse("rank", text, strlen(text), &request, &arena, step, err);
 }
 
 /* A layer whose parameters are gathered, with sums over tp of its output and of its input's
@@ -203,42 +177,30 @@ static void expect_task(const struct ar_recorded *step, uint32_t i, const char *
 Test(kineto, calls_of_a_fake_process_group_become_collectives_of_a_mesh)
 {
     struct ar_kineto_step *step;
-    unsigned replicas = AR_RECORDED_DP | AR_RECORDED_EP;
-    cr_assert_eq(import_rank("-", "-", &step), AR_OK, "%s", err.text);
-    const struct ar_recorded *made = step->recorded;
-    cr_assert_eq(made->tasks_count, 8);
-    expect_task(made, 0, "allgather", 0, 2048, replicas, true, UINT32_MAX);
-    expect_task(made, 1, "", 100, 0, 0, false, 0); /* needs its parameters */
-    expect_task(made, 2, "allreduce", 0, 4096, AR_RECORDED_TP, false, UINT32_MAX);
-    expect_task(made, 3, "", 160, 0, 0, false, UINT32_MAX);
-    expect_task(made, 4, "allreduce", 0, 4096, AR_RECORDED_TP, false, UINT32_MAX);
-    expect_task(made, 5, "", 120, 0, 0, false, UINT32_MAX);
-    expect_task(made, 6, "reducescatter", 0, 4096, replicas, true, 5); /* of fp32 */
-    expect_task(made, 7, "", 50, 0, 0, false, 6);                      /* the update waits for it */
+    TEST_OK(import_rank("-", "-", &step, &why));
+    /* The first computation needs its parameters; the last, which updates, the summed gradients. */
+    cr_expect_str_eq(test_tasks_text(step->recorded),
+                     "+allgather:3:2048 c100000<0 allreduce:4:4096 c160000 allreduce:4:4096 "
+                     "c120000 +reducescatter:3:4096<5 c50000<6");
     cr_expect(has_note(step, "fake process group of 16 ranks"));
 }
 
 Test(kineto, copies_of_a_fake_process_group_are_no_work_of_a_trace_either)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "fake-group.json");
-    US(430, ar_trace_compute_s(&step->trace) - step->trace.step_overhead_s);
+    cr_expect_float_eq(ar_trace_compute_s(&step->trace) - step->trace.step_overhead_s, 430e-6,
+                       1e-9);
     cr_expect(has_note(step, "--workload with the profile predicts its collectives"));
 }
 
-Test(kineto, gathers_of_activations_say_the_size_of_tp)
+Test(kineto, gathers_of_activations_say_the_size_of_tp_and_all_to_alls_go_along_ep)
 {
     struct ar_kineto_step *step;
-    cr_assert_eq(import_rank("[[1024],[256]", "[[4,256],[1,256]", &step), AR_OK, "%s", err.text);
+    TEST_OK(import_rank("[[1024],[256]", "[[4,256],[1,256]", &step, &why));
     cr_expect_eq(step->recorded->tp, 4);
-    expect_task(step->recorded, 0, "allgather", 0, 2048, AR_RECORDED_TP, false, UINT32_MAX);
-}
-
-Test(kineto, all_to_alls_go_along_ep)
-{
-    struct ar_kineto_step *step;
-    cr_assert_eq(import_rank("c10d::allreduce_", "c10d::alltoall_base_", &step), AR_OK);
-    cr_expect_str_eq(step->recorded->tasks[2].operation, "alltoall");
-    cr_expect_eq(step->recorded->tasks[2].groups, AR_RECORDED_EP);
+    cr_expect_eq(strncmp(test_tasks_text(step->recorded), "allgather:4:2048 ", 17), 0);
+    TEST_OK(import_rank("c10d::allreduce_", "c10d::alltoall_base_", &step, &why));
+    cr_expect_not_null(strstr(test_tasks_text(step->recorded), " alltoall:2:"));
 }
 
 Test(kineto, a_rank_without_shapes_or_with_two_sizes_of_an_axis_is_refused)
@@ -254,7 +216,7 @@ Test(kineto, a_rank_without_shapes_or_with_two_sizes_of_an_axis_is_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_kineto_step *step;
-        cr_expect_eq(import_rank(cases[i].from, cases[i].to, &step), AR_BAD_DATA);
-        cr_expect_not_null(strstr(err.text, cases[i].error), "%s", err.text);
+        TEST_FAILS(AR_BAD_DATA, cases[i].error,
+                   import_rank(cases[i].from, cases[i].to, &step, &why));
     }
 }
