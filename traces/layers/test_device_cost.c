@@ -29,18 +29,15 @@ static void expect_conv(const struct ar_layer_work *work, enum ar_conv_pass pass
                        ar_precision_names[precision], batch, found_s, time_s);
 }
 
-Test(device_cost, a_measured_convolution_takes_its_measured_time)
+/* Above the measured batches an image adds its marginal time, bound by memory: 1003520 elements of
+ * 2 bytes at 780 GB/s. */
+Test(device_cost, a_measured_convolution_takes_its_measured_time_and_more_for_more_images)
 {
     cr_expect_eq(test_cost("v100-sxm2")->points.count, 60);
     expect_conv(&measured, AR_CONV_FORWARD, AR_FP16, 8, 26e-6);
     expect_conv(&measured, AR_CONV_FORWARD, AR_FP16, 12, 37e-6);
     expect_conv(&measured, AR_CONV_FORWARD, AR_FP16, 16, 48e-6);
     expect_conv(&measured, AR_CONV_BACKWARD_WEIGHTS, AR_FP32, 8, 143e-6);
-}
-
-/* Bound by memory: 1003520 elements of 2 bytes at 780 GB/s. */
-Test(device_cost, above_the_measured_batches_an_image_adds_its_marginal_time)
-{
     expect_conv(&measured, AR_CONV_FORWARD, AR_FP16, 256, 48e-6 + 240 * 2007040 / 780e9);
 }
 
@@ -572,15 +569,21 @@ Test(device_cost, held_out_products_and_attention_are_met)
     expect_kernels(SHIPPED("device/attention.csv"), 4, 0.095, 0.25);
 }
 
-Test(device_cost, columns_of_kernels_may_have_the_names_of_pytorch)
+static enum ar_status parse_kernels(const char *text, struct ar_measured_kernels *kernels,
+                                    struct ar_error *err)
 {
-    static const char text[] = "device,dtype,batch_size,seq_len,num_heads,num_kv_heads,head_dim,"
-                               "time_s\nh100,bf16,2,512,64,8,128,1e-4\n";
     struct ar_csv *csv;
-    struct ar_measured_kernels kernels;
     TEST_OK(ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &why));
     cr_assert(ar_kernels_are_in(csv));
-    TEST_OK(ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
+    return ar_measured_kernels_read(csv, &test_arena, kernels, err);
+}
+
+Test(device_cost, columns_of_kernels_may_have_the_names_of_pytorch)
+{
+    struct ar_measured_kernels kernels;
+    TEST_OK(parse_kernels("device,dtype,batch_size,seq_len,num_heads,num_kv_heads,head_dim,time_s\n"
+                          "h100,bf16,2,512,64,8,128,1e-4\n",
+                          &kernels, &why));
     cr_expect(kernels.are_attention);
     cr_expect_str_eq(kernels.list[0].gpu, "h100");
     cr_expect_eq(kernels.list[0].precision, AR_BF16);
@@ -588,19 +591,16 @@ Test(device_cost, columns_of_kernels_may_have_the_names_of_pytorch)
     cr_expect_eq(kernels.list[0].kv_heads, 8);
 }
 
-static void expect_kernels_refused(const char *text, const char *expected)
-{
-    struct ar_csv *csv;
-    struct ar_measured_kernels kernels;
-    TEST_OK(ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &why));
-    TEST_FAILS(AR_BAD_DATA, expected, ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
-}
-
 Test(device_cost, bad_tables_of_kernels_are_refused)
 {
-    expect_kernels_refused("gpu,precision,m,n,k,time_s\n", "k.csv: found no row");
-    expect_kernels_refused("gpu,precision,m,n,k,time_s\nh100,bf16,1,1,1,0\n",
-                           "k.csv:2: column \"time_s\" is \"0\"; expected seconds > 0");
-    expect_kernels_refused("gpu,device,precision,m,n,k,time_s\nh100,h100,bf16,1,1,1,1\n",
-                           "column \"device\" is given twice");
+    static const char *const rows[][2] = {
+        {"gpu,precision,m,n,k,time_s\n", "k.csv: found no row"},
+        {"gpu,precision,m,n,k,time_s\nh100,bf16,1,1,1,0\n",
+         "k.csv:2: column \"time_s\" is \"0\"; expected seconds > 0"},
+        {"gpu,device,precision,m,n,k,time_s\nh100,h100,bf16,1,1,1,1\n",
+         "column \"device\" is given twice"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_measured_kernels kernels;
+        TEST_FAILS(AR_BAD_DATA, rows[i][1], parse_kernels(rows[i][0], &kernels, &why));
+    }
 }

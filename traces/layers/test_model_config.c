@@ -5,14 +5,12 @@
 
 #include "ar_transformer.h"
 
-static struct ar_error err;
-
 /* Reads a text as a file. */
-static enum ar_status read_text(const char *text, struct ar_arena *arena,
-                                struct ar_transformer **model)
+static enum ar_status read_text(const char *text, struct ar_transformer **model,
+                                struct ar_error *err)
 {
     const char *path = test_write("config.json", text, strlen(text));
-    enum ar_status status = ar_model_config_load(path, arena, model, &err);
+    enum ar_status status = ar_model_config_load(path, &test_arena, model, err);
     unlink(path);
     return status;
 }
@@ -154,13 +152,13 @@ Test(model_config, parameters_are_the_published_ones)
 {
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         const struct published_model *row = &published[i];
-        struct ar_arena arena AR_ENDS_HERE = {NULL};
         struct ar_transformer *model;
-        cr_assert_eq(read_text(row->text, &arena, &model), AR_OK, "%s: %s", row->name, err.text);
-        cr_assert_eq(ar_transformer_settle(row->name, model, &err), AR_OK, "%s", err.text);
+        TEST_OK(read_text(row->text, &model, &why));
+        TEST_OK(ar_transformer_settle(row->name, model, &why));
         double count = ar_transformer_parameters(model);
         cr_expect_float_eq(count, row->parameters, row->tolerance * row->parameters,
                            "%s: %.5g counted, %.5g published", row->name, count, row->parameters);
+        struct ar_error err;
         model->seq++; /* learned positions, but for spare ones of OPT, bound a sequence */
         cr_expect_eq(ar_transformer_settle(row->name, model, &err),
                      model->has_positions ? AR_USAGE : AR_OK, "%s", row->name);
@@ -203,10 +201,8 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
         {"[]", "found no object"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct ar_arena arena AR_ENDS_HERE = {NULL};
         struct ar_transformer *model = NULL;
-        cr_expect_eq(read_text(wrong[i].text, &arena, &model), AR_BAD_DATA, "%s", wrong[i].text);
-        cr_expect(strstr(err.text, wrong[i].found) != NULL, "%s", err.text);
+        TEST_FAILS(AR_BAD_DATA, wrong[i].found, read_text(wrong[i].text, &model, &why));
     }
 }
 
@@ -215,32 +211,28 @@ Test(model_config, models_of_absurd_size_are_refused)
 {
     struct ar_transformer model = {
         .layers = 100000000, .hidden = 64, .heads = 1, .seq = 8, .vocab = 8};
-    cr_expect_eq(ar_transformer_settle("", &model, &err), AR_USAGE);
-    cr_expect(strstr(err.text, "found 100000000 layers") != NULL, "%s", err.text);
+    TEST_FAILS(AR_USAGE, "found 100000000 layers", ar_transformer_settle("", &model, &why));
     model.layers = 1;
     model.hidden = 100000000;
     model.ffn = model.head_dim = 0;
-    cr_expect_eq(ar_transformer_settle("", &model, &err), AR_USAGE);
-    cr_expect(strstr(err.text, "parameters; expected at most") != NULL, "%s", err.text);
+    TEST_FAILS(AR_USAGE, "parameters; expected at most", ar_transformer_settle("", &model, &why));
 }
 
 Test(model_config, keys_without_a_known_cost_are_named)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_transformer *model;
-    cr_assert_eq(read_text(DEEPSEEK_V3, &arena, &model), AR_OK, "%s", err.text);
+    TEST_OK(read_text(DEEPSEEK_V3, &model, &why));
     cr_assert_str_eq(model->left_out, "num_nextn_predict_layers");
-    cr_assert_eq(read_text(LLAMA(1, 64, 64, 8), &arena, &model), AR_OK);
+    TEST_OK(read_text(LLAMA(1, 64, 64, 8), &model, &why));
     cr_assert_null(model->left_out);
 }
 
 /* Latent attention, shared experts and dense layers: the products are the work that is counted. */
 Test(model_config, the_products_of_deepseek_are_its_work)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_transformer *model;
-    cr_assert_eq(read_text(DEEPSEEK_V3, &arena, &model), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_transformer_settle("deepseek", model, &err), AR_OK, "%s", err.text);
+    TEST_OK(read_text(DEEPSEEK_V3, &model, &why));
+    TEST_OK(ar_transformer_settle("deepseek", model, &why));
     const struct ar_transformer_slice slice = {.micro_batch = 1, .tp = 1, .ep = 1};
     double flop = ar_transformer_forward_flop(model);
     cr_assert_float_eq(test_products_flop(model, &slice, AR_PASS_FORWARD), flop, 1e-9 * flop);
@@ -256,7 +248,7 @@ Test(model_config, windows_of_attention_save_the_pairs_outside)
 {
     struct ar_transformer model = {
         .layers = 4, .hidden = 64, .heads = 1, .seq = 1024, .vocab = 64, .window_layers = 2};
-    cr_assert_eq(ar_transformer_settle("", &model, &err), AR_OK);
+    TEST_OK(ar_transformer_settle("", &model, &why));
     double all = ar_transformer_attention_flop(&model);
     model.window = 1024;
     cr_assert_eq(ar_transformer_attention_flop(&model), all);

@@ -7,8 +7,7 @@
 Test(resnet50, a_forward_pass_is_4089184256_multiply_accumulates)
 {
     struct ar_csv *csv;
-    struct ar_arena arena = {NULL};
-    TEST_OK(ar_csv_load(SHIPPED("resnet50-v1.5.csv"), &arena, &csv, &why));
+    TEST_OK(ar_csv_load(SHIPPED("resnet50-v1.5.csv"), &test_arena, &csv, &why));
     size_t column = 0;
     while (strcmp(csv->cells[column], "macs") != 0) {
         column++;
@@ -18,7 +17,6 @@ Test(resnet50, a_forward_pass_is_4089184256_multiply_accumulates)
         sum += strtoull(ar_csv_cell(csv, row, column), NULL, 10);
     }
     cr_expect_eq(sum, 4089184256);
-    ar_arena_end(&arena);
 }
 
 Test(resnet50, time_and_throughput_grow_with_the_batch_and_half_precision_is_faster)

@@ -71,20 +71,6 @@ static inline enum ar_status test_load(const char *text, size_t bytes, struct ar
     return status;
 }
 
-/* Text that must be refused as bad data with `expected` in the error line. */
-static inline void test_refused(const char *text, size_t bytes, const char *expected)
-{
-    struct ar_trace *trace = NULL;
-    struct ar_error err = {.status = AR_OK};
-    enum ar_status status = test_load(text, bytes, &trace, &err);
-    cr_expect_eq(status, AR_BAD_DATA, "accepted, though \"%s\" was expected", expected);
-    cr_expect_eq(err.status, status);
-    cr_expect_null(trace);
-    cr_expect_not_null(strstr(err.text, expected), "found \"%s\"\nwant  \"%s\"", err.text,
-                       expected);
-    cr_expect_null(strchr(err.text, '\n'));
-}
-
 /* Work of all products of a model in one pass, those of its layers and of both ends. */
 static inline double test_products_flop(const struct ar_transformer *model,
                                         const struct ar_transformer_slice *slice,

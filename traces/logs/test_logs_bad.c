@@ -131,11 +131,9 @@ Test(logs_bad, what_is_wrong_in_a_file_is_said_in_one_line)
 {
     for (size_t i = 0; i < sizeof bad_files / sizeof bad_files[0]; i++) {
         struct ar_logs *logs = NULL;
-        struct ar_error err;
         const struct bad *bad = &bad_files[i];
-        enum ar_status status =
-            ar_logs_parse("x.log", bad->text, strlen(bad->text), &test_arena, &logs, &err);
-        test_is_error(status, AR_BAD_DATA, &err, bad->expected);
+        TEST_FAILS(AR_BAD_DATA, bad->expected,
+                   ar_logs_parse("x.log", bad->text, strlen(bad->text), &test_arena, &logs, &why));
         cr_expect_null(logs);
     }
 }
@@ -147,9 +145,9 @@ Test(logs_bad, processes_that_each_are_rank_0_are_reported)
                                         FIXTURE("trap-json-one-process.json")};
     for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++) {
         struct ar_logs *logs;
-        struct ar_error err;
-        test_is_error(ar_logs_load(traps[i], &test_arena, &logs, &err), AR_BAD_DATA, &err,
-                      "each process ran alone, as nccl-tests does when built without MPI=1");
+        TEST_FAILS(AR_BAD_DATA,
+                   "each process ran alone, as nccl-tests does when built without MPI=1",
+                   ar_logs_load(traps[i], &test_arena, &logs, &why));
     }
 }
 
@@ -178,9 +176,7 @@ Test(logs_bad, a_run_that_cannot_be_compared_is_refused_with_the_reason)
     for (size_t i = 0; i < sizeof unfit_runs / sizeof unfit_runs[0]; i++) {
         const struct bad *unfit = &unfit_runs[i];
         struct ar_logs *logs = test_parse(unfit->text, strlen(unfit->text));
-        struct ar_error err;
-        enum ar_status status = ar_log_check(&logs->runs[0], &err);
-        test_is_error(status, AR_BAD_DATA, &err, unfit->expected);
+        TEST_FAILS(AR_BAD_DATA, unfit->expected, ar_log_check(&logs->runs[0], &why));
     }
 }
 
@@ -188,7 +184,6 @@ Test(logs_bad, a_good_run_passes_the_check)
 {
     const char *text = HEAD ROW1 SAME ROW2 END;
     struct ar_logs *logs = test_parse(text, strlen(text));
-    struct ar_error err;
-    cr_expect_eq(ar_log_check(&logs->runs[0], &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_log_check(&logs->runs[0], &why));
     cr_expect(logs->runs[0].is_complete);
 }
