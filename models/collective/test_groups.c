@@ -1,9 +1,9 @@
 /* Slices of buffers, meshes, and the orders of lanes with groups and roots. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_order.h"
 #include "ar_shape.h"
+#include "test_outcome.h"
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
@@ -66,9 +66,8 @@ Test(slice, holds_the_elements_of_its_parts)
 static struct ar_mesh mesh_of(const char *axes, const char *along)
 {
     struct ar_mesh mesh;
-    struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_mesh_parse("--mesh", axes, &mesh, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_mesh_set_along("--along", along, &mesh, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_mesh_parse("--mesh", axes, &mesh, &why));
+    TEST_OK(ar_mesh_set_along("--along", along, &mesh, &why));
     return mesh;
 }
 
@@ -127,14 +126,13 @@ Test(mesh, what_is_no_mesh_is_refused)
                                         "averylongname=4",
                                         "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1"};
     struct ar_mesh mesh;
-    struct ar_error err;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        cr_expect_eq(ar_mesh_parse("--mesh", texts[i], &mesh, &err), AR_USAGE, "%s", texts[i]);
-        cr_expect_not_null(strstr(err.text, "such as pp=4,dp=16,tp=8"));
+        TEST_FAILS(AR_USAGE, "such as pp=4,dp=16,tp=8",
+                   ar_mesh_parse("--mesh", texts[i], &mesh, &why));
     }
     mesh = mesh_of("dp=4,tp=2", "dp");
-    cr_expect_eq(ar_mesh_set_along("--along", "pp", &mesh, &err), AR_USAGE);
-    cr_expect_str_eq(err.text, "--along: found \"pp\"; expected axes of the mesh dp=4,tp=2");
+    TEST_FAILS(AR_USAGE, "--along: found \"pp\"; expected axes of the mesh dp=4,tp=2",
+               ar_mesh_set_along("--along", "pp", &mesh, &why));
 }
 
 Test(mesh, members_of_a_group_on_a_node_are_counted_where_they_stand_together)

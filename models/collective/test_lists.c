@@ -18,149 +18,141 @@ static void end(void)
 
 TestSuite(lists, .fini = end);
 
-struct expectation {
-    const char *text;
-    size_t count;
-    uint64_t values[8];
-};
-
-/* Reads lists of counts or of sizes; those without values are refused. */
-static void expect_lists(bool are_sizes, const struct expectation *rows, size_t rows_count)
+/* Reads lists of counts or of sizes, and expects values with commas between. */
+static void expect_lists(bool are_sizes, const char *const (*rows)[2], size_t rows_count)
 {
     for (size_t i = 0; i < rows_count; i++) {
-        struct ar_error err;
         uint64_t *values = NULL;
         size_t count = 0;
-        const char *text = rows[i].text;
-        enum ar_status status =
-            are_sizes ? list_sizes(&arena, "--payload", text, &values, &count, &err)
-                      : list_counts(&arena, "--gpus", text, MAX, &values, &count, &err);
-        cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", text);
-        cr_assert_eq(count, rows[i].count, "%s: %zu", text, count);
+        char *found = ar_arena_text(&arena, "");
+        TEST_OK(are_sizes ? list_sizes(&arena, "--payload", rows[i][0], &values, &count, &why)
+                          : list_counts(&arena, "--gpus", rows[i][0], MAX, &values, &count, &why));
         for (size_t j = 0; j < count; j++) {
-            cr_expect_eq(values[j], rows[i].values[j], "%s", text);
+            found = ar_arena_format(&arena, "%s%s%lu", found, j > 0 ? "," : "", values[j]);
         }
+        cr_expect_str_eq(found, rows[i][1], "%s: %s", rows[i][0], found);
     }
 }
 
-#define EXPECT_LISTS(are_sizes, rows) expect_lists(are_sizes, rows, sizeof rows / sizeof rows[0])
-
-Test(lists, counts_are_items_and_ranges_without_repetition)
+Test(lists, counts_and_sizes_are_items_and_ranges_without_repetition)
 {
-    static const struct expectation rows[] = {
-        {"8", 1, {8}},
-        {"8,16,96", 3, {8, 16, 96}},
-        {"4:64:x2", 5, {4, 8, 16, 32, 64}},
-        {"4:63:x2", 4, {4, 8, 16, 32}},
-        {"4:12:+4", 3, {4, 8, 12}},
-        {"4:4:x2", 1, {4}},
-        {"4:8:x2,8,2,4", 3, {4, 8, 2}},
-        {"2:4000000000:x1048576,1", 0, {0}},
-        {"2177:4352:x2", 1, {2177}},
-        {"4351:4352:+4000000000", 1, {4351}},
+    static const char *const counts[][2] = {
+        {"8", "8"},
+        {"8,16,96", "8,16,96"},
+        {"4:64:x2", "4,8,16,32,64"},
+        {"4:63:x2", "4,8,16,32"},
+        {"4:12:+4", "4,8,12"},
+        {"4:4:x2", "4"},
+        {"4:8:x2,8,2,4", "4,8,2"},
+        {"2177:4352:x2", "2177"},
+        {"4351:4352:+4000000000", "4351"},
     };
-    EXPECT_LISTS(false, rows);
-}
-
-Test(lists, sizes_take_units_and_a_range_whose_step_would_overflow_ends_there)
-{
-    static const struct expectation rows[] = {
-        {"512TiB:1000TiB:x1048576", 1, {512ull << 40}},
-        {"1KiB:4KiB:x2,1MB:2MB:+500kB,2B", 7, {1024, 2048, 4096, 1000000, 1500000, 2000000, 2}},
+    /* Sizes take units, and a range whose step would overflow ends there. */
+    static const char *const sizes[][2] = {
+        {"512TiB:1000TiB:x1048576", "562949953421312"},
+        {"1KiB:4KiB:x2,1MB:2MB:+500kB,2B", "1024,2048,4096,1000000,1500000,2000000,2"},
     };
-    EXPECT_LISTS(true, rows);
+    expect_lists(false, counts, sizeof counts / sizeof counts[0]);
+    expect_lists(true, sizes, sizeof sizes / sizeof sizes[0]);
 }
 
 Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)
 {
     static const char *const texts[] = {
-        "",      ",",         "4,",        "0",         "-4",
-        "4.5",   "x",         "4353",      "4:8",       "4:8:",
-        "4:8:x", "4:8:x1",    "4:8:+0",    "8:4:x2",    ":8:x2",
-        "4::x2", "4:8192:x2", "1:4352:+1", "4:8:x2:x2", "4:99999999999:x2",
+        "",
+        ",",
+        "4,",
+        "0",
+        "-4",
+        "4.5",
+        "x",
+        "4353",
+        "4:8",
+        "4:8:",
+        "4:8:x",
+        "4:8:x1",
+        "4:8:+0",
+        "8:4:x2",
+        ":8:x2",
+        "4::x2",
+        "4:8192:x2",
+        "1:4352:+1",
+        "4:8:x2:x2",
+        "4:99999999999:x2",
+        "2:4000000000:x1048576,1",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct ar_error err = {.status = AR_OK};
         uint64_t *values = NULL;
         size_t count = 7;
-        cr_expect_eq(list_counts(&arena, "--gpus", texts[i], MAX, &values, &count, &err), AR_USAGE,
-                     "%s", texts[i]);
-        cr_expect_eq(err.status, AR_USAGE);
-        cr_expect_eq(strncmp(err.text, "--gpus: ", 8), 0, "%s", err.text);
+        TEST_FAILS(AR_USAGE,
+                   "--gpus: ", list_counts(&arena, "--gpus", texts[i], MAX, &values, &count, &why));
         cr_expect(values == NULL && count == 7, "%s", texts[i]);
     }
 }
 
-/* Algorithms of all-reduces. */
-static size_t count_all(void)
+/* The names of the algorithms of all-reduces in a list, with blanks between; "auto" for none. */
+static const char *all_reduces(const char *text, bool may_be_auto)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        count += ar_algorithms[i]->operation == &ar_operation_all_reduce;
+    const struct ar_algorithm **algorithms;
+    size_t count;
+    char *names = ar_arena_text(&arena, "");
+    TEST_OK(list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce, text, may_be_auto,
+                            &algorithms, &count, &why));
+    for (size_t i = 0; i < count; i++) {
+        names = ar_arena_format(&arena, "%s%s%s", names, i > 0 ? " " : "",
+                                algorithms[i] != NULL ? algorithms[i]->name : "auto");
     }
-    return count;
+    return names;
 }
 
-static const struct ar_algorithm **algorithms;
-static size_t count;
-
-static enum ar_status list_all_reduces(const char *text, bool may_be_auto)
-{
-    struct ar_error err;
-    return list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce, text, may_be_auto,
-                           &algorithms, &count, &err);
-}
+#define NCCL "ring tree in-network collnet-direct" /* sums in switches */
 
 Test(lists, algorithms_come_in_the_order_they_are_named)
 {
-    cr_assert_eq(list_all_reduces("torus2d,ring,torus2d", false), AR_OK);
-    cr_assert_eq(count, 2);
-    cr_expect_str_eq(algorithms[0]->name, "torus2d");
-    cr_expect_str_eq(algorithms[1]->name, "ring");
-    cr_assert_eq(list_all_reduces("all", false), AR_OK);
-    cr_expect_eq(count, count_all());
-    cr_assert_eq(list_all_reduces("nccl", false), AR_OK);
-    cr_assert_eq(count, 4, "its rings and trees, and sums in switches");
-    cr_expect_str_eq(algorithms[1]->name, "tree");
-    cr_expect_eq(list_all_reduces("ring,,", false), AR_USAGE);
-    cr_expect_eq(list_all_reduces("auto", false), AR_USAGE);
-    cr_assert_eq(list_all_reduces("tree,auto,all,auto", true), AR_OK);
-    cr_assert_eq(count, count_all() + 1);
-    cr_expect_str_eq(algorithms[0]->name, "tree");
-    cr_expect_str_eq(algorithms[1]->name, "ring");
-    cr_expect_null(algorithms[count - 1]);
+    const struct ar_algorithm **algorithms;
+    size_t count;
+    char *all = ar_arena_text(&arena, ""), *but_tree = all;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        if (ar_algorithms[i]->operation == &ar_operation_all_reduce) {
+            const char *name = ar_algorithms[i]->name;
+            all = ar_arena_format(&arena, "%s%s%s", all, *all != '\0' ? " " : "", name);
+            but_tree = strcmp(name, "tree") == 0 ? but_tree
+                                                 : ar_arena_format(&arena, "%s%s ", but_tree, name);
+        }
+    }
+    cr_expect_str_eq(all_reduces("torus2d,ring,torus2d", false), "torus2d ring");
+    cr_expect_str_eq(all_reduces("all", false), all);
+    cr_expect_str_eq(all_reduces("nccl", false), NCCL);
+    cr_expect_str_eq(all_reduces("tree,auto,all,auto", true),
+                     ar_arena_format(&arena, "tree %sauto", but_tree));
+    TEST_FAILS(AR_USAGE, "",
+               list_algorithms(&arena, "", &ar_operation_all_reduce, "ring,,", false, &algorithms,
+                               &count, &why));
+    TEST_FAILS(AR_USAGE, "",
+               list_algorithms(&arena, "", &ar_operation_all_reduce, "auto", false, &algorithms,
+                               &count, &why));
 }
 
 /* NCCL had no trees before 2.4 and no CollNet of two kinds before 2.14. */
 Test(lists, libraries_run_what_their_releases_have)
 {
-    static const struct {
-        const char *library, *runs;
-        size_t count;
-    } rows[] = {{"nccl-2.3.7", "ring", 1},
-                {"nccl-2.13", "ring tree", 2},
-                {"nccl-2.14.3", "ring tree collnet-direct", 3},
-                {"nccl-2.23.4", "ring tree collnet-direct in-network", 4},
-                {"nccl", "ring tree collnet-direct in-network", 4},
-                {"rccl-2.22", "ring tree", 2},
-                {"openmpi-5.0.3", "ring recursive-doubling halving-doubling", 3},
-                {"mpich-4.3", "recursive-doubling halving-doubling", 2}};
+    static const char *const rows[][2] = {
+        {"nccl-2.3.7", "ring"},
+        {"nccl-2.13", "ring tree"},
+        {"nccl-2.14.3", "ring tree collnet-direct"},
+        {"nccl-2.23.4", NCCL},
+        {"rccl-2.22", "ring tree"},
+        {"openmpi-5.0.3", "ring recursive-doubling halving-doubling"},
+        {"mpich-4.3", "recursive-doubling halving-doubling"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cr_assert_eq(list_all_reduces(rows[i].library, false), AR_OK, "%s", rows[i].library);
-        cr_expect_eq(count, rows[i].count, "%s", rows[i].library);
-        for (size_t k = 0; k < count; k++) {
-            cr_expect(ar_text_has_word(rows[i].runs, algorithms[k]->name), "%s: %s",
-                      rows[i].library, algorithms[k]->name);
-        }
+        cr_expect_str_eq(all_reduces(rows[i][0], false), rows[i][1], "%s", rows[i][0]);
     }
     static const char *const wrong[] = {"nccl-2.2",    "nccl-", "nccl-2", "nccl-2.3x",
                                         "openmpi-3.1", "gloo",  ""};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ar_runner runner;
-        struct ar_error err;
-        cr_expect_eq(ar_runner_parse("--runnable-by", wrong[i], &runner, &err), AR_USAGE, "%s",
-                     wrong[i]);
-        cr_expect_eq(strncmp(err.text, "--runnable-by: found ", 21), 0, "%s", err.text);
+        TEST_FAILS(AR_USAGE, "--runnable-by: found ",
+                   ar_runner_parse("--runnable-by", wrong[i], &runner, &why));
     }
 }
 
@@ -193,12 +185,12 @@ Test(lists, pat_wants_one_rank_on_each_node_and_collnet_two_nodes)
 
 Test(lists, a_list_that_has_no_algorithm_of_the_operation_is_refused)
 {
-    struct ar_error err;
-    cr_assert_eq(list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl", false,
-                                 &algorithms, &count, &err),
-                 AR_USAGE);
-    cr_expect_str_eq(err.text,
-                     "--algorithms: unknown algorithm \"nccl\"; expected one of linear binomial");
+    const struct ar_algorithm **algorithms;
+    size_t count;
+    TEST_FAILS(AR_USAGE,
+               "--algorithms: unknown algorithm \"nccl\"; expected one of linear binomial",
+               list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl", false,
+                               &algorithms, &count, &why));
     TEST_OK(list_algorithms(&arena, "--algorithms", &ar_operation_gather, "nccl,auto", true,
                             &algorithms, &count, &why));
 }
@@ -208,14 +200,13 @@ static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_no
 {
     struct ar_shape *shapes;
     size_t shapes_count;
-    char found[256] = "";
+    char *found = ar_arena_text(&arena, "");
     TEST_OK(
         list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &shapes_count, &why));
     for (size_t i = 0; i < shapes_count; i++) {
         char shape[AR_SHAPE_TEXT];
-        size_t used = strlen(found);
-        snprintf(found + used, sizeof found - used, "%s%s", i > 0 ? " " : "",
-                 ar_shape_format(&shapes[i], shape));
+        found = ar_arena_format(&arena, "%s%s%s", found, i > 0 ? " " : "",
+                                ar_shape_format(&shapes[i], shape));
     }
     cr_expect_str_eq(found, expected, "%s of %u", text, ranks);
 }
@@ -237,12 +228,10 @@ Test(lists, shapes_are_those_that_multiply_to_the_ranks)
 Test(lists, a_grid_must_fit_one_of_the_counts)
 {
     static const uint64_t counts[] = {4, 8};
-    struct ar_error err;
     TEST_OK(list_shapes_check("--shapes", "all", counts, 2, &why));
     TEST_OK(list_shapes_check("--shapes", "2x2,2x4", counts, 2, &why));
-    cr_expect_eq(list_shapes_check("--shapes", "2x2,3x3", counts, 2, &err), AR_USAGE);
-    cr_expect_str_eq(err.text,
-                     "--shapes: 3x3 has 9 places; expected X*Y to be one of the GPU counts");
-    cr_expect_eq(list_shapes_check("--shapes", "2x2,", counts, 2, &err), AR_USAGE);
-    cr_expect_eq(list_shapes_check("--shapes", "65536x65536", counts, 2, &err), AR_USAGE);
+    TEST_FAILS(AR_USAGE, "--shapes: 3x3 has 9 places; expected X*Y to be one of the GPU counts",
+               list_shapes_check("--shapes", "2x2,3x3", counts, 2, &why));
+    TEST_FAILS(AR_USAGE, "", list_shapes_check("--shapes", "2x2,", counts, 2, &why));
+    TEST_FAILS(AR_USAGE, "", list_shapes_check("--shapes", "65536x65536", counts, 2, &why));
 }
