@@ -19,9 +19,7 @@ Test(gpu, devices_are_measured_calibrated_and_compared)
     cr_expect_eq(cli_lines_with(file, ": stand-in of threads, "), 2, "%s", file);
     cr_expect_eq(cli_lines_with(file, "VIRTUAL RANKS"), 1);
     cli_good("$AR calibrate cuda.csv --cluster host --out mine.topo");
-    struct cli_table *rows = cli_table(
-        cli_good("$AR compare cuda.csv --cluster ./mine.topo --engine recurrence --format csv")
-            .out);
+    struct cli_table *rows = cli_rows("compare cuda.csv --cluster ./mine.topo --engine recurrence");
     cr_expect_gt(rows->rows_count, 3 * 3 * 3, "three rank counts, shapes and sizes");
     for (size_t i = 1; i < rows->rows_count; i++) {
         cr_expect_gt(cli_number(rows, i, "predicted_s"), 0);

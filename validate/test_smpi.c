@@ -64,11 +64,10 @@ static void ask_smpi(const struct pair *pair, int ranks, const int payloads[PAYL
 static void ask_us(const struct pair *pair, const char *engine, int ranks,
                    const int payloads[PAYLOADS], double times_s[PAYLOADS])
 {
-    struct cli_table *table = cli_table(
-        cli_good("$AR %s --cluster flat --gpus %d --algorithm %s --payload %dB,%dB "
-                 "--precision fp32 --channels 1 --window 1 --engine %s --format csv",
-                 pair->operation, ranks, pair->algorithm, payloads[0], payloads[1], engine)
-            .out);
+    struct cli_table *table =
+        cli_rows("%s --cluster flat --gpus %d --algorithm %s --payload %dB,%dB "
+                 "--precision fp32 --channels 1 --window 1 --engine %s",
+                 pair->operation, ranks, pair->algorithm, payloads[0], payloads[1], engine);
     cr_assert_eq(table->rows_count, 1 + PAYLOADS);
     for (size_t i = 0; i < PAYLOADS; i++) {
         times_s[i] = strtod(cli_cell(table, 1 + i, "allreduce_s"), NULL);

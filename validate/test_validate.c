@@ -5,8 +5,7 @@
 #include "cases.h"
 #include "runner.h"
 
-/* The row as text; free()d by the caller. */
-static char *printed(struct measurement *row)
+static void expect_printed(struct measurement *row, const char *expected)
 {
     char *text = NULL;
     size_t size;
@@ -14,7 +13,8 @@ static char *printed(struct measurement *row)
     cr_assert_not_null(file);
     result_write_row(file, &backend_host, row);
     fclose(file);
-    return text;
+    cr_expect_str_eq(text, expected);
+    free(text);
 }
 
 Test(result, a_row_has_its_cells_in_the_order_of_the_header)
@@ -32,19 +32,13 @@ Test(result, a_row_has_its_cells_in_the_order_of_the_header)
                               .tier = "node",
                               .repetitions = 3,
                               .times_s = times_s};
-    char *text = printed(&row);
-    cr_expect_str_eq(text, "host,allreduce,torus2d,3x2,,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
-                           "2.8e-06,500000000,833333333,7,node\n");
-    free(text);
+    expect_printed(&row, "host,allreduce,torus2d,3x2,,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
+                         "2.8e-06,500000000,833333333,7,node\n");
     row.is_check = true;
-    text = printed(&row);
-    cr_expect_str_eq(text, "host,allreduce,torus2d,3x2,,4,6,1,fp16,2,1000,3,,,,,,,7,node\n");
-    free(text);
+    expect_printed(&row, "host,allreduce,torus2d,3x2,,4,6,1,fp16,2,1000,3,,,,,,,7,node\n");
     row.operation = &ar_operation_broadcast;
     row.root = 5;
     row.is_check = false;
-    text = printed(&row);
-    cr_expect_str_eq(text, "host,broadcast,torus2d,3x2,5,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
-                           "2.8e-06,500000000,500000000,7,node\n");
-    free(text);
+    expect_printed(&row, "host,broadcast,torus2d,3x2,5,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
+                         "2.8e-06,500000000,500000000,7,node\n");
 }

@@ -119,15 +119,9 @@ Test(validate_cli, a_file_says_where_it_comes_from)
     cr_expect_eq(cli_lines_with(behind_comments(text), "host,allreduce,ring,2x1"), 1);
 }
 
-struct bad {
-    const char *arguments;
-    int code;
-    const char *fragment;
-};
-
 Test(validate_cli, wrong_options_are_one_line)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {"--bogus", 64, "found \"--bogus\"; expected an option of --help"},
         {"--rank 3 --rank", 64, "found \"--rank\"; expected an option of --help, with a value"},
         {"extra", 64, "unexpected argument \"extra\""},
@@ -155,9 +149,9 @@ Test(validate_cli, wrong_options_are_one_line)
         {"--out /dev/null", 74, "expected a file name"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$AR %s", rows[i].arguments);
-        cr_expect_eq(run.code, rows[i].code, "%s: %d", rows[i].arguments, run.code);
-        cr_expect_str_empty(run.out, "%s", rows[i].arguments);
+        struct cli_run run = cli_run("$AR %s", rows[i].line);
+        cr_expect_eq(run.code, rows[i].code, "%s: %d", rows[i].line, run.code);
+        cr_expect_str_empty(run.out, "%s", rows[i].line);
         cr_expect_eq(cli_lines_with(run.err, "allreckon-validate: "), 1, "%s", run.err);
         cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s", run.err);
         cr_expect_not_null(strstr(run.err, rows[i].fragment), "\"%s\" is not in: %s",

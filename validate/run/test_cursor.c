@@ -19,88 +19,70 @@ static void end_arena(void)
 
 TestSuite(cursor, .fini = end_arena, .timeout = 20);
 
-/* Two ranks swap elements 0 to 5 for 4 to 9. */
-static struct ar_move swap_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
-                                uint32_t step)
-{
-    struct ar_slice slices[2] = {ar_slice_all((struct ar_span){.first = 0, .count = 6}),
-                                 ar_slice_all((struct ar_span){.first = 4, .count = 6})};
-    (void)shape;
-    (void)elements;
-    (void)step;
-    return (struct ar_move){.sends = true,
-                            .receive = AR_RECEIVE_COPY,
-                            .send_to = 1 - position,
-                            .receive_from = 1 - position,
-                            .send_span = slices[position],
-                            .receive_span = slices[1 - position]};
-}
+/* Two ranks swap elements 0 to 5 for 4 to 9. Rank 0 sends parts 4, 0 and 1 of five, which are two
+ * runs, and adds parts 2 and 3. In step k three ranks send all to the one k + 1 further on. Step 0:
+ * 0 sends all to 1, step 1: 2 sends all to 0. */
+static enum { SWAP, WRAP, SPREAD, RELAY } way;
 
-/* Rank 0 sends parts 4, 0 and 1 of five, which are two runs, and adds parts 2 and 3. */
-static struct ar_move wrap_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+static struct ar_move test_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                                 uint32_t step)
 {
     struct ar_span whole = {.first = 0, .count = elements};
-    struct ar_slice slices[2] = {ar_slice_of_parts(whole, 5, 4, 3, 5),
-                                 ar_slice_of_parts(whole, 5, 2, 2, 5)};
-    struct ar_move move = swap_move(shape, elements, position, step);
-    move.receive = AR_RECEIVE_REDUCE;
-    move.send_span = slices[position];
-    move.receive_span = slices[1 - position];
-    return move;
+    struct ar_slice slices[2] = {ar_slice_all(whole), ar_slice_all(whole)};
+    uint32_t to = 1 - position, from = to;
+    bool sends = true, receives = true;
+    if (way == SWAP) {
+        slices[0] = ar_slice_all((struct ar_span){.first = 0, .count = 6});
+        slices[1] = ar_slice_all((struct ar_span){.first = 4, .count = 6});
+    } else if (way == WRAP) {
+        slices[0] = ar_slice_of_parts(whole, 5, 4, 3, 5);
+        slices[1] = ar_slice_of_parts(whole, 5, 2, 2, 5);
+    } else if (way == SPREAD) {
+        to = (position + step + 1) % shape->x;
+        from = (position + 2 - step) % shape->x;
+    } else {
+        from = step == 0 ? 0 : 2;
+        to = step == 0 ? 1 : 0;
+        sends = position == from;
+        receives = position == to;
+    }
+    return (struct ar_move){.sends = sends,
+                            .receive = !receives     ? AR_RECEIVE_NONE
+                                       : way == WRAP ? AR_RECEIVE_REDUCE
+                                                     : AR_RECEIVE_COPY,
+                            .send_to = to,
+                            .receive_from = from,
+                            .send_span = slices[position % 2],
+                            .receive_span = slices[1 - position % 2]};
 }
 
-/* In step k to the rank k + 1 further on, of three. */
-static struct ar_move spread_move(const struct ar_shape *shape, uint64_t elements,
-                                  uint32_t position, uint32_t step)
-{
-    struct ar_slice all = ar_slice_all((struct ar_span){.first = 0, .count = elements});
-    (void)shape;
-    return (struct ar_move){.sends = true,
-                            .receive = AR_RECEIVE_COPY,
-                            .send_to = (position + step + 1) % 3,
-                            .receive_from = (position + 2 - step) % 3,
-                            .send_span = all,
-                            .receive_span = all};
-}
+static bool is_at_once;
 
-static uint32_t one_step(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+static uint32_t test_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    (void)shape;
-    phases[0] = (struct ar_phase){.kind = AR_PHASE_EXCHANGE, .steps = 1, .parts = 1};
+    phases[0] = (struct ar_phase){.kind = AR_PHASE_EXCHANGE,
+                                  .steps = shape->x == 2 ? 1 : 2,
+                                  .parts = 1,
+                                  .is_at_once = is_at_once};
     return 1;
 }
 
-static uint32_t two_steps(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
-{
-    one_step(shape, phases);
-    phases[0].steps = 2;
-    return 1;
-}
-
-static uint32_t two_at_once(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
-{
-    two_steps(shape, phases);
-    phases[0].is_at_once = true;
-    return 1;
-}
+static const struct ar_algorithm algorithm = {
+    .name = "test", .phases = test_phases, .move = test_move};
 
 /* Ranks of a group; element i of rank r begins as 100 r + i. */
 struct ranks {
-    struct ar_algorithm algorithm;
     struct measurement row;
     struct run_config config;
     struct execution executions[3];
 };
 
 /* Slots hold `slot` elements. */
-static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, uint32_t slot,
-                       struct ranks *ranks)
+static void make_ranks(uint32_t count, uint32_t slot, struct ranks *ranks)
 {
-    ranks->algorithm = *algorithm;
     ranks->row = (struct measurement){.name = "test",
                                       .operation = &ar_operation_all_reduce,
-                                      .algorithm = &ranks->algorithm,
+                                      .algorithm = &algorithm,
                                       .shape = {.x = count, .y = 1},
                                       .channels = 1,
                                       .ranks = count,
@@ -154,12 +136,12 @@ static void expect_elements(const struct ranks *ranks, uint32_t rank,
 
 Test(cursor, what_is_sent_is_what_was_there_before_the_step_received)
 {
-    static const struct ar_algorithm swap = {.name = "swap", .phases = one_step, .move = swap_move};
+    way = SWAP;
     static const double expected[2][ELEMENTS] = {{0, 1, 2, 3, 104, 105, 106, 107, 108, 109},
                                                  {0, 1, 2, 3, 4, 5, 106, 107, 108, 109}};
     for (int i = 0; i < 100; i++) {
         struct ranks ranks;
-        make_ranks(&swap, 2, 4, &ranks);
+        make_ranks(2, 4, &ranks);
         run_ranks(&ranks);
         expect_elements(&ranks, 0, expected[0]);
         expect_elements(&ranks, 1, expected[1]);
@@ -168,11 +150,11 @@ Test(cursor, what_is_sent_is_what_was_there_before_the_step_received)
 
 Test(cursor, a_message_of_several_runs_arrives_in_the_same_places)
 {
-    static const struct ar_algorithm wrap = {.name = "wrap", .phases = one_step, .move = wrap_move};
+    way = WRAP;
     static const double expected[2][ELEMENTS] = {
         {0, 1, 2, 3, 108, 110, 112, 114, 8, 9}, {100, 102, 104, 106, 104, 105, 106, 107, 116, 118}};
     struct ranks ranks;
-    make_ranks(&wrap, 2, 4, &ranks);
+    make_ranks(2, 4, &ranks);
     run_ranks(&ranks);
     expect_elements(&ranks, 0, expected[0]);
     expect_elements(&ranks, 1, expected[1]);
@@ -182,13 +164,12 @@ Test(cursor, a_message_of_several_runs_arrives_in_the_same_places)
  */
 Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
 {
-    static const struct ar_algorithm spreads[] = {
-        {.name = "spread", .phases = two_steps, .move = spread_move},
-        {.name = "spread", .phases = two_at_once, .move = spread_move}};
+    way = SPREAD;
     for (uint32_t i = 0; i < 2; i++) {
         struct ar_error err;
         struct ranks ranks;
-        make_ranks(&spreads[i], 3, 4, &ranks);
+        is_at_once = i == 1;
+        make_ranks(3, 4, &ranks);
         const struct transport *transport = ranks.executions[0].transport;
         const struct ports *ports = ranks.executions[0].ports;
         cr_expect_eq(execution_run(&ranks.executions[0], &err), AR_INTERNAL);
@@ -200,22 +181,6 @@ Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
 }
 
 /* --- a transport that sends from the buffer as late as it may ----------------------------- */
-
-/* Step 0: 0 sends all to 1. Step 1: 2 sends all to 0. */
-static struct ar_move relay_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
-                                 uint32_t step)
-{
-    struct ar_span all = {.first = 0, .count = elements};
-    uint32_t from = step == 0 ? 0 : 2;
-    uint32_t to = step == 0 ? 1 : 0;
-    (void)shape;
-    return (struct ar_move){.sends = position == from,
-                            .receive = position == to ? AR_RECEIVE_COPY : AR_RECEIVE_NONE,
-                            .send_to = to,
-                            .receive_from = from,
-                            .send_span = ar_slice_all(all),
-                            .receive_span = ar_slice_all(all)};
-}
 
 /* The calls of rank 0 but for two. A message waits until the rank can do nothing else, and until
  * a message from rank 2 has arrived. */
@@ -252,12 +217,11 @@ static bool send_and_wait(struct transport *transport, uint32_t seen)
 
 Test(cursor, a_message_is_what_the_buffer_held_when_it_was_sent)
 {
-    static const struct ar_algorithm relay = {
-        .name = "relay", .phases = two_steps, .move = relay_move};
+    way = RELAY;
     static const double expected[2][ELEMENTS] = {{200, 201, 202, 203, 204, 205, 206, 207, 208, 209},
                                                  {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}};
     struct ranks ranks;
-    make_ranks(&relay, 3, ELEMENTS, &ranks);
+    make_ranks(3, ELEMENTS, &ranks);
     ranks.config.timeout_s = 10;
     struct transport *transport = ranks.executions[0].transport;
     lazy.host = *transport->calls;

@@ -1,6 +1,5 @@
 /* The payload: sums are exact, and every kind of mistake shows. */
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,26 +36,32 @@ static unsigned char *reduced(const struct payload *payload)
     return sum;
 }
 
-static struct measurement make_row(const struct ar_operation *operation,
-                                   const struct element_type *type, uint32_t ranks,
-                                   uint64_t elements)
+/* The one rank of an operation with a root is 1. */
+static struct measurement *make_row(const struct ar_operation *operation,
+                                    const struct element_type *type, uint32_t ranks,
+                                    uint64_t elements)
 {
-    return (struct measurement){.operation = operation,
+    struct measurement *row = ar_arena_alloc(&arena, 1, sizeof *row);
+    *row = (struct measurement){.operation = operation,
                                 .shape = {.x = ranks, .y = 1},
                                 .channels = 1,
                                 .ranks = ranks,
+                                .root = 1,
                                 .type = type,
                                 .elements = elements};
+    return row;
+}
+
+static struct payload make_payload(const struct measurement *row)
+{
+    struct payload payload;
+    TEST_OK(payload_create(row, &arena, &payload, &why));
+    return payload;
 }
 
 static struct payload make(const struct element_type *type, uint32_t ranks, uint64_t elements)
 {
-    struct payload payload;
-    struct measurement *row = ar_arena_alloc(&arena, 1, sizeof *row);
-    cr_assert_not_null(row);
-    *row = make_row(&ar_operation_all_reduce, type, ranks, elements);
-    TEST_OK(payload_create(row, &arena, &payload, &why));
-    return payload;
+    return make_payload(make_row(&ar_operation_all_reduce, type, ranks, elements));
 }
 
 static uint64_t wrong_in(const struct payload *payload, const unsigned char *buffer)
@@ -67,6 +72,14 @@ static uint64_t wrong_in(const struct payload *payload, const unsigned char *buf
     return mismatch.wrong;
 }
 
+static void expect_sum(struct payload payload)
+{
+    unsigned char *sum = reduced(&payload);
+    cr_expect_eq(wrong_in(&payload, sum), 0, "%u ranks, %lu elements", payload.measurement->ranks,
+                 payload.measurement->elements);
+    free(sum);
+}
+
 Test(payload, a_sum_of_all_ranks_is_what_is_expected)
 {
     static const uint64_t counts[] = {
@@ -74,24 +87,17 @@ Test(payload, a_sum_of_all_ranks_is_what_is_expected)
     static const uint32_t ranks[] = {1, 2, 17, 300, 2048};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
-            struct payload payload =
-                make(&element_fp16, ranks[j], counts[i] % 2000 + counts[i] / 40);
-            unsigned char *sum = reduced(&payload);
-            cr_expect_eq(wrong_in(&payload, sum), 0, "%" PRIu32 " ranks", ranks[j]);
-            free(sum);
+            expect_sum(make(&element_fp16, ranks[j], counts[i] % 2000 + counts[i] / 40));
         }
-        struct payload payload = make(&element_fp32, RANKS, counts[i]);
-        unsigned char *sum = reduced(&payload);
-        cr_expect_eq(wrong_in(&payload, sum), 0, "%" PRIu64 " elements", counts[i]);
-        free(sum);
+        expect_sum(make(&element_fp32, RANKS, counts[i]));
     }
 }
 
 Test(payload, more_ranks_than_can_be_counted_are_refused)
 {
     struct payload payload;
-    struct measurement row = make_row(&ar_operation_all_reduce, &element_fp16, 2049, 10);
-    TEST_FAILS(AR_USAGE, "at most 2048", payload_create(&row, &arena, &payload, &why));
+    const struct measurement *row = make_row(&ar_operation_all_reduce, &element_fp16, 2049, 10);
+    TEST_FAILS(AR_USAGE, "at most 2048", payload_create(row, &arena, &payload, &why));
 }
 
 Test(payload, a_wrong_element_is_found_wherever_it_is)
@@ -139,15 +145,10 @@ Test(payload, a_contribution_too_few_or_too_many_or_in_the_wrong_place_shows)
     free(shifted);
 }
 
-/* 10 elements on 3 ranks: parts of 3, 3 and 4. The one rank of an operation with a root is 1. */
+/* 10 elements on 3 ranks: parts of 3, 3 and 4. */
 static struct payload make_parts(const struct ar_operation *operation)
 {
-    static struct measurement row;
-    struct payload payload;
-    row = make_row(operation, &element_fp32, 3, 10);
-    row.root = 1;
-    TEST_OK(payload_create(&row, &arena, &payload, &why));
-    return payload;
+    return make_payload(make_row(operation, &element_fp32, 3, 10));
 }
 
 /* The value of an element at the beginning, and at the end, on a rank. */
