@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ar_arena.h"
+#include "test_outcome.h"
 
 static char ended[8];
 
@@ -43,8 +44,7 @@ Test(arena, memory_is_zero_aligned_and_apart)
     ar_arena_end(&arena);
 }
 
-/* --- failures of memory ------------------------------------------------------------------------
- */
+/* --- failures of memory -------------------------------------------------------------------- */
 
 /* A guarded call makes something in `arena`. */
 struct asked {
@@ -109,12 +109,10 @@ Test(arena, memory_that_cannot_be_had_returns_from_the_guard)
 
 Test(arena, a_limit_that_input_passes_names_the_file)
 {
-    struct ar_error err;
     struct ar_arena arena AR_ENDS_HERE = {.bytes_max = 1000, .input = "large.csv"};
     struct asked asked = {&arena, 1000, 1, make_alloc};
-    cr_assert_eq(ar_memory_guard(ask, &asked, &err), AR_NO_MEMORY);
-    cr_expect_str_eq(err.text, "large.csv: out of memory: expected at most 1 kB of all that is "
-                               "read");
+    TEST_FAILS(AR_NO_MEMORY, "large.csv: out of memory: expected at most 1 kB of all that is read",
+               ar_memory_guard(ask, &asked, &why));
 }
 
 /* Arenas that this makes end where memory fails, those of others do not. */
@@ -137,13 +135,12 @@ static enum ar_status fail_inside(void *context, struct ar_error *err)
 
 Test(arena, what_began_under_a_guard_ends_with_it)
 {
-    struct ar_error err;
     struct ar_arena outer AR_ENDS_HERE = {NULL};
     char name = 'o';
     ended[0] = '\0';
     ar_arena_own(&outer, &name, note_end);
-    cr_expect_eq(ar_memory_guard(fail_inside, &outer, &err), AR_NO_MEMORY);
-    cr_expect_str_eq(err.text, "out of memory for a test");
+    TEST_FAILS(AR_NO_MEMORY, "out of memory for a test",
+               ar_memory_guard(fail_inside, &outer, &why));
     cr_expect_str_eq(ended, "ba", "newest first");
     ar_arena_end(&outer);
     cr_expect_str_eq(ended, "bao");
@@ -163,19 +160,17 @@ static enum ar_status fail_in_child(void *context, struct ar_error *err)
 
 Test(arena, a_child_does_not_return_to_the_guard_of_its_parent)
 {
-    struct ar_error err;
     int ends[2], status = 0;
     char line[80] = "";
     cr_assert_eq(pipe(ends), 0);
-    cr_assert_eq(ar_memory_guard(fail_in_child, &ends[1], &err), AR_OK);
+    TEST_OK(ar_memory_guard(fail_in_child, &ends[1], &why));
     cr_assert_gt(wait(&status), 0);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == ar_status_exit_code(AR_NO_MEMORY));
     cr_expect_gt(read(ends[0], line, sizeof line - 1), 0);
     cr_expect_str_eq(line, "out of memory for a child\n");
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists --------------------------------------------------------------------------------- */
 
 Test(arena, a_list_grows_and_keeps_what_it_has)
 {

@@ -54,16 +54,11 @@ Test(text, the_nearest_name_is_the_one_a_user_meant_and_none_if_none_resembles_i
     cr_expect_null(ar_nearest_name(enormous, names, 8));
 }
 
-Test(text, a_line_has_blanks_for_control_characters)
+Test(text, a_line_has_blanks_for_control_characters_and_a_copy_ends_where_its_room_does)
 {
-    char text[] = "a\nb\tc\x7f\xc3\xa4";
+    char text[] = "a\nb\tc\x7f\xc3\xa4", target[5] = "....";
     ar_text_to_line(text);
     cr_expect_str_eq(text, "a b c \xc3\xa4");
-}
-
-Test(text, copying_cuts_what_does_not_fit_and_terminates)
-{
-    char target[5] = "....";
     ar_copy_text(target, sizeof target, "abcdefgh");
     cr_expect_str_eq(target, "abcd");
     ar_copy_text(target, sizeof target, "");

@@ -11,11 +11,10 @@
 
 #include "ar_file.h"
 #include "ar_signals.h"
+#include "test_outcome.h"
 
-enum { PATH_SIZE = 1024 };
-
-/* A new directory for each test. */
-static char folder[PATH_SIZE / 2];
+/* A new directory for each test, which is in it. */
+static char folder[512];
 
 static struct ar_arena arena;
 static struct ar_output *output; /* of a test, which is a process */
@@ -25,22 +24,17 @@ static void make_folder(void)
 {
     snprintf(folder, sizeof folder, "%s/test-output-XXXXXX", AR_TEST_BINARY_DIR);
     cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
 }
 
 static void remove_folder(void)
 {
-    char command[PATH_SIZE];
+    char command[600];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     cr_assert_eq(system(command), 0);
 }
 
 TestSuite(output, .init = make_folder, .fini = remove_folder);
-
-static const char *in_folder(const char *name, char path[PATH_SIZE])
-{
-    snprintf(path, PATH_SIZE, "%s/%s", folder, name);
-    return path;
-}
 
 static void write_file(const char *path, const char *text)
 {
@@ -63,7 +57,7 @@ static void expect_file(const char *path, const char *text)
 static size_t files_count(void)
 {
     size_t count = 0;
-    DIR *directory = opendir(folder);
+    DIR *directory = opendir(".");
     cr_assert_not_null(directory);
     for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -83,33 +77,30 @@ static void expect_error(enum ar_status status, const char *path, const char *ca
 
 Test(output, a_commit_makes_or_replaces_a_file_at_once_and_an_abort_changes_nothing)
 {
-    char path[PATH_SIZE];
     const char *before = NULL; /* the text of the file, if there is one */
-    in_folder("x.csv", path);
     for (int round = 0; round < 4; round++) {
         bool commits = round % 2 == 1;
-        cr_assert_eq(ar_output_begin(path, &arena, &output, &err), AR_OK);
+        TEST_OK(ar_output_begin("x.csv", &arena, &output, &why));
         fprintf(output->file, "text of round %d", round);
         fflush(output->file);
         if (commits) {
-            cr_expect(before != NULL || access(path, F_OK) == -1);
-            cr_assert_eq(ar_output_commit(output, &err), AR_OK);
+            cr_expect(before != NULL || access("x.csv", F_OK) == -1);
+            TEST_OK(ar_output_commit(output, &why));
             before = round == 1 ? "text of round 1" : "text of round 3";
         } else {
             ar_output_abort(output);
         }
         cr_expect_eq(files_count(), before != NULL, "nothing is left beside it");
         if (before != NULL) {
-            expect_file(path, before);
+            expect_file("x.csv", before);
         }
     }
 }
 
 Test(output, a_directory_or_a_device_is_no_file_to_write)
 {
-    char path[PATH_SIZE];
-    cr_assert_eq(mkdir(in_folder("x", path), 0777), 0);
-    expect_error(ar_output_begin(path, &arena, &output, &err), path, "it is a directory");
+    cr_assert_eq(mkdir("x", 0777), 0);
+    expect_error(ar_output_begin("x", &arena, &output, &err), "x", "it is a directory");
     expect_error(ar_output_begin("/dev/null", &arena, &output, &err), "/dev/null",
                  "no regular file");
     struct stat info;
@@ -119,13 +110,11 @@ Test(output, a_directory_or_a_device_is_no_file_to_write)
 
 Test(output, a_path_that_cannot_be_is_an_error_that_names_it)
 {
-    char path[PATH_SIZE], below[PATH_SIZE], longer[8000];
-    expect_error(ar_output_begin(in_folder("no/x.csv", path), &arena, &output, &err), path,
-                 strerror(ENOENT));
-    write_file(in_folder("x", path), "old");
-    expect_error(ar_output_begin(in_folder("x/y", below), &arena, &output, &err), below,
-                 strerror(ENOTDIR));
-    expect_file(path, "old");
+    char longer[8000];
+    expect_error(ar_output_begin("no/x.csv", &arena, &output, &err), "no/x.csv", strerror(ENOENT));
+    write_file("x", "old");
+    expect_error(ar_output_begin("x/y", &arena, &output, &err), "x/y", strerror(ENOTDIR));
+    expect_file("x", "old");
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     expect_error(ar_output_begin(longer, &arena, &output, &err), "aaa", "too long");
@@ -150,11 +139,10 @@ static void in_child(int (*check)(size_t), size_t argument)
 static int write_to_protected_directory(size_t ignored)
 {
     (void)ignored;
-    char path[PATH_SIZE];
     if (chmod(folder, 0555) != 0 || (geteuid() == 0 && seteuid(65534) != 0)) {
         return 1;
     }
-    if (ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_IO) {
+    if (ar_output_begin("x.csv", &arena, &output, &err) != AR_IO) {
         return 2;
     }
     return strstr(err.text, strerror(EACCES)) != NULL ? 0 : 3;
@@ -169,12 +157,11 @@ Test(output, an_unwritable_directory_is_an_error)
 
 static int commit_more_than_fits(size_t bytes)
 {
-    char path[PATH_SIZE];
     /* A limit on the size of files fails writes as a full disk does. */
     struct rlimit limit = {.rlim_cur = 1000, .rlim_max = 1000};
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    if (ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_OK) {
+    if (ar_output_begin("x.csv", &arena, &output, &err) != AR_OK) {
         return 1;
     }
     for (size_t i = 0; i < bytes; i++) {
@@ -183,62 +170,56 @@ static int commit_more_than_fits(size_t bytes)
     if (ar_output_commit(output, &err) != AR_IO || err.status != AR_IO) {
         return 2;
     }
-    return strncmp(err.text, path, strlen(path)) == 0 && strchr(err.text, '\n') == NULL ? 0 : 3;
+    return strncmp(err.text, "x.csv", 5) == 0 && strchr(err.text, '\n') == NULL ? 0 : 3;
 }
 
 Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 {
-    char path[PATH_SIZE];
-    write_file(in_folder("x.csv", path), "old");
+    write_file("x.csv", "old");
     in_child(commit_more_than_fits, 1001);    /* fails in the flush of the commit */
     in_child(commit_more_than_fits, 1000000); /* in a write, long before */
-    expect_file(path, "old");
+    expect_file("x.csv", "old");
     cr_expect_eq(files_count(), 1);
 }
 
 Test(output, a_target_that_becomes_a_directory_is_an_error_at_commit)
 {
-    char path[PATH_SIZE];
-    cr_assert_eq(ar_output_begin(in_folder("x.csv", path), &arena, &output, &err), AR_OK);
-    cr_assert_eq(mkdir(path, 0777), 0);
-    expect_error(ar_output_commit(output, &err), path, strerror(EISDIR));
+    TEST_OK(ar_output_begin("x.csv", &arena, &output, &why));
+    cr_assert_eq(mkdir("x.csv", 0777), 0);
+    expect_error(ar_output_commit(output, &err), "x.csv", strerror(EISDIR));
     cr_expect_eq(files_count(), 1, "a temporary file is left");
 }
 
 Test(output, directories_are_made_with_their_parents_and_may_exist)
 {
     static const char *const names[] = {"a/b/c", "a/b/c", "a/b/c/", "a//d", "."};
-    char path[PATH_SIZE];
     struct stat info;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        cr_expect_eq(ar_make_directory(in_folder(names[i], path), &err), AR_OK);
-        cr_expect(stat(path, &info) == 0 && S_ISDIR(info.st_mode), "%s", path);
+        TEST_OK(ar_make_directory(names[i], &why));
+        cr_expect(stat(names[i], &info) == 0 && S_ISDIR(info.st_mode), "%s", names[i]);
     }
     cr_expect_eq(ar_make_directory("/", &err), AR_OK);
 }
 
 Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
 {
-    char path[PATH_SIZE];
-    char below[PATH_SIZE];
-    write_file(in_folder("x", path), "old");
-    expect_error(ar_make_directory(in_folder("x/y", below), &err), path, "found a file");
-    expect_error(ar_make_directory(path, &err), path, "found a file");
+    write_file("x", "old");
+    expect_error(ar_make_directory("x/y", &err), "x", "found a file");
+    expect_error(ar_make_directory("x", &err), "x", "found a file");
     expect_error(ar_make_directory("", &err), "", "empty path");
     expect_error(ar_make_directory("/proc/nothing", &err), "/proc/nothing",
                  "cannot make the directory");
-    expect_file(path, "old");
+    expect_file("x", "old");
 }
 
-/* --- directories for other programs ------------------------------------------------------------
- */
+/* --- directories for other programs -------------------------------------------------------- */
 
 Test(output, directories_for_other_programs_go_with_their_arenas)
 {
     struct ar_arena arenas[2] = {{0}};
     const char *paths[2];
     for (size_t i = 0; i < 2; i++) {
-        cr_assert_eq(ar_scratch_make(folder, &arenas[i], &paths[i], &err), AR_OK, "%s", err.text);
+        TEST_OK(ar_scratch_make(folder, &arenas[i], &paths[i], &why));
         write_file(ar_arena_format(&arenas[i], "%s/x", paths[i]), "x");
         cr_expect_eq(files_count(), 1 + i);
     }
@@ -251,7 +232,7 @@ Test(output, directories_for_other_programs_go_with_their_arenas)
 Test(output, a_signal_waits_until_the_directory_is_gone)
 {
     const char *path;
-    cr_assert_eq(ar_scratch_make(folder, &arena, &path, &err), AR_OK);
+    TEST_OK(ar_scratch_make(folder, &arena, &path, &why));
     raise(SIGTERM);
     cr_expect_not(ar_signals_arrived());
     ar_signals_let_in(0);
@@ -260,14 +241,12 @@ Test(output, a_signal_waits_until_the_directory_is_gone)
     cr_expect_eq(files_count(), 0);
 }
 
-/* --- what ends with the process ----------------------------------------------------------------
- */
+/* --- what ends with the process ------------------------------------------------------------ */
 
 static int write_and_die(size_t ignored)
 {
     (void)ignored;
-    char path[PATH_SIZE];
-    return ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_OK ||
+    return ar_output_begin("x.csv", &arena, &output, &err) != AR_OK ||
            fputs("half of it", output->file) < 0 || fflush(output->file) != 0;
 }
 

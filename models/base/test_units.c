@@ -20,8 +20,7 @@ static void expect_values(parser *parse, const struct value_case *cases, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         double value = -1;
-        struct ar_error err;
-        cr_expect_eq(parse("here", cases[i].text, &value, &err), AR_OK, "%s", cases[i].text);
+        TEST_OK(parse("here", cases[i].text, &value, &why));
         cr_expect(fabs(value - cases[i].value) <= 1e-15 * cases[i].value, "%s gave %.17g",
                   cases[i].text, value);
     }

@@ -49,8 +49,7 @@ Test(plot, rows_are_selected_and_said_as_each_picture_needs_them, .disabled = AR
 /* The file says which rows are exact: marks and the key do. */
 Test(plot, approximate_rows_are_told_apart, .disabled = AR_TEST_STRIDE > 1)
 {
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    fprintf(file, "exact,%s", header);
+    FILE *file = open_sweep("exact,");
     fputs("yes,", file);
     add_row(file, 16, "ring", "-", "x", 0.08, 0.02, "ok");
     fputs("no,", file);
@@ -64,7 +63,7 @@ Test(plot, approximate_rows_are_told_apart, .disabled = AR_TEST_STRIDE > 1)
 
 Test(plot, a_picture_without_data_is_left_out_with_a_reason, .disabled = AR_TEST_STRIDE > 1)
 {
-    FILE *file = open_sweep();
+    FILE *file = open_sweep("");
     add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
     fclose(file);
     struct ar_plot_report report = draw();
@@ -75,34 +74,33 @@ Test(plot, a_picture_without_data_is_left_out_with_a_reason, .disabled = AR_TEST
     cr_expect_eq(count_outputs(), 4 * count_drawn(&report));
 }
 
-/* As a picture has them in turn: algorithms of one operation are told apart by their colours. */
-Test(plot, no_two_algorithms_of_the_all_reduce_share_a_colour)
+/* Whether a script with the colours, marks and dashes of pictures ends without an error. */
+static bool runs(const char *script)
 {
-    need_gnuplot();
-    cr_expect_eq(
-        system("gnuplot -e \"load '" TEMPLATES
-               "/style.gp'; seen = ''; do for [name in 'ring torus2d "
-               "hierarchical tree blueconnect recursive-doubling halving-doubling swing node-swing "
-               "direct in-network collnet-direct'] { c = sprintf('%d', colour(style(name))); "
-               "if (has(seen, c)) { exit status 1 }; seen = add(seen, c) }\""),
-        0);
+    char command[1000];
+    snprintf(command, sizeof command, "gnuplot -e \"load '" TEMPLATES "/style.gp'; seen = ''; %s\"",
+             script);
+    return system(command) == 0;
 }
 
-Test(plot, more_names_than_colours_differ_in_their_marks_and_dashes)
+/* As a picture has them in turn: algorithms of the all-reduce are told apart by their colours, more
+ * names than there are colours by their marks and dashes. */
+Test(plot, no_two_algorithms_share_a_colour_and_no_two_names_a_colour_and_a_mark_or_dash)
 {
     need_gnuplot();
-    cr_expect_eq(
-        system(
-            "gnuplot -e \"load '" TEMPLATES "/style.gp'; seen = ''; do for [k = 1:36] { "
-            "c = sprintf('%d:%d %d;%d', colour(k), mark(k), colour(k), dash(k)); do for [w in c] { "
-            "if (has(seen, w)) { exit status 1 }; seen = add(seen, w) } }\""),
-        0);
+    cr_expect(runs("do for [name in 'ring torus2d hierarchical tree blueconnect recursive-doubling "
+                   "halving-doubling swing node-swing direct in-network collnet-direct'] { "
+                   "c = sprintf('%d', colour(style(name))); "
+                   "if (has(seen, c)) { exit status 1 }; seen = add(seen, c) }"));
+    cr_expect(
+        runs("do for [k = 1:36] { "
+             "c = sprintf('%d:%d %d;%d', colour(k), mark(k), colour(k), dash(k)); "
+             "do for [w in c] { if (has(seen, w)) { exit status 1 }; seen = add(seen, w) } }"));
 }
 
 Test(plot, long_names_of_series_are_whole, .disabled = AR_TEST_STRIDE > 1)
 {
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    fprintf(file, "settings,%s", header);
+    FILE *file = open_sweep("settings,");
     for (int i = 1; i < 3; i++) {
         fprintf(file, "net.bandwidth=%d000000GB/s hca.bandwidth=%d000000GB/s,", i, i);
         add_row(file, 16, "ring", "-", "x", 0.08 * i, 0.02, "ok");
@@ -170,7 +168,7 @@ Test(plot, drawing_again_gives_the_same_bytes_as_does_the_script_beside_a_pictur
 
 Test(plot, names_in_titles_are_text_and_never_commands)
 {
-    FILE *file = open_sweep();
+    FILE *file = open_sweep("");
     fprintf(file, "\"]]>it's `touch oops` \"\"@x\"\" "
                   "{a}_b\",\"t\xff,t\xc2\x9b\",32,fp16,16,4,ring,-,2,closed,"
                   "1,0.08,0.07,0.02,0.01,6400,0.875,node,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok");
@@ -265,7 +263,7 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_each)
 
 Test(plot, a_reason_is_one_line_whatever_cells_hold)
 {
-    FILE *file = open_sweep();
+    FILE *file = open_sweep("");
     for (int i = 0; i < 7; i++) {
         fprintf(file,
                 "\"a\n%d\",t,32,fp16,16,4,ring,-,2,x,100,0.08,0.07,0.02,0.01,6400,0.9,gpu,100,0.1,"
@@ -316,9 +314,9 @@ Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
     };
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
         /* Rows of 4 and 8 GPUs that have one value of a column, and again with the other one. */
-        FILE *file = fopen(in_directory("sweep.csv"), "w");
-        cr_assert_not_null(file);
-        fprintf(file, "%s,%s", axes[i].column, header);
+        char column[32];
+        snprintf(column, sizeof column, "%s,", axes[i].column);
+        FILE *file = open_sweep(column);
         for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
             fprintf(file, "%s,", axes[i].one);
             add_row(file, gpus, "ring", "-", "x", 0.08, 0.02, "ok");
@@ -346,7 +344,7 @@ Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
 Test(plot, too_many_series_are_not_drawn_as_one)
 {
     struct ar_plot_request request = a_request();
-    FILE *file = open_sweep();
+    FILE *file = open_sweep("");
     for (char engine[] = "a"; engine[0] < 'a' + 13; engine[0]++) {
         add_row(file, 16, "ring", "-", engine, 0.08, 0.02, "ok");
     }

@@ -99,17 +99,17 @@ void add_row(FILE *file, unsigned gpus, const char *algorithm, const char *shape
             32 * gpus / iteration_s, 0.07 / iteration_s, status);
 }
 
-FILE *open_sweep(void)
+FILE *open_sweep(const char *columns)
 {
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     cr_assert_not_null(file);
-    fputs(header, file);
+    fprintf(file, "%s%s", columns, header);
     return file;
 }
 
 void write_sweep(void)
 {
-    FILE *file = open_sweep();
+    FILE *file = open_sweep("");
     add_row(file, 16, "ring", "-", "simgrid", 0.080, 0.020, "ok");
     add_row(file, 16, "torus2d", "4x4", "simgrid", 0.075, 0.010, "ok");
     add_row(file, 16, "torus2d", "8x2", "simgrid", 0.070, 0.001, "\"aborted: \"\"no\"\" route\"");

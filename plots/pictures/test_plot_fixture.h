@@ -41,8 +41,8 @@ unsigned count_outputs(void);
 void add_row(FILE *file, unsigned gpus, const char *algorithm, const char *shape,
              const char *engine, double iteration_s, double allreduce_s, const char *status);
 
-/** Begins sweep.csv with the header. */
-FILE *open_sweep(void);
+/** Begins sweep.csv with more columns, each with a comma behind it, and the header. */
+FILE *open_sweep(const char *columns);
 
 /** Two GPU counts, three algorithms, two engines, one failed row. */
 void write_sweep(void);

@@ -27,15 +27,12 @@ struct test_route {
     bool has_links_of_path; /* those of ar_cluster_path() in their order; `.net` not counted */
 };
 
-/* Work of a child, in memory it shares with its parent; read by SimGrid's actors, which take no
- * pointers. */
+/* Work of a child; read by SimGrid's actors, which take no pointers. */
 static struct {
     const struct ar_cluster *cluster;
-    struct test_flow *flows;
-    struct test_route *routes;
-    struct test_zone_route *zone_routes;
-    size_t count;
-    size_t *hosts_count;
+    void (*ask)(int argc, char **argv); /* an actor; NULL: flows are sent */
+    void *list;                         /* of flows or routes, in memory shared with the parent */
+    size_t count, hosts_count;
 } job;
 
 static sg_host_t find_host(uint32_t rank)
@@ -44,28 +41,21 @@ static sg_host_t find_host(uint32_t rank)
     return sg_host_by_name(ar_host_name(rank, name, sizeof name));
 }
 
-static sg_mailbox_t find_mailbox(size_t flow)
-{
-    char name[64];
-    snprintf(name, sizeof name, "flow-%zu-%u-%u", flow, job.flows[flow].source,
-             job.flows[flow].destination);
-    return sg_mailbox_by_name(name);
-}
-
+/* A flow has a number, which is the name of its mailbox. */
 static void send_flow(int argc, char **argv)
 {
     (void)argc;
-    size_t i = strtoul(argv[0], NULL, 10);
-    sg_comm_wait(sg_mailbox_put_async(find_mailbox(i), &job, job.flows[i].bytes));
+    const struct test_flow *flow = (struct test_flow *)job.list + strtoul(argv[0], NULL, 10);
+    sg_comm_wait(sg_mailbox_put_async(sg_mailbox_by_name(argv[0]), &job, flow->bytes));
 }
 
 static void receive_flow(int argc, char **argv)
 {
     (void)argc;
-    size_t i = strtoul(argv[0], NULL, 10);
+    struct test_flow *flow = (struct test_flow *)job.list + strtoul(argv[0], NULL, 10);
     void *payload = NULL;
-    sg_comm_wait(sg_mailbox_get_async(find_mailbox(i), &payload));
-    job.flows[i].finish_s = simgrid_get_clock();
+    sg_comm_wait(sg_mailbox_get_async(sg_mailbox_by_name(argv[0]), &payload));
+    flow->finish_s = simgrid_get_clock();
 }
 
 /* Calls a function with each link of a route, in order. */
@@ -89,36 +79,13 @@ static void visit_links(sg_host_t from, sg_host_t to,
 #endif
 }
 
-/* A path beside the route of SimGrid. */
-struct comparison {
-    struct ar_path path;
-    uint32_t place;
-    bool is_same;
-};
-
-/* Is the next link of a SimGrid route the next one of a path? */
-static void compare_link(const_sg_link_t link, void *data)
+/* Adds the name of a link to those of a route, but for those that carry the latency. */
+static void add_name(const_sg_link_t link, void *names)
 {
-    struct comparison *with = data;
-    const char *found = sg_link_get_name(link);
-    size_t length = strlen(found);
-    char name[64] = "";
-    if (length > 4 && strcmp(found + length - 4, ".net") == 0) {
-        return;
+    const char *name = sg_link_get_name(link), *end = strrchr(name, '.');
+    if (end == NULL || strcmp(end, ".net") != 0) {
+        strcat(strcat(names, *(char *)names != '\0' ? " " : ""), name);
     }
-    if (with->place < with->path.links_count) {
-        ar_cluster_link_name(job.cluster, with->path.links[with->place], name, sizeof name);
-    }
-    with->is_same = with->is_same && strcmp(found, name) == 0;
-    with->place++;
-}
-
-static bool has_links_of_path(const struct test_route *route, sg_host_t from, sg_host_t to)
-{
-    struct comparison with = {.is_same = true};
-    ar_cluster_path(job.cluster, route->source, route->destination, &with.path);
-    visit_links(from, to, compare_link, &with);
-    return with.is_same && with.place == with.path.links_count;
 }
 
 /* Notes the number of a link, which is given to it when it is first seen. */
@@ -138,9 +105,10 @@ static void note_link(const_sg_link_t link, void *data)
 static void note_zone_routes(int argc, char **argv)
 {
     (void)argc, (void)argv;
+    struct test_zone_route *routes = job.list;
     for (size_t i = 0; i < job.count; i++) {
-        struct test_zone_route *route = &job.zone_routes[i];
-        visit_links(find_host(route->source), find_host(route->destination), note_link, route);
+        visit_links(find_host(routes[i].source), find_host(routes[i].destination), note_link,
+                    &routes[i]);
     }
 }
 
@@ -148,29 +116,34 @@ static void look_up_routes(int argc, char **argv)
 {
     (void)argc, (void)argv;
     for (size_t i = 0; i < job.count; i++) {
-        sg_host_t source = find_host(job.routes[i].source);
-        sg_host_t destination = find_host(job.routes[i].destination);
-        job.routes[i].latency_s = sg_host_get_route_latency(source, destination);
-        job.routes[i].bandwidth_Bps = sg_host_get_route_bandwidth(source, destination);
-        job.routes[i].has_links_of_path = has_links_of_path(&job.routes[i], source, destination);
+        char found[TEST_NAMES_SIZE] = "", expected[TEST_NAMES_SIZE];
+        struct test_route *route = (struct test_route *)job.list + i;
+        sg_host_t source = find_host(route->source), destination = find_host(route->destination);
+        route->latency_s = sg_host_get_route_latency(source, destination);
+        route->bandwidth_Bps = sg_host_get_route_bandwidth(source, destination);
+        visit_links(source, destination, add_name, found);
+        test_link_names(job.cluster, route->source, route->destination, expected);
+        route->has_links_of_path = strcmp(found, expected) == 0;
     }
-    *job.hosts_count = sg_host_count();
+    if (sg_host_count() != job.hosts_count) {
+        _exit(1);
+    }
 }
 
 static void start_actors(void)
 {
-    if (job.routes != NULL || job.zone_routes != NULL) {
+    if (job.ask != NULL) {
         /* As an actor, since SimGrid completes its routing tables when the simulation starts. */
-        sg_actor_create("look-up", find_host(0),
-                        job.routes != NULL ? look_up_routes : note_zone_routes, 0, NULL);
+        sg_actor_create("ask", find_host(0), job.ask, 0, NULL);
         return;
     }
     for (size_t i = 0; i < job.count; i++) {
+        const struct test_flow *flow = (struct test_flow *)job.list + i;
         char number[32];
         snprintf(number, sizeof number, "%zu", i);
         char *arguments[] = {number, NULL};
-        sg_actor_create("send", find_host(job.flows[i].source), send_flow, 1, arguments);
-        sg_actor_create("receive", find_host(job.flows[i].destination), receive_flow, 1, arguments);
+        sg_actor_create("send", find_host(flow->source), send_flow, 1, arguments);
+        sg_actor_create("receive", find_host(flow->destination), receive_flow, 1, arguments);
     }
 }
 
@@ -191,21 +164,31 @@ static void simulate(const char *platform)
     _exit(0);
 }
 
-/* Runs the job on a platform file, which goes. */
-static void simulate_in_child(const char *path)
+/* Has a child work on a list and a platform file, which goes. */
+static void simulate_in_child(const char *path, void (*ask)(int, char **), void *list, size_t count,
+                              size_t size)
 {
+    int state = -1;
+    size_t room = (count + 1) * size; /* of no pairs, too */
+    job.ask = ask;
+    job.count = count;
+    job.list = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(job.list != MAP_FAILED);
+    memcpy(job.list, list, count * size);
     pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
         simulate(path);
     }
-    int state = -1;
     waitpid(child, &state, 0);
     unlink(path);
     cr_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0, "SimGrid failed on the platform");
+    memcpy(list, job.list, count * size);
+    munmap(job.list, room);
 }
 
-static void simulate_cluster(const struct ar_cluster *cluster, uint32_t nodes_count)
+static void simulate_cluster(const struct ar_cluster *cluster, uint32_t nodes_count,
+                             void (*ask)(int, char **), void *list, size_t count, size_t size)
 {
     char path[TEST_PATH_SIZE];
     test_file_make("", 0, path);
@@ -214,47 +197,30 @@ static void simulate_cluster(const struct ar_cluster *cluster, uint32_t nodes_co
     ar_cluster_write_simgrid(cluster, nodes_count, NULL, 0, file);
     cr_assert_eq(fclose(file), 0);
     job.cluster = cluster;
-    simulate_in_child(path);
-}
-
-static void *share(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    cr_assert(memory != MAP_FAILED);
-    return memory;
+    job.hosts_count = (size_t)nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
+    simulate_in_child(path, ask, list, count, size);
 }
 
 void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
                             struct test_flow *flows, size_t flows_count)
 {
-    size_t size = flows_count * sizeof *flows;
-    job.flows = share(size);
-    job.routes = NULL;
-    job.count = flows_count;
-    memcpy(job.flows, flows, size);
-    simulate_cluster(cluster, nodes_count);
-    memcpy(flows, job.flows, size);
-    munmap(job.flows, size);
+    simulate_cluster(cluster, nodes_count, NULL, flows, flows_count, sizeof *flows);
 }
 
 void test_platform_check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
 {
     uint32_t gpus = nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
-    size_t pairs = (size_t)gpus * gpus, stride = pairs > 10000 ? pairs / 10000 | 1 : 1;
-    size_t size = (pairs / stride + 1) * sizeof *job.routes;
-    job.routes = share(size);
-    job.hosts_count = share(sizeof *job.hosts_count);
-    job.count = 0;
+    size_t pairs = (size_t)gpus * gpus, stride = pairs > 10000 ? pairs / 10000 | 1 : 1, count = 0;
+    struct test_route *routes = calloc(pairs / stride + 1, sizeof *routes);
     for (size_t pair = 0; pair < pairs; pair += stride) {
-        struct test_route *route = &job.routes[job.count];
+        struct test_route *route = &routes[count];
         *route = (struct test_route){.source = (uint32_t)(pair / gpus),
                                      .destination = (uint32_t)(pair % gpus)};
-        job.count += route->source != route->destination;
+        count += route->source != route->destination;
     }
-    simulate_cluster(cluster, nodes_count);
-    cr_assert_eq(*job.hosts_count, gpus);
-    for (size_t i = 0; i < job.count; i++) {
-        const struct test_route *route = &job.routes[i];
+    simulate_cluster(cluster, nodes_count, look_up_routes, routes, count, sizeof *routes);
+    for (size_t i = 0; i < count; i++) {
+        const struct test_route *route = &routes[i];
         struct ar_path path;
         ar_cluster_path(cluster, route->source, route->destination, &path);
         cr_assert_float_eq(route->latency_s, path.latency_s, 1e-18, "gpu-%u to gpu-%u: %.17g",
@@ -263,19 +229,12 @@ void test_platform_check_routes(const struct ar_cluster *cluster, uint32_t nodes
                      route->source, route->destination, route->bandwidth_Bps);
         cr_assert(route->has_links_of_path, "gpu-%u to gpu-%u", route->source, route->destination);
     }
-    munmap(job.routes, size);
-    munmap(job.hosts_count, sizeof *job.hosts_count);
+    free(routes);
 }
 
 void test_zone_look_up(const char *platform, struct test_zone_route *routes, size_t routes_count)
 {
     char path[TEST_PATH_SIZE];
-    size_t size = routes_count * sizeof *routes;
-    job.zone_routes = share(size);
-    job.count = routes_count;
-    memcpy(job.zone_routes, routes, size);
-    simulate_in_child(test_file_make(platform, strlen(platform), path));
-    memcpy(routes, job.zone_routes, size);
-    munmap(job.zone_routes, size);
-    job.zone_routes = NULL;
+    simulate_in_child(test_file_make(platform, strlen(platform), path), note_zone_routes, routes,
+                      routes_count, sizeof *routes);
 }

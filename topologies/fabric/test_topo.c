@@ -10,6 +10,8 @@
 #include "test_topo_files.h"
 #include "topo_values.h"
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 /* The small cluster with another line, or with a setting. Units, rates and times have tests in
  * models/base. */
 struct bad_case {
@@ -82,14 +84,13 @@ static void make_content(const struct bad_case *bad, char content[4096])
 }
 
 /* Reads a file and checks its values with a setting, as a cluster does. */
-static enum ar_status read_all(const char *path, const char *text, struct ar_arena *arena,
-                               struct ar_error *err)
+static enum ar_status read_all(const char *path, const char *text, struct ar_error *err)
 {
     const struct ar_setting setting = {text, "--set", AR_USAGE};
     static struct ar_topo_values values;
     struct ar_topo_entries entries = {.count = 0};
     struct ar_topo *topo = NULL;
-    enum ar_status status = ar_topo_load(path, arena, &topo, err);
+    enum ar_status status = ar_topo_load(path, &arena, &topo, err);
     memset(&values, 0, sizeof values);
     if (status != AR_OK) {
         cr_assert_null(topo, "outputs are written only on success");
@@ -97,7 +98,7 @@ static enum ar_status read_all(const char *path, const char *text, struct ar_are
     }
     ar_topo_take(topo, &entries);
     AR_TRY(
-        ar_topo_entries_apply((struct ar_settings){&setting, text != NULL}, arena, &entries, err));
+        ar_topo_entries_apply((struct ar_settings){&setting, text != NULL}, &arena, &entries, err));
     AR_TRY(ar_topo_values_parse(&entries, &values, err));
     return ar_topo_values_check(&entries, &values, err);
 }
@@ -106,9 +107,7 @@ static enum ar_status read_all(const char *path, const char *text, struct ar_are
 static void expect_refusal(const char *path, const char *setting, const char *expected)
 {
     struct ar_error err;
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = read_all(path, setting, &arena, &err);
-    ar_arena_end(&arena);
+    enum ar_status status = read_all(path, setting, &err);
     bool is_there = access(path, R_OK) == 0 && strstr(err.text, "Is a directory") == NULL;
     enum ar_status wanted = strstr(err.text, "--set: ") != NULL ? AR_USAGE
                             : is_there                          ? AR_BAD_DATA
@@ -119,53 +118,46 @@ static void expect_refusal(const char *path, const char *setting, const char *ex
     cr_expect(strchr(err.text, '\n') == NULL);
 }
 
-Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
-{
-    for (size_t i = 0; i < sizeof bad_cases / sizeof bad_cases[0]; i++) {
-        char content[4096], path[TEST_PATH_SIZE];
-        make_content(&bad_cases[i], content);
-        test_file_make(content, strlen(content), path);
-        expect_refusal(path, bad_cases[i].setting, bad_cases[i].expected);
-        unlink(path);
-    }
-}
-
-static void expect_bytes_refused(const char *bytes, size_t size, const char *expected)
+static void expect_bytes_refused(const char *bytes, size_t size, const char *setting,
+                                 const char *expected)
 {
     char path[TEST_PATH_SIZE];
-    expect_refusal(test_file_make(bytes, size, path), NULL, expected);
+    expect_refusal(test_file_make(bytes, size, path), setting, expected);
     unlink(path);
 }
 
-Test(topo, files_without_values_and_bytes_that_are_no_text_are_refused)
+Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
 {
-    expect_bytes_refused("# only a comment\n\n", 18, "found no values");
-    expect_bytes_refused("\x7f\n", 2, ":1: found the byte 0x7f");
-    expect_bytes_refused("nodes = 4\0 ; x\n", 15, ":1: found the byte 0x00");
+    for (size_t i = 0; i < sizeof bad_cases / sizeof bad_cases[0]; i++) {
+        char content[4096];
+        make_content(&bad_cases[i], content);
+        expect_bytes_refused(content, strlen(content), bad_cases[i].setting, bad_cases[i].expected);
+    }
 }
 
-Test(topo, an_over_long_line_is_refused)
+Test(topo, files_without_values_bytes_that_are_no_text_and_over_long_lines_are_refused)
 {
+    expect_bytes_refused("# only a comment\n\n", 18, NULL, "found no values");
+    expect_bytes_refused("\x7f\n", 2, NULL, ":1: found the byte 0x7f");
+    expect_bytes_refused("nodes = 4\0 ; x\n", 15, NULL, ":1: found the byte 0x00");
     char line[8001];
     memset(line, 'x', 8000);
     line[8000] = '\n';
-    expect_bytes_refused(line, 8001, ":1: found more than 4000 characters in a line");
+    expect_bytes_refused(line, 8001, NULL, ":1: found more than 4000 characters in a line");
     memcpy(line, "gpu.model = ", 12);
     line[1000] = '\n';
-    expect_bytes_refused(line, 1001, "found a value of 988 characters; expected at most 200");
+    expect_bytes_refused(line, 1001, NULL, "found a value of 988 characters; expected at most 200");
 }
 
 Test(topo, a_file_without_its_last_newline_is_whole_and_other_cuts_lack_keys)
 {
     size_t size = strlen(test_small_cluster);
     for (size_t cut = 0; cut < size / 2; cut++) {
-        expect_bytes_refused(test_small_cluster, cut, ": ");
+        expect_bytes_refused(test_small_cluster, cut, NULL, ": ");
     }
     char path[TEST_PATH_SIZE];
-    struct ar_arena arena = {NULL};
     test_file_make(test_small_cluster, size - 1, path);
-    TEST_OK(read_all(path, NULL, &arena, &why));
-    ar_arena_end(&arena);
+    TEST_OK(read_all(path, NULL, &why));
     unlink(path);
 }
 
@@ -196,20 +188,16 @@ Test(topo, a_long_path_leaves_room_for_the_message)
 Test(topo, all_keys_that_are_missing_are_named_at_once)
 {
     static const char content[] = "name = x\nnodes = 2\nhcas = 1\nrack.nodes = 1\n";
-    char path[TEST_PATH_SIZE];
-    test_file_make(content, sizeof content - 1, path);
-    expect_refusal(path, NULL,
-                   ": key \"gpus_per_node\": found nowhere; expected at least 1, since every "
-                   "cluster file has one, key "
-                   "\"hca.bandwidth\": found nowhere; expected a rate, since the nodes have HCAs, "
-                   "key \"net.latency\": found nowhere");
-    expect_refusal(path, NULL, "key \"rack.uplinks\": found nowhere");
-    unlink(path);
+    expect_bytes_refused(
+        content, sizeof content - 1, NULL,
+        ": key \"gpus_per_node\": found nowhere; expected at least 1, since every cluster file has "
+        "one, key \"hca.bandwidth\": found nowhere; expected a rate, since the nodes have HCAs, "
+        "key "
+        "\"net.latency\": found nowhere");
+    expect_bytes_refused(content, sizeof content - 1, NULL, "key \"rack.uplinks\": found nowhere");
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
-
-static struct ar_arena arena;
 
 static struct ar_topo *load_file(const char *path)
 {
@@ -246,27 +234,19 @@ Test(topo, every_shipped_file_comes_out_byte_for_byte)
         size_t count;
         TEST_OK(ar_file_read(files.gl_pathv[i], 1 << 16, "", &arena, &bytes, &count, &why));
         expect_written(load_file(files.gl_pathv[i]), bytes);
-        ar_arena_end(&arena);
     }
     globfree(&files);
 }
 
-Test(topo, what_nobody_changed_stays_as_it_was_written)
+Test(topo, a_value_replaces_its_line_a_new_one_comes_last_and_the_rest_stays_as_it_was_written)
 {
     static const char text[] = "# comment\r\n\n  nodes  =4;x ; y\t\r\n\tname = a\n";
-    struct ar_topo *topo = load_text(text);
-    expect_written(topo, text);
-    ar_arena_end(&arena);
-}
-
-Test(topo, a_value_replaces_its_line_and_a_new_one_comes_last)
-{
+    expect_written(load_text(text), text);
     struct ar_topo *topo = load_text("# a\nnodes = 4 ; x\n# b\nname = a ; y\n");
     TEST_OK(ar_topo_set(topo, "net.latency", "2us", "measured; twice", &why));
     TEST_OK(ar_topo_set(topo, " nodes ", " 8 ", "z", &why));
     TEST_OK(ar_topo_set(topo, "net.latency", "3us", "measured", &why));
     expect_written(topo, "# a\nnodes = 8 ; z\n# b\nname = a ; y\nnet.latency = 3us ; measured\n");
-    ar_arena_end(&arena);
 }
 
 Test(topo, a_value_that_is_not_one_line_is_refused)
@@ -279,7 +259,6 @@ Test(topo, a_value_that_is_not_one_line_is_refused)
     cr_expect_eq(ar_topo_set(topo, "description", "a\nb", "z", &err), AR_USAGE);
     cr_expect_eq(ar_topo_set(topo, "description", "a", "b\n", &err), AR_USAGE);
     expect_written(topo, "nodes = 4 ; x\n");
-    ar_arena_end(&arena);
 }
 
 Test(topo, the_block_at_the_head_replaces_an_earlier_one_and_no_value)
@@ -295,5 +274,4 @@ Test(topo, the_block_at_the_head_replaces_an_earlier_one_and_no_value)
     TEST_OK(ar_topo_set_head(topo, "# made", texts, 1, "# end", &why));
     expect_written(topo, "# made\n# one\n# end\n# made\r\n# earlier\nname = a\n# end\r\n"
                          "# kept\nnodes = 4\n");
-    ar_arena_end(&arena);
 }
