@@ -74,16 +74,13 @@ Test(csv, wrong_files_are_refused_with_their_line)
         {"a\n\x7f\n", "x.csv:2: byte 0x7f is not text"},
         {"a\n# b = 1\n", "x.csv:2: directive after the header (line 1)"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_csv *csv = NULL;
-        TEST_FAILS(AR_BAD_DATA, cases[i][1],
-                   ar_csv_parse("x.csv", cases[i][0], strlen(cases[i][0]), AR_CSV_DIRECTIVES,
-                                &arena, &csv, &why));
-        cr_expect_null(csv);
-    }
-    struct ar_csv *csv;
+    struct ar_csv *csv = NULL;
+    TEST_PAIRS_FAIL(
+        AR_BAD_DATA, cases,
+        ar_csv_parse("x.csv", given, strlen(given), AR_CSV_DIRECTIVES, &arena, &csv, &why));
     TEST_FAILS(AR_BAD_DATA, "x.csv:2: byte 0x00 is not text",
                ar_csv_parse("x.csv", "a\n\0", 3, AR_CSV_DIRECTIVES, &arena, &csv, &why));
+    cr_expect_null(csv);
 }
 
 Test(csv, what_is_written_is_what_is_read)
@@ -256,8 +253,6 @@ Test(csv, directives_and_facts_are_read_by_a_list_too)
         {"# batch = 1\n# batch = 1\na\n", "x.csv:2: directive \"batch\" is given twice"},
         {"# batch = 1\n# bath = 1\na\n", "x.csv:2: unknown directive \"bath\"; did you mean"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_csv *csv = parsed(cases[i][0], AR_CSV_DIRECTIVES);
-        TEST_FAILS(AR_BAD_DATA, cases[i][1], ar_csv_read_directives(csv, strict, &layer, &why));
-    }
+    TEST_PAIRS_FAIL(AR_BAD_DATA, cases,
+                    ar_csv_read_directives(parsed(given, AR_CSV_DIRECTIVES), strict, &layer, &why));
 }

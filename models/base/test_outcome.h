@@ -25,3 +25,17 @@
                            fragment);                                                              \
         cr_expect_null(strchr(why.text, '\n'), "%s", why.text);                                    \
     } while (0)
+
+/** The same of all texts of a list, each of which the call has as `given`. */
+#define TEST_EACH_FAILS(code, fragment, texts, call)                                               \
+    for (size_t text_at = 0; text_at < sizeof(texts) / sizeof *(texts); text_at++) {               \
+        const char *given = (texts)[text_at];                                                      \
+        TEST_FAILS(code, fragment, call);                                                          \
+    }
+
+/** The same of pairs of a text and the fragment of its line. */
+#define TEST_PAIRS_FAIL(code, pairs, call)                                                         \
+    for (size_t pair_at = 0; pair_at < sizeof(pairs) / sizeof *(pairs); pair_at++) {               \
+        const char *given = (pairs)[pair_at][0];                                                   \
+        TEST_FAILS(code, (pairs)[pair_at][1], call);                                               \
+    }

@@ -192,10 +192,7 @@ Test(record, a_wrong_line_is_refused_with_its_column)
         {"\"Fram,1,2,no,,,1", "a quote out of place"},
     };
     struct ship ship;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        TEST_FAILS(AR_BAD_DATA, cases[i][1],
-                   ar_record_read_line(ship_columns, cases[i][0], &ship, &why));
-    }
+    TEST_PAIRS_FAIL(AR_BAD_DATA, cases, ar_record_read_line(ship_columns, given, &ship, &why));
     TEST_FAILS(AR_BAD_DATA, "", ar_record_read_line(ship_columns, longer, &ship, &why));
 }
 
@@ -299,11 +296,9 @@ Test(record, a_view_has_the_columns_that_were_asked_for)
 Test(record, columns_that_are_not_there_are_refused)
 {
     static const char *const texts[] = {"", "oar", "oars,", ",oars", "all,oars", "oars, owner"};
-    struct ar_view view = {.columns = "oars,depth_m"};
-    TEST_OK(ar_view_check("--columns", &view, AR_COLUMNS(boat_list), &why));
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        view.columns = texts[i];
-        TEST_FAILS(AR_USAGE, "--columns",
-                   ar_view_check("--columns", &view, AR_COLUMNS(boat_list), &why));
-    }
+    TEST_OK(ar_view_check("--columns", &(struct ar_view){.columns = "oars,depth_m"},
+                          AR_COLUMNS(boat_list), &why));
+    TEST_EACH_FAILS(AR_USAGE, "--columns", texts,
+                    ar_view_check("--columns", &(struct ar_view){.columns = given},
+                                  AR_COLUMNS(boat_list), &why));
 }

@@ -199,10 +199,8 @@ Test(units, numbers_are_plain_and_between_their_limits)
 {
     static const char *const bad[] = {"-0.1", "1.1", "nan", "inf", "0x0", "0.5s", "", "0.5 ", "x"};
     double number = -7;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        TEST_FAILS(AR_BAD_DATA, "expected a number from 0 to 1",
-                   ar_parse_number("--jitter", bad[i], 0, 1, &number, &why));
-    }
+    TEST_EACH_FAILS(AR_BAD_DATA, "expected a number from 0 to 1", bad,
+                    ar_parse_number("--jitter", given, 0, 1, &number, &why));
     cr_expect_eq(number, -7);
     TEST_OK(ar_parse_number("--jitter", "0.25", 0, 1, &number, &why));
     cr_expect_eq(number, 0.25);

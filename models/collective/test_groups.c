@@ -126,10 +126,8 @@ Test(mesh, what_is_no_mesh_is_refused)
                                         "averylongname=4",
                                         "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1"};
     struct ar_mesh mesh;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        TEST_FAILS(AR_USAGE, "such as pp=4,dp=16,tp=8",
-                   ar_mesh_parse("--mesh", texts[i], &mesh, &why));
-    }
+    TEST_EACH_FAILS(AR_USAGE, "such as pp=4,dp=16,tp=8", texts,
+                    ar_mesh_parse("--mesh", given, &mesh, &why));
     mesh = mesh_of("dp=4,tp=2", "dp");
     TEST_FAILS(AR_USAGE, "--along: found \"pp\"; expected axes of the mesh dp=4,tp=2",
                ar_mesh_set_along("--along", "pp", &mesh, &why));

@@ -81,13 +81,11 @@ Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)
         "4:99999999999:x2",
         "2:4000000000:x1048576,1",
     };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        uint64_t *values = NULL;
-        size_t count = 7;
-        TEST_FAILS(AR_USAGE,
-                   "--gpus: ", list_counts(&arena, "--gpus", texts[i], MAX, &values, &count, &why));
-        cr_expect(values == NULL && count == 7, "%s", texts[i]);
-    }
+    uint64_t *values = NULL;
+    size_t count = 7;
+    TEST_EACH_FAILS(AR_USAGE, "--gpus: ", texts,
+                    list_counts(&arena, "--gpus", given, MAX, &values, &count, &why));
+    cr_expect(values == NULL && count == 7);
 }
 
 /* The names of the algorithms of all-reduces in a list, with blanks between; "auto" for none. */
@@ -149,11 +147,9 @@ Test(lists, libraries_run_what_their_releases_have)
     }
     static const char *const wrong[] = {"nccl-2.2",    "nccl-", "nccl-2", "nccl-2.3x",
                                         "openmpi-3.1", "gloo",  ""};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct ar_runner runner;
-        TEST_FAILS(AR_USAGE, "--runnable-by: found ",
-                   ar_runner_parse("--runnable-by", wrong[i], &runner, &why));
-    }
+    struct ar_runner runner;
+    TEST_EACH_FAILS(AR_USAGE, "--runnable-by: found ", wrong,
+                    ar_runner_parse("--runnable-by", given, &runner, &why));
 }
 
 /* PAT came with NCCL 2.23. */

@@ -349,10 +349,8 @@ Test(tuning_releases, a_row_stands_for_its_minor_version)
         cr_expect_str_eq(tuning_of(rows[i][0], AR_GPU_VOLTA).release->release, rows[i][1]);
     }
     static const char *const others[] = {"2.1.5", "2.18", "2.18.", "2.180.3", "2.9.9", "12.18.3"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        struct ar_tuning tuning;
-        TEST_FAILS(AR_BAD_DATA, others[i], ar_tuning_find("test", others[i], 1, 1, &tuning, &why));
-    }
+    struct ar_tuning tuning;
+    TEST_EACH_FAILS(AR_BAD_DATA, given, others, ar_tuning_find("test", given, 1, 1, &tuning, &why));
 }
 
 /* RCCL has a table for each kind of machine: base + hops in the node + hops across + bytes. */

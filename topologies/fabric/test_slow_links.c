@@ -51,10 +51,7 @@ static const char *const bad_rows[][2] = {
 
 Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
 {
-    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
-        TEST_FAILS(AR_USAGE, bad_rows[i][1],
-                   slow_links(test_load_small(NULL), bad_rows[i][0], &why));
-    }
+    TEST_PAIRS_FAIL(AR_USAGE, bad_rows, slow_links(test_load_small(NULL), given, &why));
     struct ar_cluster *one =
         test_load_small(TEST_SETTINGS("nodes=1", "gpus_per_node=1", "hcas=0", "pcie.switches=0"));
     TEST_FAILS(AR_USAGE, "--slow-link: found \"node-0\"; expected none: no link is there",
@@ -90,9 +87,7 @@ Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
         {"node-3.hca-0.out", "expected an HCA"},
         {"node-3.hca-2", "expected an HCA"}};
     static const char *const down[] = {"node-3.hca-0", "node-3.hca-1 node-0.hca-0"};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        TEST_FAILS(AR_USAGE, rows[i][1], down_links(test_load_small(NULL), rows[i][0], &why));
-    }
+    TEST_PAIRS_FAIL(AR_USAGE, rows, down_links(test_load_small(NULL), given, &why));
     for (size_t i = 0; i < 2; i++) {
         struct ar_cluster *cluster = test_load_small(NULL);
         TEST_OK(down_links(cluster, down[i], &why));

@@ -599,8 +599,6 @@ Test(device_cost, bad_tables_of_kernels_are_refused)
          "k.csv:2: column \"time_s\" is \"0\"; expected seconds > 0"},
         {"gpu,device,precision,m,n,k,time_s\nh100,h100,bf16,1,1,1,1\n",
          "column \"device\" is given twice"}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ar_measured_kernels kernels;
-        TEST_FAILS(AR_BAD_DATA, rows[i][1], parse_kernels(rows[i][0], &kernels, &why));
-    }
+    struct ar_measured_kernels kernels;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, rows, parse_kernels(given, &kernels, &why));
 }

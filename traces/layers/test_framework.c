@@ -50,9 +50,7 @@ Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_othe
 
 Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
 {
-    static const struct {
-        const char *text, *expected;
-    } cases[] = {
+    static const char *const cases[][2] = {
         {"term,value,source\ncycle.tme,1ms,x\n",
          "some.framework.csv:2: unknown term \"cycle.tme\"; did you mean \"cycle.time\"?"},
         {"term,value,source\ncycle.time,1,x\n", ":2: cycle.time: found \"1\" without a unit"},
@@ -71,11 +69,9 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
         {"term,value,source\ncompute.scale,0,x\n", "expected a number from 0.001 to 1000"},
         {"term,value,source\nfusion.rule,groups:00000000000000000000000016,x\n", "1 to 31"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_framework *framework = NULL;
-        TEST_FAILS(AR_BAD_DATA, cases[i].expected, load(cases[i].text, &framework, &why));
-        cr_expect_null(framework);
-    }
+    struct ar_framework *framework = NULL;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, cases, load(given, &framework, &why));
+    cr_expect_null(framework);
 }
 
 Test(framework, off_is_the_default_of_every_term)

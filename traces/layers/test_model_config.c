@@ -171,9 +171,7 @@ Test(model_config, parameters_are_the_published_ones)
 /* Each of these differs from a file that is read in one place. */
 Test(model_config, what_it_cannot_use_is_refused_by_its_name)
 {
-    static const struct {
-        const char *text, *found;
-    } wrong[] = {
+    static const char *const wrong[][2] = {
         {"{\"traceEvents\": []}", "expected a model; a profile of PyTorch is named *trace.json or"},
         {"{\"model_type\": \"mamba\"}", "key \"model_type\": found \"mamba\"; expected llama"},
         {"{\"model_type\": \"llama\"" KEY(hidden_size, 64) "}",
@@ -200,10 +198,8 @@ Test(model_config, what_it_cannot_use_is_refused_by_its_name)
         {"{\"model_type\": \"llama\",}", ":1: "},
         {"[]", "found no object"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct ar_transformer *model = NULL;
-        TEST_FAILS(AR_BAD_DATA, wrong[i].found, read_text(wrong[i].text, &model, &why));
-    }
+    struct ar_transformer *model = NULL;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, wrong, read_text(given, &model, &why));
 }
 
 /* A file may give sizes that are counts each, but of no model that there could be. */

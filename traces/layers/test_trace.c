@@ -35,9 +35,7 @@ Test(trace, the_example_file_loads_and_its_sums_are_those_of_its_columns)
 
 Test(trace, bad_cells_columns_directives_and_wholes_are_refused_with_their_line)
 {
-    static const struct {
-        const char *text, *expected;
-    } cases[] = {
+    static const char *const cases[][2] = {
         {DIRECTIVES HEADER "a,0.001,-0.003,5\n",
          "trace.csv:4: column \"backward_s\" is \"-0.003\"; expected seconds >= 0"},
         {DIRECTIVES HEADER "a,1,0,-5\n", ":4: column \"gradient_elements\" is \"-5\""},
@@ -64,12 +62,9 @@ Test(trace, bad_cells_columns_directives_and_wholes_are_refused_with_their_line)
         {DIRECTIVES HEADER "a,9e8,9e8,5\n", "the times add up to 1.8e+09 s"},
         {DIRECTIVES HEADER "a,1,2,1125899906842624+1\n", "add up to more than 2^50"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_trace *trace = NULL;
-        TEST_FAILS(AR_BAD_DATA, cases[i].expected,
-                   test_load(cases[i].text, strlen(cases[i].text), &trace, &why));
-        cr_expect_null(trace);
-    }
+    struct ar_trace *trace = NULL;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, cases, test_load(given, strlen(given), &trace, &why));
+    cr_expect_null(trace);
 }
 
 /* Weights and gradients, and 2 bytes of what convolutions, relus and fc write: 20.7 million
@@ -129,27 +124,28 @@ Test(trace, a_file_says_what_it_offers_and_makes_any_number_of_traces)
     "layer,kind,macs,input_elements,output_elements,width,channels_in,channels_out,kernel,"        \
     "stride,gradient_elements\n"
 
-static void expect_work_refused(const char *rows, const char *expected)
+static enum ar_status load_work(const char *rows, struct ar_trace **trace, struct ar_error *err)
 {
-    char text[1024];
-    snprintf(text, sizeof text, WORK_HEADER "%s", rows);
+    const char *text = ar_arena_format(&test_arena, WORK_HEADER "%s", rows);
     const char *path = test_write("work.csv", text, strlen(text));
-    struct ar_trace *trace = NULL;
-    TEST_FAILS(AR_BAD_DATA, expected,
-               test_trace(path, SHIPPED("device/v100-sxm2.cost.csv"),
-                          (struct ar_trace_request){.batch = 32}, &trace, &why));
+    enum ar_status status = test_trace(path, SHIPPED("device/v100-sxm2.cost.csv"),
+                                       (struct ar_trace_request){.batch = 32}, trace, err);
     remove(path);
+    return status;
 }
 
 Test(trace, bad_work_rows_are_refused)
 {
-    expect_work_refused("a,convolution,1,1,1,1,1,1,1,1,5\n",
-                        ":2: column \"kind\" is \"convolution\"; expected conv, fc, local");
-    expect_work_refused("a,conv,0,1,1,1,1,1,1,1,5\n",
-                        "expected more than 0 for conv, fc and local");
-    expect_work_refused("a,fc,1,1,0,1,1,1,1,1,5\n", "expected more than 0 for conv, fc and local");
-    expect_work_refused("a,bn,7,1,1,1,1,1,1,1,5\n", "expected 0 for a layer that is neither");
-    expect_work_refused("a,conv,1,1,1,1,1,1,9999999,1,5\n", ":2: column \"kernel\" is \"9999999\"");
+    static const char *const rows[][2] = {
+        {"a,convolution,1,1,1,1,1,1,1,1,5\n",
+         ":2: column \"kind\" is \"convolution\"; expected conv, fc, local"},
+        {"a,conv,0,1,1,1,1,1,1,1,5\n", "expected more than 0 for conv, fc and local"},
+        {"a,fc,1,1,0,1,1,1,1,1,5\n", "expected more than 0 for conv, fc and local"},
+        {"a,bn,7,1,1,1,1,1,1,1,5\n", "expected 0 for a layer that is neither"},
+        {"a,conv,1,1,1,1,1,1,9999999,1,5\n", ":2: column \"kernel\" is \"9999999\""},
+    };
+    struct ar_trace *trace = NULL;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, rows, load_work(given, &trace, &why));
 }
 
 Test(trace, scaled_gradients_are_whole_elements_and_times_stay)

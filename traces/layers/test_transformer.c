@@ -200,9 +200,7 @@ Test(transformer, what_is_computed_again_is_read_and_printed)
         TEST_OK(ar_recompute_parse("--recompute", good[i], &found, &why));
         cr_expect_str_eq(ar_recompute_format(found, text), good[i]);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        TEST_FAILS(AR_USAGE, bad[i], ar_recompute_parse("--recompute", bad[i], &found, &why));
-    }
+    TEST_EACH_FAILS(AR_USAGE, given, bad, ar_recompute_parse("--recompute", given, &found, &why));
 }
 
 Test(transformer, of_a_mixture_a_token_takes_some_experts)

@@ -30,11 +30,7 @@
     "{\"version\":3,\"config\":{\"nthreads\":1,\"ngpus\":1,\"devices\":[" devices                  \
     "]},\n\"results\":[" results "]}"
 
-struct bad {
-    const char *text, *expected;
-};
-
-static const struct bad bad_files[] = {
+static const char *const bad_files[][2] = {
     /* no log at all */
     {"", "x.log: no text; expected a log of nccl-tests (text or JSON), OSU, or"},
     {"hello\n", "x.log: unknown format, it begins with \"hello\"; expected a log of nccl-tests"},
@@ -129,13 +125,10 @@ static const struct bad bad_files[] = {
 
 Test(logs_bad, what_is_wrong_in_a_file_is_said_in_one_line)
 {
-    for (size_t i = 0; i < sizeof bad_files / sizeof bad_files[0]; i++) {
-        struct ar_logs *logs = NULL;
-        const struct bad *bad = &bad_files[i];
-        TEST_FAILS(AR_BAD_DATA, bad->expected,
-                   ar_logs_parse("x.log", bad->text, strlen(bad->text), &test_arena, &logs, &why));
-        cr_expect_null(logs);
-    }
+    struct ar_logs *logs = NULL;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, bad_files,
+                    ar_logs_parse("x.log", given, strlen(given), &test_arena, &logs, &why));
+    cr_expect_null(logs);
 }
 
 Test(logs_bad, processes_that_each_are_rank_0_are_reported)
@@ -143,16 +136,14 @@ Test(logs_bad, processes_that_each_are_rank_0_are_reported)
     static const char *const traps[] = {FIXTURE("trap-every-rank-0.txt"),
                                         FIXTURE("trap-every-rank-0-tagged.txt"),
                                         FIXTURE("trap-json-one-process.json")};
-    for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++) {
-        struct ar_logs *logs;
-        TEST_FAILS(AR_BAD_DATA,
-                   "each process ran alone, as nccl-tests does when built without MPI=1",
-                   ar_logs_load(traps[i], &test_arena, &logs, &why));
-    }
+    struct ar_logs *logs;
+    TEST_EACH_FAILS(AR_BAD_DATA,
+                    "each process ran alone, as nccl-tests does when built without MPI=1", traps,
+                    ar_logs_load(given, &test_arena, &logs, &why));
 }
 
 /* Files that can be read, whose run cannot be compared. */
-static const struct bad unfit_runs[] = {
+static const char *const unfit_runs[][2] = {
     {HEAD "0 0 float sum -1 1.00 0.00 0.00 0 1.00 0.00 0.00 0\n" END,
      "x.log:1: 0 different sizes above zero in 1 rows; expected at least 1"},
     {HEAD "1048576 262144 float sum -1 100.0 10.49 10.49 7 100.0 10.49 10.49 0\n" ROW2 END,
@@ -173,11 +164,8 @@ static const struct bad unfit_runs[] = {
 
 Test(logs_bad, a_run_that_cannot_be_compared_is_refused_with_the_reason)
 {
-    for (size_t i = 0; i < sizeof unfit_runs / sizeof unfit_runs[0]; i++) {
-        const struct bad *unfit = &unfit_runs[i];
-        struct ar_logs *logs = test_parse(unfit->text, strlen(unfit->text));
-        TEST_FAILS(AR_BAD_DATA, unfit->expected, ar_log_check(&logs->runs[0], &why));
-    }
+    TEST_PAIRS_FAIL(AR_BAD_DATA, unfit_runs,
+                    ar_log_check(&test_parse(given, strlen(given))->runs[0], &why));
 }
 
 Test(logs_bad, a_good_run_passes_the_check)

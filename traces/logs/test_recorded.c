@@ -58,9 +58,7 @@ Test(recorded, a_trace_of_chakra_is_in_the_order_of_its_needs)
     cr_expect_not_null(strstr(recorded->notes[0], "5.5e-05 s of nodes of the processor"));
 }
 
-static const struct {
-    const char *text, *error;
-} broken[] = {
+static const char *const broken[][2] = {
     {"", "found no whole message behind 0 nodes; expected a trace of Chakra (.et), or"},
     {"DATUM\n1\n", "x:1: unknown parallelism \"DATUM\"; did you mean \"DATA\"?"},
     {"DATA\n", "x:1: found no number of layers; expected one number"},
@@ -77,12 +75,10 @@ static const struct {
 
 Test(recorded, broken_files_are_refused_with_their_line)
 {
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
-        struct ar_recorded *recorded = NULL;
-        char *text = ar_arena_text(&arena, broken[i].text);
-        TEST_FAILS(AR_BAD_DATA, broken[i].error,
-                   ar_recorded_parse("x", text, strlen(text), &arena, &recorded, &why));
-    }
+    struct ar_recorded *recorded = NULL;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, broken,
+                    ar_recorded_parse("x", ar_arena_text(&arena, given), strlen(given), &arena,
+                                      &recorded, &why));
 }
 
 /* A node of two bytes of number and type, with needs. */

@@ -8,6 +8,7 @@
 #include "cuda_program.h"
 #include "runner.h"
 #include "test_cuda_runtime.h"
+#include "test_outcome.h"
 
 static const struct run_config config = {.repetitions = 2,
                                          .warmup = 1,
@@ -19,15 +20,14 @@ static const struct run_config config = {.repetitions = 2,
 /* Runs a row on so many devices; returns its wrong elements. */
 static uint64_t run_row(struct measurement row, int devices, bool are_peers)
 {
-    struct ar_error err;
     struct machine machine;
     struct ar_arena arena = {NULL};
     double times_s[2] = {0, 0};
     row.repetitions = row.is_check ? 1 : 2;
     row.times_s = times_s;
     standin_start(devices, are_peers);
-    cr_assert_eq(backend_cuda.start(&config, &machine, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(backend_cuda.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
+    TEST_OK(backend_cuda.start(&config, &machine, &why));
+    TEST_OK(backend_cuda.run(&config, &arena, &row, &why));
     ar_arena_end(&arena);
     cr_expect(row.is_check || times_s[1] > 0.0);
     cr_expect_eq(standin_alive(), 0);
@@ -134,10 +134,9 @@ Test(cuda, probes_run_between_gpus_and_on_one)
             run_row(row, devices, true);
         }
     }
-    struct ar_error err;
     struct machine machine;
     standin_start(3, true);
-    cr_assert_eq(backend_cuda.start(&config, &machine, &err), AR_OK);
+    TEST_OK(backend_cuda.start(&config, &machine, &why));
     cr_expect_str_eq(backend_cuda.tier(0, 3), "device");
     cr_expect_str_eq(backend_cuda.tier(0, 1), "nvlink");
     cr_expect_str_eq(backend_cuda.tier(1, 2), "pcie");
@@ -188,9 +187,8 @@ Test(kernels, a_bit_that_differs_is_found_unless_nothing_is_expected_there)
     static const struct element_type *const types[] = {&element_fp32, &element_fp16};
     unsigned char *memory;
     struct ar_arena arena = {NULL};
-    struct ar_error err;
     standin_start(1, true);
-    cr_assert_eq(memory_device.allocate(&arena, 2 * 4 * COUNT + 4, &memory, &err), AR_OK);
+    TEST_OK(memory_device.allocate(&arena, 2 * 4 * COUNT + 4, &memory, &why));
     unsigned char *expected = memory + 4 * COUNT, *verdict = memory + 2 * 4 * COUNT;
     for (uint32_t i = 0; i < 2 * 2 * COUNT; i++) {
         const struct element_type *type = types[i % 2];
@@ -199,9 +197,8 @@ Test(kernels, a_bit_that_differs_is_found_unless_nothing_is_expected_there)
         memset(memory, 0x3c, 2 * 4 * COUNT);
         memory[at] ^= 1;
         memset(expected + at, is_checked ? 0x3c : 0xff, type->bytes);
-        cr_assert_eq(memory_device.enter(memory, &err), AR_OK);
-        cr_assert_eq(memory_device.compare(type, memory, expected, COUNT, verdict, &is_equal, &err),
-                     AR_OK);
+        TEST_OK(memory_device.enter(memory, &why));
+        TEST_OK(memory_device.compare(type, memory, expected, COUNT, verdict, &is_equal, &why));
         cr_expect_eq(is_equal, !is_checked, "%s, element %u", type->name, i / 4);
     }
     ar_arena_end(&arena);
