@@ -1,8 +1,6 @@
 /* allreckon-validate on GPUs that are threads (gpu/test_cuda_runtime.h), from the measurement to
  * its comparison, and gpu_check.sh. Times are whatever they are. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../sim/cli/test_cli.h"
 

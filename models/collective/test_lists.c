@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_runnable.h"

@@ -1,7 +1,6 @@
 /* Pictures of published results and of comparisons: made-up rows and calls. */
 #include <criterion/criterion.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "test_plot_fixture.h"
 

@@ -1,5 +1,4 @@
 #include "test_cluster_load.h"
-#include "fabric.h"
 #include "test_cluster_file.h"
 #include "test_outcome.h"
 

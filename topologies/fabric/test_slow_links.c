@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_cluster_load.h"
 #include "test_outcome.h"

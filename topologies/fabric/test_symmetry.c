@@ -1,7 +1,6 @@
 /* Moves of all ranks that move every path along. */
 #include <criterion/criterion.h>
 
-#include "fabric.h"
 #include "test_cluster_load.h"
 #include "test_machines.h"
 

@@ -7,7 +7,6 @@
 #include "ar_csv.h"
 #include "ar_kernel_comparison.h"
 #include "ar_numbers.h"
-#include "test_outcome.h"
 
 /* The 1x1 convolution 64 to 256 channels at 56x56, which was measured. */
 static const struct ar_layer_work measured = {.kind = AR_LAYER_CONV,

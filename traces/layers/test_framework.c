@@ -1,9 +1,6 @@
 /* Terms of a framework: the reader, and what they do to a trace. */
-#include <math.h>
-#include <stdlib.h>
 
 #include "ar_framework.h"
-#include "test_outcome.h"
 #include "test_setting.h"
 #include "test_traces.h"
 

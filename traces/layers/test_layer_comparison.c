@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "ar_layer_comparison.h"
-#include "test_outcome.h"
 
 static struct ar_trace_file *load_file(const char *path)
 {

@@ -1,6 +1,5 @@
 #include "test_traces.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "ar_transformer.h"

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "ar_csv.h"
-#include "test_outcome.h"
 #include "test_traces.h"
 
 Test(resnet50, a_forward_pass_is_4089184256_multiply_accumulates)

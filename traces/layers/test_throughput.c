@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "ar_csv.h"
-#include "test_outcome.h"
 #include "test_traces.h"
 
 struct published {

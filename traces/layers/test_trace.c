@@ -1,4 +1,3 @@
-#include "test_outcome.h"
 #include "test_traces.h"
 
 #define DIRECTIVES "# batch = 32\n# precision = fp16\n"

@@ -5,7 +5,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_framework.h"

@@ -2,7 +2,6 @@
 #include "test_traces.h"
 
 #include "ar_workload.h"
-#include "test_outcome.h"
 
 enum { MIB = 1048576, RESNET50 = 25557032 };
 

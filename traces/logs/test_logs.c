@@ -1,6 +1,5 @@
 #include "test_logs.h"
 #include "log_reading.h"
-#include "test_outcome.h"
 
 #include <math.h>
 #include <stdio.h>

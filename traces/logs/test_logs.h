@@ -4,7 +4,6 @@
 #pragma once
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_log.h"
 #include "test_outcome.h"

@@ -5,7 +5,6 @@
 
 #include "ar_file.h"
 #include "test_logs.h"
-#include "test_outcome.h"
 
 /* A changed log being written; the fixture that it is made of. */
 struct change {

@@ -1,6 +1,5 @@
 /* Steps that other programs wrote down. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "test_outcome.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_recorded.h"
 

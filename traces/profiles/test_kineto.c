@@ -1,6 +1,5 @@
 /* Traces of the profiler: what becomes of small ones, made up in the shape of real ones. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -8,6 +8,7 @@
 #include "cuda_program.h"
 #include "runner.h"
 #include "test_cuda_runtime.h"
+#include "test_measurement.h"
 #include "test_outcome.h"
 
 static const struct run_config config = {.repetitions = 2,
@@ -37,17 +38,14 @@ static uint64_t run_row(struct measurement row, int devices, bool are_peers)
 static struct measurement make_row(const struct ar_algorithm *algorithm, struct ar_shape shape,
                                    uint32_t channels, uint64_t elements)
 {
-    return (struct measurement){.name = algorithm->name,
-                                .operation = algorithm->operation,
-                                .root = ar_shape_ranks(&shape) / 2,
-                                .algorithm = algorithm,
-                                .shape = shape,
-                                .channels = channels,
-                                .ranks = ar_shape_ranks(&shape),
-                                .ranks_per_node = ar_shape_ranks(&shape),
-                                .type = elements % 2 == 0 ? &element_fp32 : &element_fp16,
-                                .elements = elements,
-                                .is_check = true};
+    struct measurement row = test_measurement(algorithm->operation, shape, elements);
+    row.name = algorithm->name;
+    row.algorithm = algorithm;
+    row.root = row.ranks / 2;
+    row.channels = channels;
+    row.type = elements % 2 == 0 ? &element_fp32 : &element_fp16;
+    row.is_check = true;
+    return row;
 }
 
 /* All algorithms of all-reduces on all shapes of a number of ranks, around the sizes where parts

@@ -616,9 +616,10 @@ static void *run_lane(void *argument)
 
 static void run_all_at_once(const struct launch *launch)
 {
+    enum { BLOCKS_MAX = STANDIN_SMS * STANDIN_BLOCKS_OF_SM };
     unsigned count = launch->grid.x * launch->block.x;
-    struct block_barrier *barriers = calloc(launch->grid.x, sizeof *barriers);
-    struct lane *lanes = calloc(count, sizeof *lanes);
+    struct block_barrier barriers[BLOCKS_MAX] = {0};
+    struct lane lanes[BLOCKS_MAX * STANDIN_BLOCK_THREADS_MAX];
     for (unsigned i = 0; i < launch->grid.x; i++) {
         pthread_barrier_init(&barriers[i].barrier, NULL, launch->block.x);
     }
@@ -635,8 +636,6 @@ static void run_all_at_once(const struct launch *launch)
     for (unsigned i = 0; i < launch->grid.x; i++) {
         pthread_barrier_destroy(&barriers[i].barrier);
     }
-    free(barriers);
-    free(lanes);
 }
 
 static void run_launch(const struct launch *launch)

@@ -40,6 +40,9 @@ void standin_start(int devices, bool are_peers);
 /** Streams, events and allocations that have not been destroyed; those of threads do not count. */
 int standin_alive(void);
 
+/** Communicators of the NCCL of test_nccl_standin.c that have not been destroyed. */
+int standin_communicators(void);
+
 /** Where in its grid the calling thread of a kernel is. */
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;

@@ -4,7 +4,7 @@
 
 #include "nccl_ranks.h"
 #include "test_cuda_runtime.h"
-#include "test_nccl_standin.h"
+#include "test_measurement.h"
 #include "test_outcome.h"
 
 /* Communicators of a test, of all its measurements. */
@@ -15,7 +15,7 @@ static void end_communicators(void)
 {
     ar_arena_end(&keep);
     made = NULL;
-    cr_expect_eq(nccl_standin_alive(), 0);
+    cr_expect_eq(standin_communicators(), 0);
 }
 
 /* Runs a row twice, filled anew; returns its wrong elements. */
@@ -46,15 +46,9 @@ static void check_shape(const struct ar_algorithm *algorithm, struct ar_shape sh
     uint32_t ranks = ar_shape_ranks(&shape);
     const uint64_t elements[] = {0, 1, ranks - 1, ranks, ranks + 1, 1009, 1010};
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
-        struct measurement row = {.name = "test",
-                                  .operation = &ar_operation_all_reduce,
-                                  .algorithm = algorithm,
-                                  .shape = shape,
-                                  .channels = 1,
-                                  .ranks = ranks,
-                                  .ranks_per_node = ranks,
-                                  .type = i % 2 == 0 ? &element_fp32 : &element_fp16,
-                                  .elements = elements[i]};
+        struct measurement row = test_measurement(&ar_operation_all_reduce, shape, elements[i]);
+        row.algorithm = algorithm;
+        row.type = i % 2 == 0 ? &element_fp32 : &element_fp16;
         cr_expect_eq(run_row(row), 0, "%ux%u, %d elements", shape.x, shape.y, (int)elements[i]);
     }
 }
@@ -79,15 +73,9 @@ Test(nccl_ranks, every_operation_is_one_group_of_calls)
     for (size_t i = 0; i < ar_operations_count; i++) {
         for (uint32_t ranks = 1; ranks <= 6; ranks++) {
             for (uint64_t share = 0; share <= 1009; share = 3 * share + 1) {
-                struct measurement row = {.name = "test",
-                                          .operation = ar_operations[i],
-                                          .shape = {.x = ranks, .y = 1},
-                                          .root = ranks / 2,
-                                          .channels = 1,
-                                          .ranks = ranks,
-                                          .ranks_per_node = ranks,
-                                          .type = &element_fp32,
-                                          .elements = share * ranks};
+                struct measurement row = test_measurement(
+                    ar_operations[i], (struct ar_shape){.x = ranks, .y = 1}, share * ranks);
+                row.root = ranks / 2;
                 cr_expect_eq(run_row(row), 0, "%s, %u ranks, %d elements", row.operation->name,
                              ranks, (int)row.elements);
             }

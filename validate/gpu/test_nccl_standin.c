@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test_nccl_standin.h"
+#include "test_cuda_runtime.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* nccl.h leaves out some (void) */
 
@@ -64,13 +64,14 @@ struct call {
     int peer; /* or root */
     int color, key;
     ncclComm_t *made;
+    unsigned char *received; /* what all ranks gave, by rank, to be summed */
 };
 
 static __thread struct call calls[CALLS_MAX];
 static __thread int calls_count, depth;
 static _Atomic int alive;
 
-int nccl_standin_alive(void)
+int standin_communicators(void)
 {
     return alive;
 }
@@ -218,13 +219,11 @@ struct transfer {
     size_t left;
 };
 
-/* The work of a stream for a communicator: calls, their messages, and those of others to be summed.
- */
+/* The work of a stream for a communicator: calls, and their messages. */
 struct batch {
     ncclComm_t comm;
     struct call *calls;
     int calls_count;
-    unsigned char **received; /* [call]: what all ranks gave, by rank */
     struct transfer *transfers;
     size_t transfers_count;
 };
@@ -247,10 +246,8 @@ static void add_transfer(struct batch *batch, int peer, bool sends, const unsign
         (struct transfer){.box = box, .sends = sends, .at = (unsigned char *)at, .left = bytes};
 }
 
-/* Messages of a call. Sums are of what all ranks gave, which `received` has room for. */
-static void add_messages(struct batch *batch, int index)
+static void add_messages(struct batch *batch, struct call *call)
 {
-    const struct call *call = &batch->calls[index];
     size_t bytes = call->count * type_bytes(call);
     int rank = batch->comm->rank, ranks = batch->comm->ranks;
     if (call->kind == SEND || call->kind == RECEIVE) {
@@ -263,15 +260,15 @@ static void add_messages(struct batch *batch, int index)
     bool gets = (call->kind != REDUCE || rank == call->peer) &&
                 (call->kind != BROADCAST || rank != call->peer);
     if (sums) {
-        batch->received[index] = malloc(bytes * (size_t)ranks + 1);
-        memcpy(batch->received[index] + (size_t)rank * bytes,
+        call->received = malloc(bytes * (size_t)ranks + 1);
+        memcpy(call->received + (size_t)rank * bytes,
                call->from + (is_scatter ? (size_t)rank * bytes : 0), bytes);
     }
     for (int peer = 0; peer < ranks; peer++) {
         bool gives = (call->kind != REDUCE || peer == call->peer) &&
                      (call->kind != BROADCAST || rank == call->peer);
         bool hears = gets && (call->kind != BROADCAST || peer == call->peer);
-        unsigned char *to = sums ? batch->received[index] + (size_t)peer * bytes
+        unsigned char *to = sums                      ? call->received + (size_t)peer * bytes
                             : call->kind == BROADCAST ? call->to
                                                       : call->to + (size_t)peer * bytes;
         if (peer == rank) {
@@ -335,12 +332,13 @@ static bool pass_messages(struct batch *batch)
     return true;
 }
 
-static void sum_received(const struct call *call, const unsigned char *received, int ranks)
+static void sum_received(const struct call *call, int ranks)
 {
     for (size_t i = 0; i < call->count; i++) {
         float total = 0;
         for (int rank = 0; rank < ranks; rank++) {
-            const unsigned char *all = received + (size_t)rank * call->count * type_bytes(call);
+            const unsigned char *all =
+                call->received + (size_t)rank * call->count * type_bytes(call);
             total += call->type == ncclFloat32 ? ((const float *)(const void *)all)[i]
                                                : (float)((const half *)(const void *)all)[i];
         }
@@ -357,19 +355,18 @@ static void run_batch(void *context)
     struct batch *batch = context;
     for (int i = 0; i < batch->calls_count; i++) {
         if (batch->calls[i].count > 0) {
-            add_messages(batch, i);
+            add_messages(batch, &batch->calls[i]);
         }
     }
     bool is_through = pass_messages(batch);
     for (int i = 0; i < batch->calls_count; i++) {
         const struct call *call = &batch->calls[i];
         bool is_mine = call->kind != REDUCE || batch->comm->rank == call->peer;
-        if (batch->received[i] != NULL && is_mine && is_through) {
-            sum_received(call, batch->received[i], batch->comm->ranks);
+        if (call->received != NULL && is_mine && is_through) {
+            sum_received(call, batch->comm->ranks);
         }
-        free(batch->received[i]);
+        free(call->received);
     }
-    free(batch->received);
     free(batch->transfers);
     free(batch->calls);
     free(batch);
@@ -398,9 +395,7 @@ static ncclResult_t end_group(void)
             continue; /* a split, or given with another call of its communicator */
         }
         struct batch *batch = calloc(1, sizeof *batch);
-        *batch = (struct batch){.comm = comm,
-                                .calls = calloc(CALLS_MAX, sizeof *batch->calls),
-                                .received = calloc(CALLS_MAX, sizeof *batch->received)};
+        *batch = (struct batch){.comm = comm, .calls = calloc(CALLS_MAX, sizeof *batch->calls)};
         for (int j = i; j < calls_count; j++) {
             if (calls[j].comm == comm) {
                 batch->calls[batch->calls_count++] = calls[j];

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "host.h"
+#include "test_measurement.h"
 #include "test_outcome.h"
 
 enum { ELEMENTS = 10 };
@@ -80,15 +81,10 @@ struct ranks {
 /* Slots hold `slot` elements. */
 static void make_ranks(uint32_t count, uint32_t slot, struct ranks *ranks)
 {
-    ranks->row = (struct measurement){.name = "test",
-                                      .operation = &ar_operation_all_reduce,
-                                      .algorithm = &algorithm,
-                                      .shape = {.x = count, .y = 1},
-                                      .channels = 1,
-                                      .ranks = count,
-                                      .ranks_per_node = 1,
-                                      .type = &element_fp32,
-                                      .elements = ELEMENTS};
+    ranks->row =
+        test_measurement(&ar_operation_all_reduce, (struct ar_shape){.x = count, .y = 1}, ELEMENTS);
+    ranks->row.algorithm = &algorithm;
+    ranks->row.ranks_per_node = 1;
     ranks->config = (struct run_config){
         .window = 8, .slot_bytes = 4 * slot, .timeout_s = 0.2, .memory = &memory_host};
     struct ports *ports = ports_create_all(&ranks->row, &arena);

@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "host.h"
 #include "runner.h"
+#include "test_measurement.h"
 #include "test_outcome.h"
 
 static struct ar_arena arena;
@@ -30,17 +31,11 @@ static struct run_config make_manner(void)
 static struct measurement make_row(const struct ar_algorithm *algorithm, struct ar_shape shape,
                                    uint64_t elements)
 {
-    struct measurement row = {.name = algorithm->name,
-                              .operation = algorithm->operation,
-                              .algorithm = algorithm,
-                              .shape = shape,
-                              .channels = 1,
-                              .ranks = ar_shape_ranks(&shape),
-                              .ranks_per_node = ar_shape_ranks(&shape),
-                              .type = &element_fp32,
-                              .elements = elements,
-                              .repetitions = 2,
-                              .times_s = ar_arena_alloc(&arena, 2, sizeof(double))};
+    struct measurement row = test_measurement(algorithm->operation, shape, elements);
+    row.name = algorithm->name;
+    row.algorithm = algorithm;
+    row.repetitions = 2;
+    row.times_s = ar_arena_alloc(&arena, 2, sizeof(double));
     return row;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "payload.h"
+#include "test_measurement.h"
 #include "test_outcome.h"
 
 enum { RANKS = 6 };
@@ -42,13 +43,9 @@ static struct measurement *make_row(const struct ar_operation *operation,
                                     uint64_t elements)
 {
     struct measurement *row = ar_arena_alloc(&arena, 1, sizeof *row);
-    *row = (struct measurement){.operation = operation,
-                                .shape = {.x = ranks, .y = 1},
-                                .channels = 1,
-                                .ranks = ranks,
-                                .root = 1,
-                                .type = type,
-                                .elements = elements};
+    *row = test_measurement(operation, (struct ar_shape){.x = ranks, .y = 1}, elements);
+    row->root = 1;
+    row->type = type;
     return row;
 }
 
