@@ -29,13 +29,13 @@ static inline struct ar_logs *test_parse(const char *text, size_t bytes)
 }
 
 /* A row: bytes, elements, datatype and operation; of both ways the time (us), algbw and busbw
- * (GB/s) and the wrong elements. */
+ * (GB/s) and the wrong elements, "nan" for what is not known. */
 static inline const char *test_row_text(const struct ar_log_row *row)
 {
     const struct ar_log_timing *out = &row->out_of_place, *in = &row->in_place;
-    return ar_arena_format(
-        &test_arena, "%lu bytes, %lu %s %s, %.9g us %.9g %.9g %g wrong, %.9g us %.9g %.9g %g wrong",
-        row->payload_bytes, row->count, row->datatype, row->redop, 1e6 * out->time_s,
-        out->algbw_Bps / 1e9, out->busbw_Bps / 1e9, out->wrong, 1e6 * in->time_s,
-        in->algbw_Bps / 1e9, in->busbw_Bps / 1e9, in->wrong);
+    return ar_arena_format(&test_arena, "%lu %lu %s %s; %.9g %.9g %.9g %g; %.9g %.9g %.9g %g",
+                           row->payload_bytes, row->count, row->datatype, row->redop,
+                           1e6 * out->time_s, out->algbw_Bps / 1e9, out->busbw_Bps / 1e9,
+                           out->wrong, 1e6 * in->time_s, in->algbw_Bps / 1e9, in->busbw_Bps / 1e9,
+                           in->wrong);
 }

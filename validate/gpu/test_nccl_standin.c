@@ -246,6 +246,13 @@ static void add_transfer(struct batch *batch, int peer, bool sends, const unsign
         (struct transfer){.box = box, .sends = sends, .at = (unsigned char *)at, .left = bytes};
 }
 
+/* Whether a call sends something from one rank to another; a rank may send to itself. */
+static bool sends_between(const struct call *call, int from, int to)
+{
+    return (call->kind != REDUCE || to == call->peer) &&
+           (call->kind != BROADCAST || from == call->peer);
+}
+
 static void add_messages(struct batch *batch, struct call *call)
 {
     size_t bytes = call->count * type_bytes(call);
@@ -256,32 +263,17 @@ static void add_messages(struct batch *batch, struct call *call)
         return;
     }
     bool is_scatter = call->kind == REDUCE_SCATTER;
-    bool sums = call->kind == ALL_REDUCE || call->kind == REDUCE || is_scatter;
-    bool gets = (call->kind != REDUCE || rank == call->peer) &&
-                (call->kind != BROADCAST || rank != call->peer);
-    if (sums) {
-        call->received = malloc(bytes * (size_t)ranks + 1);
-        memcpy(call->received + (size_t)rank * bytes,
-               call->from + (is_scatter ? (size_t)rank * bytes : 0), bytes);
+    if (call->kind == ALL_REDUCE || call->kind == REDUCE || is_scatter) {
+        call->received = malloc(bytes * (size_t)ranks);
     }
     for (int peer = 0; peer < ranks; peer++) {
-        bool gives = (call->kind != REDUCE || peer == call->peer) &&
-                     (call->kind != BROADCAST || rank == call->peer);
-        bool hears = gets && (call->kind != BROADCAST || peer == call->peer);
-        unsigned char *to = sums                      ? call->received + (size_t)peer * bytes
-                            : call->kind == BROADCAST ? call->to
-                                                      : call->to + (size_t)peer * bytes;
-        if (peer == rank) {
-            bool copies = !sums && (call->kind == ALL_GATHER || rank == call->peer);
-            memmove(copies ? to : call->to, copies ? call->from : call->to, copies ? bytes : 0);
-            continue;
+        size_t part = (size_t)peer * bytes;
+        unsigned char *to = call->received != NULL ? call->received : call->to;
+        if (sends_between(call, rank, peer)) {
+            add_transfer(batch, peer, true, call->from + (is_scatter ? part : 0), bytes);
         }
-        if (gives) {
-            add_transfer(batch, peer, true, call->from + (is_scatter ? (size_t)peer * bytes : 0),
-                         bytes);
-        }
-        if (hears) {
-            add_transfer(batch, peer, false, to, bytes);
+        if (sends_between(call, peer, rank)) {
+            add_transfer(batch, peer, false, to + (call->kind == BROADCAST ? 0 : part), bytes);
         }
     }
 }
