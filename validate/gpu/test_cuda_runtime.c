@@ -51,14 +51,14 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-    uint64_t recorded, reached; /* records that were asked for, and that the stream came to */
-    double at_s;
+    _Atomic uint64_t recorded, reached; /* as was asked for, and by the stream */
+    struct timespec at;
 };
 
 struct device {
-    cudaError_t error;               /* cudaSuccess, or what it returns from now on */
-    int operations, kernels;         /* so far */
-    bool reads[STANDIN_DEVICES_MAX]; /* the memory of other devices */
+    _Atomic cudaError_t error;               /* cudaSuccess, or what it returns from now on */
+    int operations, kernels;                 /* so far */
+    _Atomic bool reads[STANDIN_DEVICES_MAX]; /* the memory of other devices */
     struct CUstream_st *default_stream;
 };
 
@@ -78,16 +78,16 @@ struct mishap {
     int device, number;
 };
 
-/* One mutex guards all that is shared. */
+/* One mutex guards what is shared by threads and not atomic. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    pthread_mutex_t mutex;
     int devices_count;
     bool has_peers;
     struct mishap fails, hangs;
     struct device devices[STANDIN_DEVICES_MAX];
     struct allocation *allocations;
     _Atomic int alive;
-} standin = {.mutex = PTHREAD_MUTEX_INITIALIZER, .has_peers = true};
+} standin = {.has_peers = true};
 
 /* Declares a function that does what another does. */
 #define ALIAS_OF(function) __attribute__((alias(#function)))
@@ -104,23 +104,6 @@ struct block_barrier {
 };
 static __thread struct block_barrier *barrier; /* NULL: the threads of the block run in turn */
 static __thread unsigned meetings;
-
-static void lock(void)
-{
-    pthread_mutex_lock(&standin.mutex);
-}
-
-static void unlock(void)
-{
-    pthread_mutex_unlock(&standin.mutex);
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Remembers an error as cudaGetLastError() wants it. */
 static cudaError_t result(cudaError_t code)
@@ -154,10 +137,8 @@ __attribute__((constructor)) static void read_environment(void)
 
 void standin_start(int devices, bool are_peers)
 {
-    lock();
     standin.devices_count = devices;
     standin.has_peers = are_peers;
-    unlock();
     current = 0;
 }
 
@@ -166,21 +147,12 @@ int standin_alive(void)
     return standin.alive;
 }
 
-/* The error of the current device. */
-static cudaError_t device_error(void)
-{
-    lock();
-    cudaError_t error = standin.devices[current].error;
-    unlock();
-    return result(error);
-}
-
 /* --- streams ------------------------------------------------------------------------------ */
 
 /* Counts an operation of a device; false if it has failed. A kernel that hangs stays here. */
 static bool device_works(struct CUstream_st *stream, bool is_kernel)
 {
-    lock();
+    pthread_mutex_lock(&mutex);
     struct device *device = &standin.devices[stream->device];
     if (stream->device == standin.fails.device && device->operations == standin.fails.number) {
         device->error = cudaErrorECCUncorrectable;
@@ -190,10 +162,10 @@ static bool device_works(struct CUstream_st *stream, bool is_kernel)
     device->operations++;
     device->kernels += is_kernel;
     while (stream->hangs) {
-        pthread_cond_wait(&stream->changes, &standin.mutex);
+        pthread_cond_wait(&stream->changes, &mutex);
     }
     bool works = device->error == cudaSuccess;
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return works;
 }
 
@@ -210,10 +182,8 @@ static void run_work(struct CUstream_st *stream, const struct work *work)
     } else if (work->kind == COPY && works) {
         memset(copy->to, copy->value, copy->bytes);
     } else if (work->kind == EVENT) {
-        lock();
-        work->event->at_s = now_s();
+        clock_gettime(CLOCK_MONOTONIC, &work->event->at);
         work->event->reached++;
-        unlock();
     }
     if (work->kind == KERNEL && work->launch.end != NULL) {
         work->launch.end(work->launch.arguments);
@@ -223,23 +193,23 @@ static void run_work(struct CUstream_st *stream, const struct work *work)
 static void *run_stream(void *argument)
 {
     struct CUstream_st *stream = argument;
-    lock();
+    pthread_mutex_lock(&mutex);
     while (stream->first != NULL || !stream->is_ending) {
         struct work *work = stream->first;
         if (work == NULL) {
-            pthread_cond_wait(&stream->changes, &standin.mutex);
+            pthread_cond_wait(&stream->changes, &mutex);
             continue;
         }
-        unlock();
+        pthread_mutex_unlock(&mutex);
         run_work(stream, work);
-        lock();
+        pthread_mutex_lock(&mutex);
         stream->first = work->next;
         stream->last = stream->first == NULL ? &stream->first : stream->last;
         stream->done++;
         free(work);
         pthread_cond_broadcast(&stream->changes);
     }
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return NULL;
 }
 
@@ -261,10 +231,10 @@ static struct CUstream_st *find_stream(cudaStream_t handle)
     if (handle != NULL && handle != cudaStreamLegacy && handle != cudaStreamPerThread) {
         return handle;
     }
-    lock();
+    pthread_mutex_lock(&mutex);
     struct CUstream_st **stream = &standin.devices[current].default_stream;
     *stream = *stream == NULL ? make_stream() : *stream;
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return *stream;
 }
 
@@ -273,21 +243,20 @@ static cudaError_t give_work(cudaStream_t handle, struct work given)
     struct CUstream_st *stream = find_stream(handle);
     struct work *work = malloc(sizeof *work);
     *work = given;
-    lock();
+    pthread_mutex_lock(&mutex);
     *stream->last = work;
     stream->last = &work->next;
     stream->given++;
     pthread_cond_broadcast(&stream->changes);
-    cudaError_t error = standin.devices[stream->device].error;
-    unlock();
-    return result(error);
+    pthread_mutex_unlock(&mutex);
+    return result(standin.devices[stream->device].error);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
     (void)flags;
     *stream = NULL;
-    cudaError_t error = device_error();
+    cudaError_t error = result(standin.devices[current].error);
     if (error == cudaSuccess) {
         *stream = make_stream();
         standin.alive++;
@@ -298,11 +267,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 /* Waits for what was asked of the stream; one that hangs is left as it is. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    lock();
+    pthread_mutex_lock(&mutex);
     bool hangs = stream->hangs;
     stream->is_ending = true;
     pthread_cond_broadcast(&stream->changes);
-    unlock();
+    pthread_mutex_unlock(&mutex);
     if (!hangs) {
         pthread_join(stream->thread, NULL);
         free(stream);
@@ -314,14 +283,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t handle)
 {
     struct CUstream_st *stream = find_stream(handle);
-    lock();
+    pthread_mutex_lock(&mutex);
     uint64_t until = stream->given;
     while (stream->done < until) {
-        pthread_cond_wait(&stream->changes, &standin.mutex);
+        pthread_cond_wait(&stream->changes, &mutex);
     }
-    cudaError_t error = standin.devices[stream->device].error;
-    unlock();
-    return result(error);
+    pthread_mutex_unlock(&mutex);
+    return result(standin.devices[stream->device].error);
 }
 
 /* Streams of programs here end before anyone asks for this, but for that of the device. */
@@ -345,7 +313,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     (void)flags;
     *event = NULL;
-    cudaError_t error = device_error();
+    cudaError_t error = result(standin.devices[current].error);
     if (error == cudaSuccess) {
         *event = calloc(1, sizeof **event);
         standin.alive++;
@@ -356,10 +324,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 /* An event that a stream has yet to come to stays, as nobody may wait for it any more. */
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    lock();
-    bool is_pending = event->reached < event->recorded;
-    unlock();
-    if (!is_pending) {
+    if (event->reached == event->recorded) {
         free(event);
     }
     standin.alive--;
@@ -368,29 +333,24 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    lock();
     event->recorded++;
-    unlock();
     return give_work(stream, (struct work){.kind = EVENT, .event = event});
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    lock();
     bool is_reached = event->reached == event->recorded;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < standin.devices_count; i++) {
         error = standin.devices[i].error != cudaSuccess ? standin.devices[i].error : error;
     }
-    unlock();
     return result(is_reached ? error : cudaErrorNotReady);
 }
 
 cudaError_t cudaEventElapsedTime(float *time_ms, cudaEvent_t from, cudaEvent_t to)
 {
-    lock();
-    *time_ms = (float)(1e3 * (to->at_s - from->at_s));
-    unlock();
+    double seconds = (double)(to->at.tv_sec - from->at.tv_sec);
+    *time_ms = (float)(1e3 * seconds + 1e-6 * (double)(to->at.tv_nsec - from->at.tv_nsec));
     return cudaSuccess;
 }
 
@@ -427,7 +387,7 @@ static unsigned char *map_memory(int file, size_t bytes, int device)
 {
     size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t pages_bytes = (rounded + PAGE - 1) / PAGE * PAGE, wanted = file < 0 ? pages_bytes : 0;
-    lock();
+    pthread_mutex_lock(&mutex);
     struct allocation *found = standin.allocations;
     while (found != NULL && (found->at != NULL || found->pages_bytes != wanted)) {
         found = found->next;
@@ -444,14 +404,14 @@ static unsigned char *map_memory(int file, size_t bytes, int device)
     found->bytes = bytes;
     found->device = device;
     standin.alive++;
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return found->at;
 }
 
 static cudaError_t allocate(void **memory, size_t bytes, int device)
 {
     enum { BYTES_MAX = 1 << 30 };
-    cudaError_t error = device_error();
+    cudaError_t error = result(standin.devices[current].error);
     *memory = NULL;
     if (error != cudaSuccess || bytes > BYTES_MAX) {
         return error != cudaSuccess ? error : result(cudaErrorMemoryAllocation);
@@ -474,7 +434,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned int flags)
 
 cudaError_t cudaFree(void *memory)
 {
-    lock();
+    pthread_mutex_lock(&mutex);
     struct allocation *allocation = find_allocation(memory);
     bool is_there = allocation != NULL && allocation->at == memory;
     if (is_there) {
@@ -486,17 +446,17 @@ cudaError_t cudaFree(void *memory)
             allocation->pages_bytes = 0;
         }
     }
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return result(is_there ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *at)
 {
-    lock();
+    pthread_mutex_lock(&mutex);
     const struct allocation *allocation = find_allocation(at);
     memset(attributes, 0, sizeof *attributes);
     attributes->device = allocation != NULL ? allocation->device : HOST;
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return cudaSuccess;
 }
 
@@ -542,7 +502,7 @@ struct ipc_handle {
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
 {
     memset(handle, 0, sizeof *handle);
-    lock();
+    pthread_mutex_lock(&mutex);
     const struct allocation *allocation = find_allocation(memory);
     bool is_there = allocation != NULL && allocation->at == memory && allocation->device != HOST;
     if (is_there) {
@@ -552,7 +512,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
                                   .bytes = allocation->bytes};
         memcpy(handle, &made, sizeof made);
     }
-    unlock();
+    pthread_mutex_unlock(&mutex);
     return result(is_there ? cudaSuccess : cudaErrorInvalidValue);
 }
 
@@ -705,10 +665,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
     if (!standin.has_peers || peer == current) {
         return result(cudaErrorInvalidDevice);
     }
-    lock();
-    bool is_again = standin.devices[current].reads[peer];
-    standin.devices[current].reads[peer] = true;
-    unlock();
+    bool is_again = atomic_exchange(&standin.devices[current].reads[peer], true);
     return result(is_again ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
