@@ -8,14 +8,7 @@
 
 enum { MAX = 4352 };
 
-static struct ar_arena arena;
-
-static void end(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(lists, .fini = end);
+static struct ar_arena arena; /* of a test, which is a process */
 
 /* Reads lists of counts or of sizes, and expects values with commas between. */
 static void expect_lists(bool are_sizes, const char *const (*rows)[2], size_t rows_count)

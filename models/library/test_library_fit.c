@@ -22,12 +22,7 @@ static void enter(void)
     generator = gsl_rng_alloc(gsl_rng_mt19937);
 }
 
-static void leave(void)
-{
-    gsl_rng_free(generator);
-}
-
-TestSuite(library_fit, .init = enter, .fini = leave);
+TestSuite(library_fit, .init = enter); /* the generator ends with the process of a test */
 
 static struct ar_tuning tuning_of_abci(void)
 {

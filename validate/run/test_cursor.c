@@ -11,14 +11,9 @@
 
 enum { ELEMENTS = 10 };
 
-static struct ar_arena arena;
+static struct ar_arena arena; /* of a test, which is a process */
 
-static void end_arena(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(cursor, .fini = end_arena, .timeout = 20);
+TestSuite(cursor, .timeout = 20);
 
 /* Two ranks swap elements 0 to 5 for 4 to 9. Rank 0 sends parts 4, 0 and 1 of five, which are two
  * runs, and adds parts 2 and 3. In step k three ranks send all to the one k + 1 further on. Step 0:

@@ -9,14 +9,7 @@
 #include "test_measurement.h"
 #include "test_outcome.h"
 
-static struct ar_arena arena;
-
-static void end_arena(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(executor, .fini = end_arena);
+static struct ar_arena arena; /* of a test, which is a process */
 
 static struct run_config make_manner(void)
 {

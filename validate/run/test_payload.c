@@ -10,14 +10,7 @@
 
 enum { RANKS = 6 };
 
-static struct ar_arena arena;
-
-static void end_arena(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(payload, .fini = end_arena);
+static struct ar_arena arena; /* of a test, which is a process */
 
 /* The sum of all ranks as an all-reduce forms it, rank by rank; free()d by the caller. */
 static unsigned char *reduced(const struct payload *payload)
