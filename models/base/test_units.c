@@ -99,100 +99,67 @@ Test(units, a_whole_number_of_bytes_is_found_again_in_every_decimal_unit)
 
 /* --- what is refused ------------------------------------------------------------------------- */
 
-struct refusal {
-    const char *text;
-    const char *expected; /* in the error line */
-};
-
-static void expect_line(enum ar_status status, const struct ar_error *err,
-                        const struct refusal *bad)
+Test(units, what_is_no_size_rate_time_or_cost_is_refused_with_what_was_found_and_expected)
 {
-    cr_expect_eq(status, AR_BAD_DATA, "\"%s\" was not refused", bad->text);
-    cr_expect_eq(err->status, AR_BAD_DATA);
-    cr_expect_eq(strncmp(err->text, "x.topo:12: key: found ", 22), 0, "%s", err->text);
-    cr_expect_not_null(strstr(err->text, bad->text), "%s", err->text);
-    cr_expect_not_null(strstr(err->text, bad->expected), "%s", err->text);
-    cr_expect_null(strchr(err->text, '\n'));
-}
-
-static void expect_refusals(parser *parse, const struct refusal *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct ar_error err = {.text = ""};
-        double value = -7;
-        expect_line(parse("x.topo:12: key", cases[i].text, &value, &err), &err, &cases[i]);
-        cr_expect_eq(value, -7, "the output of \"%s\" was written", cases[i].text);
-    }
-}
-
-Test(units, sizes_that_are_none_are_refused_with_what_was_found_and_expected)
-{
-    static const struct refusal cases[] = {
-        {"51100000", "without a unit; expected a size such as 51.1MB"},
-        {"", "expected a size"},
-        {"MB", "expected a size"},
-        {"-1MB", "not negative"},
-        {"nan", "expected a size"},
-        {"infB", "expected a size"},
-        {"1e999B", "expected a size"},
-        {"1e305TB", "less enormous"},
-        {"0x10B", "expected a size"},
-        {"5mb", "found unit \"mb\""},
-        {"5MB/s", "found unit \"MB/s\""},
-        {"5 M B", "found unit \"M B\""},
-        {"1,000B", "found unit \",000B\""},
-        {"1.5B", "whole number of bytes"},
-        {"0.0004kB", "whole number of bytes"},
-        {"1125899906842624B", "below 2^50"},
+    static const char *const sizes[][2] = {
+        {"51100000", "x:1: key: found \"51100000\" without a unit; expected a size such as 51.1MB"},
+        {"", "x:1: key: found \"\"; expected a size"},
+        {"MB", "x:1: key: found \"MB\"; expected a size"},
+        {"-1MB",
+         "x:1: key: found \"-1MB\"; expected a size such as 51.1MB, 64MiB or 256B, not negative"},
+        {"nan", "x:1: key: found \"nan\"; expected a size"},
+        {"infB", "x:1: key: found \"infB\"; expected a size"},
+        {"1e999B", "x:1: key: found \"1e999B\"; expected a size"},
+        {"1e305TB", "x:1: key: found \"1e305TB\"; expected a size such as 51.1MB, 64MiB or 256B, "
+                    "less enormous"},
+        {"0x10B", "x:1: key: found \"0x10B\"; expected a size"},
+        {"5mb", "x:1: key: found unit \"mb\" in \"5mb\""},
+        {"5MB/s", "x:1: key: found unit \"MB/s\" in \"5MB/s\""},
+        {"5 M B", "x:1: key: found unit \"M B\" in \"5 M B\""},
+        {"1,000B", "x:1: key: found unit \",000B\" in \"1,000B\""},
+        {"1.5B", "x:1: key: found \"1.5B\"; expected a whole number of bytes"},
+        {"0.0004kB", "x:1: key: found \"0.0004kB\"; expected a whole number of bytes"},
+        {"1125899906842624B",
+         "x:1: key: found \"1125899906842624B\"; expected a whole number of bytes below 2^50"},
     };
-    expect_refusals(parse_size, cases, sizeof cases / sizeof cases[0]);
-}
-
-Test(units, rates_times_and_costs_that_are_none_are_refused)
-{
-    static const struct refusal rates[] = {
-        {"10", "without a unit; expected a rate such as 10.2GB/s or 100Gbps"},
-        {"10GB", "found unit \"GB\""},
-        {"10GBps", "found unit \"GBps\""},
-        {"0GB/s", "above zero"},
+    static const char *const rates[][2] = {
+        {"10",
+         "x:1: key: found \"10\" without a unit; expected a rate such as 10.2GB/s or 100Gbps"},
+        {"10GB", "x:1: key: found unit \"GB\" in \"10GB\""},
+        {"10GBps", "x:1: key: found unit \"GBps\" in \"10GBps\""},
+        {"0GB/s",
+         "x:1: key: found \"0GB/s\"; expected a rate such as 10.2GB/s or 100Gbps above zero"},
     };
-    static const struct refusal times[] = {
-        {"3.4", "without a unit; expected a time such as 3.4us"},
+    static const char *const costs[][2] = {
+        {"3.8",
+         "x:1: key: found \"3.8\" without a unit; expected a cost per byte such as 3.85ps/B"},
+        {"3.8ps", "x:1: key: found unit \"ps\" in \"3.8ps\""},
     };
-    static const struct refusal costs[] = {
-        {"3.8", "without a unit; expected a cost per byte such as 3.85ps/B"},
-        {"3.8ps", "found unit \"ps\""},
-    };
-    expect_refusals(ar_parse_rate, rates, sizeof rates / sizeof rates[0]);
-    expect_refusals(ar_parse_seconds, times, sizeof times / sizeof times[0]);
-    expect_refusals(ar_parse_cost, costs, sizeof costs / sizeof costs[0]);
+    double value = -7;
+    TEST_PAIRS_FAIL(AR_BAD_DATA, sizes, parse_size("x:1: key", given, &value, &why));
+    TEST_PAIRS_FAIL(AR_BAD_DATA, rates, ar_parse_rate("x:1: key", given, &value, &why));
+    TEST_PAIRS_FAIL(AR_BAD_DATA, costs, ar_parse_cost("x:1: key", given, &value, &why));
+    TEST_FAILS(AR_BAD_DATA, "x:1: key: found \"3.4\" without a unit; expected a time such as 3.4us",
+               ar_parse_seconds("x:1: key", "3.4", &value, &why));
+    cr_expect_eq(value, -7);
 }
 
 Test(units, counts_are_plain_whole_numbers_between_their_limits)
 {
-    static const struct refusal cases[] = {
-        {"3", "from 4 to 4096"},
-        {"4097", "from 4 to 4096"},
-        {"+4", "from 4 to 4096"},
-        {" 4", "from 4 to 4096"},
-        {"0x10", "from 4 to 4096"},
-        {"", "from 4 to 4096"},
-        {"99999999999999999999", "from 4 to 4096"},
-    };
-    struct ar_error err;
+    static const char *const bad[] = {"3", "+4", " 4", "0x10", "", "99999999999999999999"};
     uint64_t count = 77;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        expect_line(ar_parse_count("x.topo:12: key", cases[i].text, 4, 4096, &count, &err), &err,
-                    &cases[i]);
-        cr_expect_eq(count, 77);
-    }
+    TEST_FAILS(AR_BAD_DATA, "x:1: key: found \"4097\"; expected a whole number from 4 to 4096",
+               ar_parse_count("x:1: key", "4097", 4, 4096, &count, &why));
+    TEST_EACH_FAILS(AR_BAD_DATA, "from 4 to 4096", bad,
+                    ar_parse_count("x", given, 4, 4096, &count, &why));
+    TEST_FAILS(AR_BAD_DATA, "of at least 1", ar_parse_count("x", "0", 1, UINT64_MAX, &count, &why));
+    cr_expect_eq(count, 77);
     TEST_OK(ar_parse_count("x", "4", 4, 4096, &count, &why));
     cr_expect_eq(count, 4);
     TEST_OK(ar_parse_count("x", "4096", 4, 4096, &count, &why));
     cr_expect_eq(count, 4096);
     TEST_OK(ar_parse_count("x", "18446744073709551615", 0, UINT64_MAX, &count, &why));
     cr_expect_eq(count, UINT64_MAX);
-    TEST_FAILS(AR_BAD_DATA, "of at least 1", ar_parse_count("x", "0", 1, UINT64_MAX, &count, &why));
 }
 
 Test(units, numbers_are_plain_and_between_their_limits)

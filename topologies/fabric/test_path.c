@@ -138,6 +138,8 @@ Test(path, first_halves_around_a_ring_are_a_tree)
 
 enum { SETTINGS_MAX = 16 };
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 /* A message on the small cluster (test_topo_files.h) with settings and slow links, and its
  * path: latency and bandwidth unless 0, links unless "". Settings are separated by commas, links by
  * blanks. */
@@ -237,7 +239,6 @@ Test(path, every_message_takes_the_links_that_are_named)
 {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const struct way *way = &ways[i];
-        struct ar_arena arena = {NULL};
         struct ar_settings settings = test_settings("--set", way->settings, ",", &arena);
         const char *texts[SETTINGS_MAX + 1] = {NULL};
         for (size_t k = 0; k < settings.count; k++) {
@@ -256,6 +257,5 @@ Test(path, every_message_takes_the_links_that_are_named)
                   path.latency_s);
         cr_expect(way->bandwidth_Bps == 0 || path.bandwidth_Bps == way->bandwidth_Bps,
                   "row %zu: %g B/s", i, path.bandwidth_Bps);
-        ar_arena_end(&arena);
     }
 }
