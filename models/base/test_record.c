@@ -267,10 +267,7 @@ Test(record, a_narrow_table_leaves_out_first_what_is_the_same_in_all_rows)
                                                "~ it leaks\n");
     expect_view((struct ar_view){.width = 18}, "oars\n   2\n   4  ~\n~ it leaks\n");
     expect_view((struct ar_view){.width = 1}, "oars\n   2\n   4  ~\n~ it leaks\n");
-}
-
-Test(record, columns_of_one_priority_go_together)
-{
+    /* Columns of one priority go together. */
     static const struct ar_column list[] = {
         BOAT(count, oars, "", .heading = "oars"),
         BOAT(number, length_m, "", .heading = "length (m)", .decimals = 1, .priority = 1),

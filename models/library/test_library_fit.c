@@ -16,18 +16,15 @@ static struct ar_library_row rows[ROWS_MAX], unseen[ROWS_MAX];
 static double truth[AR_LIBRARY_PARAMETERS_COUNT];
 static struct ar_library library;
 static gsl_rng *generator;
+static struct ar_tuning tuning; /* of ABCI */
 
 static void enter(void)
 {
+    tuning = ar_tuning_nccl_2_8_4(132e9, 24e9);
     generator = gsl_rng_alloc(gsl_rng_mt19937);
 }
 
 TestSuite(library_fit, .init = enter); /* the generator ends with the process of a test */
-
-static struct ar_tuning tuning_of_abci(void)
-{
-    return ar_tuning_nccl_2_8_4(132e9, 24e9);
-}
 
 /* The sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4.
  */
@@ -47,7 +44,6 @@ static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_librar
 /* Times by the true parameters with a relative error of `noise`. */
 static void measure(double noise, struct ar_library_row *list, size_t count)
 {
-    struct ar_tuning tuning = tuning_of_abci();
     for (size_t i = 0; i < count; i++) {
         enum ar_choice choice = ar_tuning_choose(&tuning, AR_CALLS_ANY, &list[i].run);
         list[i].time_s = ar_library_time(&tuning, truth, choice, &list[i].run) *
@@ -58,7 +54,6 @@ static void measure(double noise, struct ar_library_row *list, size_t count)
 /* A truth that lies anywhere the priors allow. */
 static void draw_truth(void)
 {
-    struct ar_tuning tuning = tuning_of_abci();
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         double away = gsl_ran_gaussian(generator, 0.6 * ar_library_parameters[i].spread);
         truth[i] = ar_library_parameter_prior(&tuning, (enum ar_library_parameter)i) * exp(away);
@@ -67,7 +62,6 @@ static void draw_truth(void)
 
 static void fit(size_t count)
 {
-    struct ar_tuning tuning = tuning_of_abci();
     TEST_OK(ar_library_fit(&tuning, rows, count, &library, &why));
 }
 
@@ -138,7 +132,6 @@ Test(library_fit, says_what_the_data_cannot_tell)
     fit(count);
     static const enum ar_library_parameter unknown[] = {
         AR_LL_NET_LATENCY, AR_NET_BANDWIDTH, AR_TREE_LL_NET_LATENCY, AR_NET_LATENCY, AR_GROWTH};
-    struct ar_tuning tuning = tuning_of_abci();
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         double prior = ar_library_parameter_prior(&tuning, unknown[i]);
         cr_expect_not(library.is_identified[unknown[i]], "%s",
@@ -150,7 +143,6 @@ Test(library_fit, says_what_the_data_cannot_tell)
 
 Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was)
 {
-    struct ar_tuning tuning = tuning_of_abci();
     size_t count = make_runs(1, 1, rows);
     library.values[0] = -7;
     for (size_t i = 0; i < count; i++) {
@@ -169,7 +161,6 @@ Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was
 /* A quarter for each doubling, beside what the parameters and the rows say. */
 Test(library_fit, bands_widen_with_each_doubling_beyond_the_fitted_nodes)
 {
-    struct ar_tuning tuning = tuning_of_abci();
     static struct ar_library certain;
     ar_library_start(&tuning, &library);
     memset(library.covariance, 0, sizeof library.covariance);
@@ -191,7 +182,6 @@ Test(library_fit, bands_widen_with_each_doubling_beyond_the_fitted_nodes)
 /* Almost no bytes: 7 hops up and 7 down in a node, 3 and 3 across the network. */
 Test(library_fit, a_tree_pays_the_hops_of_trees_not_of_rings)
 {
-    struct ar_tuning tuning;
     double values[AR_LIBRARY_PARAMETERS_COUNT];
     struct ar_library_run run = {.nodes = 8, .ranks = 64, .bytes = 1};
     TEST_OK(ar_tuning_find("test", "2.21.5", 360e9, 384e9, &tuning, &why));

@@ -12,10 +12,7 @@ Test(fabrics, every_pair_of_every_machine_has_the_links_and_the_rate_of_its_path
         struct ar_cluster *cluster = test_load_small(test_machines[m]);
         test_platform_check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
     }
-}
-
-Test(fabrics, a_platform_of_the_first_nodes_has_the_routers_that_their_messages_cross)
-{
+    /* A platform of the first nodes has the routers that their messages cross. */
     test_platform_check_routes(test_load_small(test_machines[2]), 7);
 }
 

@@ -170,29 +170,26 @@ Test(gpu_order, rings_of_eight_gpus_are_closed_by_nvlinks_and_load_the_bricks_as
     }
 }
 
+static void check_node(uint32_t gpus, uint32_t hcas, const char *pairs)
+{
+    struct ar_cluster *cluster = load_node(gpus, hcas, pairs);
+    double load[AR_GPU_ORDERS_MAX];
+    cr_assert_not_null(ar_cluster_gpu_orders(cluster), "%s", pairs);
+    check_permutations(ar_cluster_gpu_orders(cluster));
+    check_hcas(ar_cluster_gpu_orders(cluster), hcas);
+    load_bricks(cluster, 10e9, load);
+}
+
 /* Every GPU once, every HCA as often as the others, along NVLinks only. */
 Test(gpu_order, orders_along_nvlinks_use_every_hca_equally)
 {
-    static const struct {
-        uint32_t gpus, hcas;
-        const char *pairs;
-    } nodes[] = {
-        /* A ring of two squares by one pair: cut there, it begins and ends at the same HCA. */
-        {4, 2, "0-2 0-3 1-2 1-3:2"},
-        {6, 3, "0-1 1-2 2-3 3-4 4-5 5-0 0-3 1-4 2-5:2"},
-        /* A grid of 4x4 GPUs: four NVLinks inside, fewer at the rim. */
-        {16, 4,
-         "0-1 1-2 2-3 4-5 5-6 6-7 8-9 9-10 10-11 12-13 13-14 14-15 "
-         "0-4 4-8 8-12 1-5 5-9 9-13 2-6 6-10 10-14 3-7 7-11 11-15"},
-    };
-    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        struct ar_cluster *cluster = load_node(nodes[i].gpus, nodes[i].hcas, nodes[i].pairs);
-        double load[AR_GPU_ORDERS_MAX];
-        cr_assert_not_null(ar_cluster_gpu_orders(cluster), "%s", nodes[i].pairs);
-        check_permutations(ar_cluster_gpu_orders(cluster));
-        check_hcas(ar_cluster_gpu_orders(cluster), nodes[i].hcas);
-        load_bricks(cluster, 10e9, load);
-    }
+    /* A ring of two squares by one pair: cut there, it begins and ends at the same HCA. */
+    check_node(4, 2, "0-2 0-3 1-2 1-3:2");
+    check_node(6, 3, "0-1 1-2 2-3 3-4 4-5 5-0 0-3 1-4 2-5:2");
+    /* A grid of 4x4 GPUs: four NVLinks inside, fewer at the rim. */
+    check_node(16, 4,
+               "0-1 1-2 2-3 4-5 5-6 6-7 8-9 9-10 10-11 12-13 13-14 14-15 "
+               "0-4 4-8 8-12 1-5 5-9 9-13 2-6 6-10 10-14 3-7 7-11 11-15");
 }
 
 Test(gpu_order, a_chain_of_gpus_is_ordered_from_end_to_end_though_no_ring_closes)

@@ -21,16 +21,16 @@ static bool note_same(uint32_t *known, uint32_t link, uint32_t other)
 
 /* Expects that all routes, ours without so many links at each end, have as many links, and that two
  * meet on a link in one cluster where they do in the other. */
-static void expect_same_routes(const char *const *settings, const char *kind, uint32_t hosts,
+static void expect_same_routes(const char *const *settings, const char *kind,
                                const char *parameters, uint32_t ends)
 {
     char platform[1000];
     struct ar_cluster *ours = test_load_shipped("flat", settings);
+    uint32_t hosts = (uint32_t)ar_cluster_gpus_count(ours);
     struct test_zone_route *routes = calloc((size_t)hosts * hosts, sizeof *routes);
     size_t count = 0;
     memset(zone_link_of, 0, sizeof zone_link_of);
     memset(our_link_of, 0, sizeof our_link_of);
-    cr_assert_eq(ar_cluster_gpus_count(ours), hosts);
     for (uint32_t i = 0; i < hosts * hosts; i++) {
         if (i / hosts != i % hosts) {
             routes[count++] =
@@ -62,47 +62,29 @@ static void expect_same_routes(const char *const *settings, const char *kind, ui
     free(routes);
 }
 
+#define TREE(zone, ...)                                                                            \
+    expect_same_routes(                                                                            \
+        TEST_SETTINGS("fabric.routes=dmodk", "rack.uplink_bandwidth=1GB/s", __VA_ARGS__),          \
+        "FAT_TREE", zone, 0)
+#define TORUS(zone, ...)                                                                           \
+    expect_same_routes(TEST_SETTINGS("fabric=torus", "torus.link_bandwidth=1GB/s", __VA_ARGS__),   \
+                       "TORUS", zone, 1)
+
 /* SimGrid routes fat trees by D-Mod-K, too; switches of a level have one cable to each above. */
 Test(simgrid_zones, dmodk_takes_the_cables_of_simgrids_fat_tree)
 {
-    static const struct {
-        const char *settings[10];
-        uint32_t hosts;
-        const char *zone;
-    } trees[] = {
-        {{"nodes=24", "rack.nodes=6", "rack.uplinks=3"}, 24, "2;6,4;1,3;1,1"},
-        {{"nodes=64", "rack.nodes=4", "rack.uplinks=4", "tree.groups=4", "tree.uplinks=16",
-          "tree.uplink_bandwidth=1GB/s", "tree.switches=4x16"},
-         64,
-         "3;4,4,4;1,4,4;1,1,1"},
-        {{"nodes=60", "rack.nodes=5", "rack.uplinks=2", "tree.groups=4", "tree.uplinks=6",
-          "tree.uplink_bandwidth=1GB/s", "tree.switches=2x6"},
-         60,
-         "3;5,4,3;1,2,3;1,1,1"},
-    };
-    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
-        const char *settings[12] = {"fabric.routes=dmodk", "rack.uplink_bandwidth=1GB/s"};
-        memcpy(settings + 2, trees[i].settings, sizeof trees[i].settings);
-        expect_same_routes(settings, "FAT_TREE", trees[i].hosts, trees[i].zone, 0);
-    }
+    TREE("2;6,4;1,3;1,1", "nodes=24", "rack.nodes=6", "rack.uplinks=3");
+    TREE("3;4,4,4;1,4,4;1,1,1", "nodes=64", "rack.nodes=4", "rack.uplinks=4", "tree.groups=4",
+         "tree.uplinks=16", "tree.uplink_bandwidth=1GB/s", "tree.switches=4x16");
+    TREE("3;5,4,3;1,2,3;1,1,1", "nodes=60", "rack.nodes=5", "rack.uplinks=2", "tree.groups=4",
+         "tree.uplinks=6", "tree.uplink_bandwidth=1GB/s", "tree.switches=2x6");
 }
 
 /* SimGrid counts the first dimension fastest and corrects it first, as we do our last. Lengths are
  * odd, so that no two ways are equally short. Its zone has no links between node and router. */
 Test(simgrid_zones, a_torus_takes_the_links_of_simgrids_torus)
 {
-    static const struct {
-        const char *lengths, *nodes;
-        uint32_t hosts;
-        const char *zone;
-    } tori[] = {
-        {"torus.lengths=9", "nodes=9", 9, "9"},
-        {"torus.lengths=3x7x5", "nodes=105", 105, "5,7,3"},
-        {"torus.lengths=3x3x5x3", "nodes=135", 135, "3,5,3,3"},
-    };
-    for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++) {
-        expect_same_routes(TEST_SETTINGS("fabric=torus", "torus.link_bandwidth=1GB/s",
-                                         tori[i].lengths, tori[i].nodes),
-                           "TORUS", tori[i].hosts, tori[i].zone, 1);
-    }
+    TORUS("9", "torus.lengths=9", "nodes=9");
+    TORUS("5,7,3", "torus.lengths=3x7x5", "nodes=105");
+    TORUS("3,5,3,3", "torus.lengths=3x3x5x3", "nodes=135");
 }

@@ -73,7 +73,7 @@ static void expect_lines(const char *topo, const char *const *lines)
 
 #define SEVERAL "nodes=4 rack.nodes=0"
 
-Test(discover, a_dump_of_nccl_gives_a_node_and_each_value_its_line)
+Test(discover, a_dump_of_nccl_gives_a_node_and_each_value_its_line_but_what_is_set)
 {
     const char *topo = discover("switch.xml", SEVERAL);
     EXPECT(topo, "name = mine ;", "nodes = 4 ; --set", "gpus_per_node = 4 ;",
@@ -85,10 +85,6 @@ Test(discover, a_dump_of_nccl_gives_a_node_and_each_value_its_line)
            "hca.attached = switch ;", "net.latency = 14us ; assumed",
            "library.node_bus = 240GB/s ; 12 NVLinks at 20 GB/s", "library.net_bus = 48GB/s ;",
            "note: NICs that are not counted, since they are below no PCIe switch with a GPU: eth0");
-}
-
-Test(discover, what_is_set_leaves_the_rest_as_the_files_say)
-{
     EXPECT(discover("switch.xml", SEVERAL " hcas=4 hca.bandwidth=100Gbps"), "hcas = 4 ; --set",
            "hca.bandwidth = 100Gbps ; --set", "hca.attached = switch ;");
 }

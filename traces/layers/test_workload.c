@@ -87,16 +87,13 @@ Test(workload, every_rule_fuses_the_tensors_of_a_small_trace_in_backward_order)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         expect_buckets(&small, 4, &cases[i]);
     }
-    /* Half as many bytes per element fill a bucket half as fast. */
-    expect_buckets(&small, 2, &(struct expected){"5MiB", "16: 2.5 x2, 20: 1.25 x2"});
-}
-
-Test(workload, passes_follow_each_other_and_the_optimizer_comes_last)
-{
+    /* Passes follow each other, and the optimizer comes last. */
     struct ar_workload *workload = make(&small, "one", 4);
     cr_expect_eq(workload->forward_end_s, 0.5 + 10);
     cr_expect_eq(workload->backward_end_s, 0.5 + 10 + 9.5);
     cr_expect_eq(workload->optimizer_s, 0.25);
+    /* Half as many bytes per element fill a bucket half as fast. */
+    expect_buckets(&small, 2, &(struct expected){"5MiB", "16: 2.5 x2, 20: 1.25 x2"});
 }
 
 /* A DDP bucket may pass its threshold by its last tensor; a Horovod one may not. */

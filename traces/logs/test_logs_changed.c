@@ -107,18 +107,14 @@ Test(logs_changed, messages_between_the_lines_change_nothing)
     }
 }
 
-Test(logs_changed, a_mark_of_utf8_and_zero_bytes_in_other_lines_change_nothing)
+Test(logs_changed, a_mark_zero_bytes_and_many_megabytes_in_other_lines_change_nothing)
 {
     static const char before[] = "\xef\xbb\xbfmodule load\0nccl\n\0\0\n";
     struct change *change = begin_change(FIXTURE("nccl-13-root.txt"));
     fwrite(before, 1, sizeof before - 1, change->file);
     fputs(change->original, change->file);
     expect_unchanged(change, "mark");
-}
-
-Test(logs_changed, a_line_of_many_megabytes_changes_nothing)
-{
-    struct change *change = begin_change(FIXTURE("nccl-13-root.txt"));
+    change = begin_change(FIXTURE("nccl-13-root.txt"));
     fprintf(change->file, "%0*d\n%s", 20 << 20, 7, change->original);
     expect_unchanged(change, "long line");
 }

@@ -17,44 +17,34 @@ static const struct ar_recorded *load(const char *name)
     return recorded;
 }
 
-Test(recorded, data_parallel_layers_send_gradients_beside_the_backward_pass)
+/* Data parallel layers send gradients beside the backward pass; activations of a hybrid go along TP
+ * and hold the layer up; a trace of Chakra is in the order of its needs. */
+Test(recorded, each_form_of_step_has_its_tasks)
 {
-    const struct ar_recorded *recorded = load("data.txt");
-    cr_expect_str_eq(recorded->form, "ASTRA-sim");
-    cr_expect_str_eq(test_tasks_text(recorded),
-                     "c100000 c200000 c50000 c50000 +allreduce:1:8388608<3 c60000 c200000 "
-                     "+allreduce:1:4194304<6 c250000 c150000 +allreduce:1:1048576<9 c300<10");
-}
-
-Test(recorded, simai_has_sizes_and_groups)
-{
-    const struct ar_recorded *recorded = load("simai.txt");
-    cr_expect_str_eq(recorded->form, "SimAI");
-    cr_expect_eq(recorded->tp, 2);
-    cr_expect_eq(recorded->ep, 2);
-    cr_expect_eq(recorded->gpus, 8);
-    cr_expect_str_eq(test_tasks_text(recorded),
-                     "c1 c400000 allgather:4:2097152 c900000 alltoall:2:4194304 c100000 "
-                     "allreduce:4:1048576 c100000 c100000 +allreduce:3:2097152<8 c900000 "
-                     "alltoall:2:4194304 c1 +reducescatter:1:16777216<12 c300000 c300000 c1 c1 "
-                     "+allgather:3:8388608<17 c300<18");
-}
-
-Test(recorded, activations_of_a_hybrid_go_along_tp_and_hold_the_layer_up)
-{
-    cr_expect_str_eq(test_tasks_text(load("hybrid.txt")),
-                     "c100 allgather/n:4:4096 c100 c200 c300 c200 +allgather/n:4:4096<5 c300 "
-                     "+allreduce:1:8192<7 c0<6 c0<8");
-}
-
-Test(recorded, a_trace_of_chakra_is_in_the_order_of_its_needs)
-{
-    const struct ar_recorded *recorded = load("step.et");
-    cr_expect_str_eq(recorded->form, "Chakra");
-    cr_expect_str_eq(test_tasks_text(recorded), "c1000000 c700000 +allreduce:7:4194304<1 c800000 "
-                                                "+allgather/n:7:1048576<3 c100000<4");
-    cr_assert_eq(recorded->notes_count, 1);
-    cr_expect_not_null(strstr(recorded->notes[0], "5.5e-05 s of nodes of the processor"));
+    static const char *const rows[][3] = {
+        {"data.txt", "ASTRA-sim",
+         "c100000 c200000 c50000 c50000 +allreduce:1:8388608<3 c60000 c200000 "
+         "+allreduce:1:4194304<6 c250000 c150000 +allreduce:1:1048576<9 c300<10"},
+        {"simai.txt", "SimAI",
+         "c1 c400000 allgather:4:2097152 c900000 alltoall:2:4194304 c100000 "
+         "allreduce:4:1048576 c100000 c100000 +allreduce:3:2097152<8 c900000 "
+         "alltoall:2:4194304 c1 +reducescatter:1:16777216<12 c300000 c300000 c1 c1 "
+         "+allgather:3:8388608<17 c300<18"},
+        {"hybrid.txt", "ASTRA-sim",
+         "c100 allgather/n:4:4096 c100 c200 c300 c200 +allgather/n:4:4096<5 c300 "
+         "+allreduce:1:8192<7 c0<6 c0<8"},
+        {"step.et", "Chakra",
+         "c1000000 c700000 +allreduce:7:4194304<1 c800000 +allgather/n:7:1048576<3 c100000<4"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct ar_recorded *recorded = load(rows[i][0]);
+        cr_expect_str_eq(recorded->form, rows[i][1]);
+        cr_expect_str_eq(test_tasks_text(recorded), rows[i][2], "%s", rows[i][0]);
+    }
+    const struct ar_recorded *simai = load("simai.txt"), *chakra = load("step.et");
+    cr_expect(simai->tp == 2 && simai->ep == 2 && simai->gpus == 8);
+    cr_assert_eq(chakra->notes_count, 1);
+    cr_expect_not_null(strstr(chakra->notes[0], "5.5e-05 s of nodes of the processor"));
 }
 
 static const char *const broken[][2] = {
