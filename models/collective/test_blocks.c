@@ -2,28 +2,22 @@
 #include <criterion/criterion.h>
 
 #include "ar_verify.h"
-#include "blocks.h"
 #include "test_outcome.h"
-
-static const struct ar_algorithm *const rows[] = {
-#define X(name) &ar_algorithm_##name,
-    AR_ALGORITHM_LIST(X)
-#undef X
-};
 
 static const uint32_t rank_counts[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                        12, 13, 14, 15, 16, 17, 24, 34, 48, 64};
 
 Test(blocks, each_algorithm_achieves_its_operation)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (size_t j = 0; j < sizeof rank_counts / sizeof rank_counts[0]; j++) {
             uint32_t ranks = rank_counts[j];
             uint64_t cases = 0;
-            TEST_OK(ar_verify_ranks(rows[i], ranks, &cases, &why));
-            bool may_refuse = rows[i]->shapes == AR_SHAPES_EVEN && ranks % 2 == 1 && ranks > 1;
-            cr_expect(may_refuse ? cases == 0 : cases >= 6, "%s of %s, %u ranks", rows[i]->name,
-                      rows[i]->operation->name, ranks);
+            TEST_OK(ar_verify_ranks(ar_algorithms[i], ranks, &cases, &why));
+            bool may_refuse =
+                ar_algorithms[i]->shapes == AR_SHAPES_EVEN && ranks % 2 == 1 && ranks > 1;
+            cr_expect(may_refuse ? cases == 0 : cases >= 6, "%s of %s, %u ranks",
+                      ar_algorithms[i]->name, ar_algorithms[i]->operation->name, ranks);
         }
     }
 }
@@ -85,13 +79,14 @@ Test(blocks, what_a_step_sends_is_what_its_moves_send)
 {
     static const uint32_t counts[] = {2, 5, 6, 12, 16, 34, 64};
     uint32_t others = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
             for (uint32_t gpus = 1; gpus <= 4; gpus++) {
-                struct ar_shape shape = ar_algorithm_default_shape(rows[i], counts[j], gpus);
+                struct ar_shape shape =
+                    ar_algorithm_default_shape(ar_algorithms[i], counts[j], gpus);
                 struct ar_error err = {.text = ""};
-                if (ar_algorithm_check_shape(rows[i], &shape, &err) == AR_OK) {
-                    check_all_sends(rows[i], &shape, &others);
+                if (ar_algorithm_check_shape(ar_algorithms[i], &shape, &err) == AR_OK) {
+                    check_all_sends(ar_algorithms[i], &shape, &others);
                 }
             }
         }

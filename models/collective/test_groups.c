@@ -1,4 +1,4 @@
-/* Slices of buffers, meshes, and the orders of lanes with groups and roots. */
+/* Slices of buffers, meshes, and the orders of channels, also with groups and roots. */
 #include <criterion/criterion.h>
 
 #include "ar_order.h"
@@ -149,7 +149,7 @@ Test(mesh, members_of_a_group_on_a_node_are_counted_where_they_stand_together)
 static void expect_lanes(const struct ar_order *order, uint32_t groups)
 {
     for (uint32_t lane = 0; lane < groups * order->channels; lane++) {
-        bool is_taken[64] = {false};
+        bool is_taken[80] = {false};
         for (uint32_t position = 0; position < order->ranks; position++) {
             uint32_t rank = ar_order_rank(order, lane, position);
             uint32_t group = 0, place = rank;
@@ -164,6 +164,105 @@ static void expect_lanes(const struct ar_order *order, uint32_t groups)
             cr_expect(position > 0 || !order->has_root || place == order->root,
                       "root %u of %u, lane %u: rank %u", order->root, order->ranks, lane, rank);
         }
+    }
+}
+
+enum { CHANNELS = 9 };
+
+Test(order, every_channel_permutes_the_ranks_within_their_nodes_and_can_be_inverted)
+{
+    for (uint32_t gpus = 1; gpus <= 17; gpus++) {
+        for (uint32_t ranks = 1; ranks <= 80; ranks++) { /* mostly with a node filled in part */
+            struct ar_order order = {.ranks = ranks, .node_members = gpus, .channels = CHANNELS};
+            expect_lanes(&order, 1);
+            for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+                for (uint32_t position = 0; position < order.ranks; position++) {
+                    uint32_t rank = ar_order_rank(&order, channel, position);
+                    cr_assert_eq(rank / order.node_members, position / order.node_members,
+                                 "rank %u left its node", rank);
+                }
+            }
+        }
+    }
+}
+
+Test(order, for_even_nodes_the_paths_have_no_pair_of_gpus_in_common)
+{
+    for (uint32_t gpus = 2; gpus <= 16; gpus += 2) {
+        struct ar_order order = {.ranks = gpus, .node_members = gpus, .channels = gpus};
+        uint32_t used[16][16] = {{0}};
+        for (uint32_t channel = 0; channel < gpus; channel++) {
+            for (uint32_t position = 1; position < gpus; position++) {
+                used[ar_order_rank(&order, channel, position - 1)]
+                    [ar_order_rank(&order, channel, position)]++;
+            }
+        }
+        for (uint32_t a = 0; a < gpus; a++) {
+            for (uint32_t b = 0; b < gpus; b++) {
+                cr_expect_eq(used[a][b], a != b, "%u GPUs: %u to %u used %u times", gpus, a, b,
+                             used[a][b]);
+            }
+        }
+    }
+}
+
+/* GPU g of a node uses HCA g * hcas / gpus: the first half of 4 GPUs HCA 0, the second HCA 1. */
+Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
+{
+    for (uint32_t gpus = 2; gpus <= 16; gpus += 2) {
+        struct ar_order order = {.ranks = 3 * gpus, .node_members = gpus, .channels = gpus};
+        for (uint32_t channel = 0; channel < gpus; channel++) {
+            uint32_t first = ar_order_rank(&order, channel, gpus) - gpus;
+            uint32_t last = ar_order_rank(&order, channel, 2 * gpus - 1) - gpus;
+            cr_expect_neq(first * 2 / gpus, last * 2 / gpus, "%u GPUs, channel %u", gpus, channel);
+        }
+    }
+}
+
+Test(order, channels_of_a_node_of_four_are_zigzags_and_their_ways_back)
+{
+    static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};
+    struct ar_order order = {.ranks = 4, .node_members = 4, .channels = 4};
+    for (uint32_t channel = 0; channel < 4; channel++) {
+        for (uint32_t position = 0; position < 4; position++) {
+            cr_expect_eq(ar_order_rank(&order, channel, position), golden[channel][position]);
+        }
+    }
+}
+
+Test(order, the_second_half_of_mirrored_channels_sees_the_groups_in_another_order)
+{
+    for (uint32_t group = 1; group <= 9; group++) {
+        for (uint32_t groups = 1; groups <= 8; groups++) {
+            struct ar_order order = {.ranks = group * groups,
+                                     .node_members = group,
+                                     .channels = CHANNELS,
+                                     .mirror_group = group};
+            struct ar_order plain = order;
+            plain.mirror_group = 0;
+            expect_lanes(&order, 1);
+            for (uint32_t position = 0; position < order.ranks; position++) {
+                uint32_t across = groups - 1 - position / group;
+                uint32_t on = (position / group + 1) % groups;
+                cr_expect_eq(ar_order_rank(&order, 4, position),
+                             ar_order_rank(&plain, 4, position));
+                cr_expect_eq(ar_order_rank(&order, 5, position) / group,
+                             groups % 2 == 0 ? across : on);
+            }
+        }
+    }
+}
+
+/* Two of four channels lead a group of abci by a GPU of HCA 0, and one of these is mirrored. */
+Test(order, both_trees_lead_by_each_hca_of_abci_nodes)
+{
+    struct ar_order order = {.ranks = 32, .node_members = 4, .channels = 4, .mirror_group = 4};
+    uint32_t leaders[2][2] = {{0}};
+    for (uint32_t channel = 0; channel < 4; channel++) {
+        leaders[channel / 2][ar_order_rank(&order, channel, 8) % 4 / 2]++;
+    }
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(leaders[i / 2][i % 2], 1);
     }
 }
 

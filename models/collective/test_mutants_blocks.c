@@ -5,12 +5,6 @@
 #include "ar_verify.h"
 #include "blocks.h"
 
-static const struct ar_algorithm *const rows[] = {
-#define X(name) &ar_algorithm_##name,
-    AR_ALGORITHM_LIST(X)
-#undef X
-};
-
 /* Elements that do not divide by 6 ranks, which are folded by what wants powers of two. */
 enum { ELEMENTS = 101, RANKS = 6 };
 
@@ -100,8 +94,8 @@ static void expect_mutants_caught(const struct ar_shape *shape)
 
 Test(mutants_blocks, of_every_algorithm_are_caught)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        original = rows[i];
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        original = ar_algorithms[i];
         struct ar_shape shape = ar_algorithm_default_shape(original, RANKS, 2);
         expect_mutants_caught(&shape);
     }

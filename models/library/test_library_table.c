@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ar_file.h"
 #include "ar_library_table.h"
 #include "test_outcome.h"
-
-enum { TEXT_SIZE = 65536 };
 
 static char folder[] = "/tmp/ar_library_XXXXXX";
 static char path[64];
@@ -122,17 +121,13 @@ Test(library_table, read_back_predicts_the_same_to_the_last_digit)
 /* Replaces the first `from` of the file by `to`; an empty `from` cuts the file there. */
 static void change(const char *from, const char *to)
 {
-    static char text[TEXT_SIZE];
-    FILE *file = fopen(path, "r");
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    text[size] = '\0';
-    fclose(file);
+    char *text;
+    size_t size;
+    TEST_OK(ar_file_read(path, 1 << 16, "a table", &kept, &text, &size, &why));
     char *at = strstr(text, from);
     cr_assert_not_null(at, "no \"%s\"", from);
-    file = fopen(path, "w");
-    fwrite(text, 1, (size_t)(at - text), file);
-    fputs(to, file);
-    fputs(at + strlen(from), file);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     fclose(file);
 }
 
