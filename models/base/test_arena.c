@@ -14,7 +14,7 @@ static void note_end(void *object)
     strncat(ended, object, 1);
 }
 
-Test(arena, what_was_made_last_ends_first)
+Test(arena, what_was_made_last_ends_first_and_memory_is_zero_aligned_and_apart)
 {
     struct ar_arena arena = {NULL};
     char names[] = "abc";
@@ -26,11 +26,6 @@ Test(arena, what_was_made_last_ends_first)
     cr_expect_str_eq(ended, "cba");
     ar_arena_end(&arena);
     cr_expect_str_eq(ended, "cba", "an arena ends once");
-}
-
-Test(arena, memory_is_zero_aligned_and_apart)
-{
-    struct ar_arena arena = {NULL};
     unsigned char *first = ar_arena_alloc(&arena, 3, 5);
     unsigned char *second = ar_arena_alloc(&arena, 1, 1);
     cr_assert(first != NULL && second != NULL);

@@ -211,10 +211,7 @@ Test(lists, shapes_are_those_that_multiply_to_the_ranks)
     expect_shapes("node", 2, 4, "");
     expect_shapes("2x6,2x2,6x2,2x6", 12, 4, "2x6 6x2");
     expect_shapes("2x2", 12, 4, "");
-}
-
-Test(lists, a_grid_must_fit_one_of_the_counts)
-{
+    /* A grid must fit one of the counts. */
     static const uint64_t counts[] = {4, 8};
     TEST_OK(list_shapes_check("--shapes", "all", counts, 2, &why));
     TEST_OK(list_shapes_check("--shapes", "2x2,2x4", counts, 2, &why));

@@ -85,10 +85,7 @@ Test(gsl, errors_of_other_threads_go_to_the_handler_that_was_set)
     cr_expect_eq(calls_of_host, 0, "codes only");
     gsl_error("own", __FILE__, __LINE__, GSL_EDOM);
     cr_expect_eq(calls_of_host, 1, "back again");
-}
-
-Test(gsl, a_handler_that_is_set_meanwhile_stays)
-{
+    /* A handler that is set meanwhile stays. */
     ar_gsl_begin();
     gsl_set_error_handler(handle_as_host);
     ar_gsl_end();

@@ -161,16 +161,13 @@ Test(topo, a_file_without_its_last_newline_is_whole_and_other_cuts_lack_keys)
     unlink(path);
 }
 
-Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
+Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused_also_of_long_paths)
 {
     expect_refusal("/nonexistent/x.topo", NULL,
                    "/nonexistent/x.topo: No such file or directory; expected a cluster file");
     expect_refusal(AR_TEST_BINARY_DIR, NULL, ": Is a directory; expected a");
     expect_refusal("/dev/zero", NULL, "larger than 1048576 bytes; expected a cluster");
-}
-
-Test(topo, a_long_path_leaves_room_for_the_message)
-{
+    /* A long path leaves room for the message. */
     char directory[TEST_PATH_SIZE + 256], path[TEST_PATH_SIZE + 300];
     snprintf(directory, sizeof directory, "%s/%0200d", AR_TEST_BINARY_DIR, 0);
     mkdir(directory, 0777);

@@ -175,7 +175,7 @@ Test(logs, the_harness_keeps_its_columns_and_its_provenance)
     cr_expect_str_eq(logs->runs[0].collective_name, "Allreduce Latency");
 }
 
-Test(logs, a_table_of_calls_has_a_run_for_each_operation_and_gpu_count)
+Test(logs, tables_have_a_run_for_each_machine_algorithm_operation_count_and_kind_of_buffer)
 {
     struct ar_logs *logs = test_load(FIXTURE("published-calls.csv"));
     cr_assert_eq(logs->runs_count, 3);
@@ -183,11 +183,7 @@ Test(logs, a_table_of_calls_has_a_run_for_each_operation_and_gpu_count)
     cr_expect_eq(logs->runs[1].collective, AR_LOG_REDUCE_SCATTER);
     cr_expect_eq(logs->runs[2].ranks, 16);
     cr_expect_eq(logs->runs[2].nodes, 4);
-}
-
-Test(logs, a_table_of_named_algorithms_has_a_run_for_each_machine_algorithm_and_kind_of_buffer)
-{
-    struct ar_logs *logs = test_load(FIXTURE("published-mpi.csv"));
+    logs = test_load(FIXTURE("published-mpi.csv"));
     cr_assert_eq(logs->runs_count, 3);
     const struct ar_log *ring = &logs->runs[0];
     const struct ar_log *torus = &logs->runs[2];

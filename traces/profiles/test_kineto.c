@@ -102,6 +102,12 @@ Test(kineto, shapes_say_gradients_batch_and_precision)
     step = imported(FIXTURES "shapes.json", &request);
     cr_expect_eq(step->trace.batch, 64);
     cr_expect_eq(step->trace.precision, AR_FP32, "what is asked for wins");
+    /* A list of tensors has the size of its first; the sizes of a list are not multiplied. */
+    struct ar_kineto_step *list;
+    char *text = test_changed(&arena, test_fixture(&arena, "shapes.json"), "[[10,256]]",
+                              "[[[10,256],[3,4]],[]]");
+    TEST_OK(ar_kineto_parse("list", text, strlen(text), &request, &arena, &list, &why));
+    cr_expect_eq(ar_trace_gradient_elements(&list->trace), 432 + 2560 + 10);
 }
 
 Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_kernels)
@@ -118,17 +124,6 @@ Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_ke
                      "Convolution.1 100/203, Relu.1 20/25, Addmm.1 40/83, "
                      "NllLoss.1 5/5, 30, 0");
     cr_expect(has_note(step, "re-timed"));
-}
-
-/* The sizes of a list of tensors are not multiplied. */
-Test(kineto, a_list_of_tensors_has_the_size_of_its_first)
-{
-    struct ar_kineto_step *step;
-    char *text = test_changed(&arena, test_fixture(&arena, "shapes.json"), "[[10,256]]",
-                              "[[[10,256],[3,4]],[]]");
-    const struct ar_kineto_request request = {0};
-    TEST_OK(ar_kineto_parse("list", text, strlen(text), &request, &arena, &step, &why));
-    cr_expect_eq(ar_trace_gradient_elements(&step->trace), 432 + 2560 + 10);
 }
 
 Test(kineto, gradients_that_are_accumulated_are_summed_once)

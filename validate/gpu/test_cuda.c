@@ -78,11 +78,7 @@ Test(cuda, every_algorithm_is_right_on_one_gpu_on_several_and_through_the_host)
     check_ranks(6, 4, true);
     check_ranks(8, 8, true);
     check_ranks(6, 6, false);
-}
-
-/* Messages that keep several blocks busy, timed 20 times at once. */
-Test(cuda, lanes_of_several_blocks_are_timed_and_right)
-{
+    /* Messages that keep several blocks busy, timed 20 times at once. */
     struct measurement row =
         make_row(&ar_algorithm_ring, (struct ar_shape){.x = 4, .y = 1}, 1, 1 << 17);
     row.is_check = false;

@@ -62,7 +62,6 @@ struct call {
     size_t count;
     ncclDataType_t type;
     int peer; /* or root */
-    int color, key;
     ncclComm_t *made;
     unsigned char *received; /* what all ranks gave, by rank, to be summed */
 };
@@ -78,22 +77,15 @@ int standin_communicators(void)
 
 /* --- communicators ------------------------------------------------------------------------ */
 
+/* Maps a file, or new memory for -1. */
 static struct shared *map_shared(int file)
 {
-    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | (file < 0 ? MAP_ANONYMOUS : 0), file, 0);
     if (shared == MAP_FAILED) {
         abort();
     }
     return shared;
-}
-
-static int make_file(void)
-{
-    int file = memfd_create("nccl", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, sizeof(struct shared)) != 0) {
-        abort();
-    }
-    return file;
 }
 
 static ncclComm_t make_comm(struct shared *shared, int rank, int ranks, int device)
@@ -116,9 +108,10 @@ ncclResult_t ncclGetVersion(int *version)
 /* The file stays open as long as the process; others open it by its number. */
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
 {
+    int file = memfd_create("nccl", MFD_CLOEXEC);
     memset(id, 0, sizeof *id);
-    snprintf(id->internal, sizeof id->internal, "/proc/%d/fd/%d", (int)getpid(), make_file());
-    return ncclSuccess;
+    snprintf(id->internal, sizeof id->internal, "/proc/%d/fd/%d", (int)getpid(), file);
+    return ftruncate(file, sizeof(struct shared)) == 0 ? ncclSuccess : ncclSystemError;
 }
 
 ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices)
@@ -127,9 +120,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices)
     if (cudaGetDeviceCount(&devices_count) != cudaSuccess || count > devices_count) {
         return ncclInvalidUsage;
     }
-    int file = make_file();
-    struct shared *shared = map_shared(file);
-    close(file);
+    struct shared *shared = map_shared(-1);
     for (int i = 0; i < count; i++) {
         comms[i] = make_comm(shared, i, count, devices != NULL ? devices[i] : i);
     }
@@ -188,12 +179,12 @@ const char *ncclGetErrorString(ncclResult_t code)
 static void make_split(const struct call *call)
 {
     ncclComm_t parent = call->comm, comm = make_comm(parent->shared, 0, 0, parent->device);
-    int number = parent->splits++;
+    int number = parent->splits++, own = parent->members[parent->rank];
     for (int i = 0; i < parent->ranks; i++) {
         while (!parent->shared->splits[number][i].is_set) {
             sched_yield();
         }
-        if (parent->shared->splits[number][i].color == call->color) {
+        if (parent->shared->splits[number][i].color == parent->shared->splits[number][own].color) {
             int key = parent->shared->splits[number][i].key;
             int at = comm->ranks++;
             for (; at > 0 && parent->shared->splits[number][comm->members[at - 1]].key > key;
@@ -370,15 +361,6 @@ static ncclResult_t end_group(void)
 {
     for (int i = 0; i < calls_count; i++) {
         if (calls[i].kind == SPLIT) {
-            ncclComm_t comm = calls[i].comm;
-            int own = comm->members[comm->rank];
-            comm->shared->splits[comm->splits][own].color = calls[i].color;
-            comm->shared->splits[comm->splits][own].key = calls[i].key;
-            comm->shared->splits[comm->splits][own].is_set = true;
-        }
-    }
-    for (int i = 0; i < calls_count; i++) {
-        if (calls[i].kind == SPLIT) {
             make_split(&calls[i]);
             calls[i].comm = NULL;
         }
@@ -407,7 +389,7 @@ static ncclResult_t add_call(struct call call)
 {
     int device;
     if (cudaGetDevice(&device) != cudaSuccess || device != call.comm->device ||
-        calls_count == CALLS_MAX || call.comm->splits == SPLITS_MAX) {
+        calls_count == CALLS_MAX) {
         return ncclInvalidUsage;
     }
     calls[calls_count++] = call;
@@ -429,8 +411,14 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made
                            ncclConfig_t *config)
 {
     (void)config;
-    return add_call(
-        (struct call){.kind = SPLIT, .comm = comm, .color = color, .key = key, .made = made});
+    int own = comm->members[comm->rank];
+    if (comm->splits == SPLITS_MAX) {
+        return ncclInvalidUsage;
+    }
+    comm->shared->splits[comm->splits][own].color = color;
+    comm->shared->splits[comm->splits][own].key = key;
+    comm->shared->splits[comm->splits][own].is_set = true;
+    return add_call((struct call){.kind = SPLIT, .comm = comm, .made = made});
 }
 
 static ncclResult_t ask(enum kind kind, const void *from, void *to, size_t count,

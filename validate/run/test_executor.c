@@ -120,18 +120,8 @@ Test(executor, who_waits_for_a_message_that_never_comes_or_cannot_send_is_named,
     expect_stuck(1, "take", 2, "step 5 of 6 on channel 0");
 }
 
-/* Two ranks are connected, one comes. */
-Test(executor, a_rank_that_is_missing_at_a_barrier_is_named, .timeout = 20)
-{
-    struct measurement row = make_row(find("ring"), (struct ar_shape){.x = 2, .y = 1}, 8);
-    struct ports *ports = ports_create_all(&row, &arena);
-    struct host_group *group = host_group_create(ports, 2, 2, 64, &arena);
-    struct transport *transport = host_group_transport(group, 1);
-    TEST_FAILS(AR_INTERNAL, "rank 1 waited 0.05 s at a barrier for rank 0; expected all 2 ranks",
-               transport->calls->barrier(transport, 0.05, &why));
-}
-
-Test(executor, no_more_than_a_window_is_sent_until_a_message_was_taken)
+/* Two ranks are connected, one comes to the barrier. */
+Test(executor, ranks_wait_at_barriers_and_send_no_more_than_a_window_until_a_message_was_taken)
 {
     struct measurement row = make_row(find("ring"), (struct ar_shape){.x = 2, .y = 1}, 8);
     static const unsigned char messages[2] = {1, 2};
@@ -153,4 +143,6 @@ Test(executor, no_more_than_a_window_is_sent_until_a_message_was_taken)
     cr_expect_eq(from->calls->taken(from, out), 1);
     cr_expect(transport_may_send(from, out));
     cr_expect_eq(to->calls->receive(to, in), &messages[1]);
+    TEST_FAILS(AR_INTERNAL, "rank 1 waited 0.05 s at a barrier for rank 0; expected all 2 ranks",
+               to->calls->barrier(to, 0.05, &why));
 }
