@@ -22,16 +22,13 @@ static const struct ar_column columns[] = {
 
 Test(throughput, mxnet_and_single_precision_are_met_within_10_to_14_percent)
 {
-    struct published *rows;
-    void *list;
-    size_t count, of_one = 0, of_nodes = 0;
+    size_t of_one = 0, of_nodes = 0;
     struct ar_csv *csv;
     TEST_OK(ar_csv_load(AR_TEST_SOURCE_DIR "/validate/data/v100_resnet50_training.csv", &test_arena,
                         &csv, &why));
-    count = csv->rows_count;
-    rows = list = ar_arena_alloc(&test_arena, count, sizeof *rows);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), list, sizeof *rows, &why));
-    for (size_t i = 0; i < count; i++) {
+    struct published *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &why));
+    for (size_t i = 0; i < csv->rows_count; i++) {
         const struct published *row = &rows[i];
         if (row->batch == 0) {
             continue;
