@@ -27,17 +27,14 @@ Test(gpu, devices_are_measured_calibrated_and_compared)
 
 Test(gpu, a_device_that_fails_or_is_missing_is_one_line)
 {
-    static const struct {
-        const char *environment, *fragment;
-        int code;
-    } bad[] = {
-        {"CUDA_STANDIN_DEVICES=0", "found no GPU (no CUDA-capable device", 69},
-        {"CUDA_STANDIN_FAIL=1:5", "uncorrectable ECC error", 70},
+    static const struct cli_case bad[] = {
+        {"CUDA_STANDIN_DEVICES=0", 69, "found no GPU (no CUDA-capable device"},
+        {"CUDA_STANDIN_FAIL=1:5", 70, "uncorrectable ECC error"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct cli_run run =
-            cli_run("%s " VALIDATE "--timeout 1s --ranks 2 --out x.csv", bad[i].environment);
-        cr_expect_eq(run.code, bad[i].code, "%s: %d", bad[i].environment, run.code);
+            cli_run("%s " VALIDATE "--timeout 1s --ranks 2 --out x.csv", bad[i].line);
+        cr_expect_eq(run.code, bad[i].code, "%s: %d", bad[i].line, run.code);
         cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s", run.err);
         CLI_HAS(run.err, bad[i].fragment);
         cr_expect_eq(cli_run("test -e x.csv").code, 1, "left a file");

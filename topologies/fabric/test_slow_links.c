@@ -1,4 +1,6 @@
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "test_cluster_load.h"
 #include "test_outcome.h"
@@ -63,18 +65,13 @@ static void count_hcas(const struct ar_cluster *cluster, unsigned node, uint32_t
 {
     uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
     for (uint32_t gpu = 0; gpu < gpus; gpu++) {
-        struct ar_path path;
-        ar_cluster_path(cluster, node * gpus + gpu, to * gpus + gpu, &path);
-        for (uint32_t link = 0; link < path.links_count; link++) {
-            char name[64];
-            unsigned of, hca;
-            int end = 0;
-            ar_cluster_link_name(cluster, path.links[link], name, sizeof name);
-            if (sscanf(name, "node-%u.hca-%u.out%n", &of, &hca, &end) == 2 && end > 0) {
-                cr_assert(of == node && hca < 8, "%s", name);
-                used[hca]++;
-            }
-        }
+        char names[TEST_NAMES_SIZE];
+        unsigned of, hca;
+        test_link_names(cluster, node * gpus + gpu, to * gpus + gpu, names);
+        const char *name = strstr(names, ".hca-"); /* the first is the one they leave by */
+        cr_assert(name != NULL && sscanf(name, ".hca-%u.out", &hca) == 1 && hca < 8, "%s", names);
+        cr_assert(sscanf(names, "node-%u.", &of) == 1 && of == node, "%s", names);
+        used[hca]++;
     }
 }
 
