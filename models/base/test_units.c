@@ -1,7 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_units.h"
 #include "test_outcome.h"

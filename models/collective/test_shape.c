@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 

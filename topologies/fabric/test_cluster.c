@@ -3,12 +3,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "test_cluster_file.h"
 #include "test_cluster_load.h"
 #include "test_outcome.h"
-#include "test_setting.h"
 
 static struct ar_arena arena;
 
@@ -205,77 +203,4 @@ Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
         is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->bandwidth_Bps, 10.227e9));
     TEST_OK(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, 1e9, &why));
     cr_expect(is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->bandwidth_Bps, 1e9));
-}
-
-/* --- values that do not fit ------------------------------------------------------------------- */
-
-#define TORUS(lengths) "rack.nodes=0,fabric=torus,torus.link_bandwidth=7GB/s,torus.lengths=" lengths
-#define DRAGONFLY(kind, groups, routers, cables)                                                   \
-    "rack.nodes=0,fabric=" kind ",dragonfly.groups=" groups ",dragonfly.routers=" routers          \
-    ",dragonfly.global_links=" cables                                                              \
-    ",dragonfly.local_bandwidth=6GB/s,dragonfly.global_bandwidth=4GB/s"
-
-/* Settings of the small cluster, with commas between, and the error. */
-static const struct {
-    const char *settings, *expected;
-} bad_rows[] = {
-    {"gpus_per_node=64,nodes=1000000", "expected fewer, since the cluster has more than 2^31"},
-    {"tree.groups=2", "key \"tree.uplinks\": found nowhere; expected as many items as"},
-    {"tree.groups=2,tree.uplinks=2x2", "found \"2x2\"; expected as many items as"},
-    {"tree.groups=2,tree.uplinks=2", "key \"tree.uplink_bandwidth\": found nowhere"},
-    {"rack.nodes=0,tree.groups=2", "expected none, or rack.nodes, since groups are of"},
-    {"tree.switches=2x2", "found \"2x2\"; expected an item for racks and one for each"},
-    {"rack.uplinks=4,tree.switches=3", "found \"3\"; expected divisors of the uplinks"},
-    {"rack.uplinks=4,tree.groups=2,tree.uplinks=6,tree.uplink_bandwidth=1GB/"
-     "s,tree.switches=4x6,fabric.routes=dmodk",
-     "found \"4x6\"; expected divisors of the uplinks on both sides: those of level 2 are 6, not a "
-     "multiple of 4"},
-    {"rack.uplinks=0", "found \"0\"; expected at least 1, since there are several racks"},
-    {"rack.nodes=0,rack.uplinks=0,tree.rails=spine", "found \"0\"; expected at least 1"},
-    {"tree.rails=nvlink,nvlink.pairs=0-1", "expected none or spine, since some pairs of"},
-    {"tree.rails=spine,hcas=1", "found \"spine\"; expected none, since nodes have one HCA"},
-    {"tree.rails=both", "found \"both\"; expected none, nvlink or spine"},
-    {"nvlink.domain_nodes=2", "found \"2\"; expected 1, or nvlink.pairs = switch"},
-    {"fabric.routes=hash:-1", "found \"-1\"; expected a whole number"},
-    {"fabric.routes=random", "found \"random\"; expected ideal, dmodk or hash:SEED"},
-    {TORUS("4x4"),
-     "key \"nodes\": found \"6\"; expected 16, the routers of torus.lengths times router.nodes"},
-    {TORUS("6x1x1x1x1x1x1"), "expected the lengths of at most 6 dimensions"},
-    {TORUS("1048576x1048576x1048576x1048576"), "expected fewer, for at most 1048576 nodes"},
-    {TORUS("2x3,torus.wraps=1"), "expected a 0 or 1 for each of torus.lengths"},
-    {TORUS("2x3,torus.wraps=1x2"), "torus.wraps"},
-    {TORUS("2x3,torus.links_at_once=4"), "expected it or hca.bandwidth"},
-    {TORUS("600,nodes=600"), "expected lengths with routes of at most 184 links, not of 300"},
-    {"fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s",
-     "key \"rack.nodes\": found \"2\"; expected fabric = fat-tree, or none"},
-    {"torus.lengths=2x3", "expected fabric = torus or mesh, or none"},
-    {"dragonfly.groups=2", "expected fabric = dragonfly or dragonfly+, or none"},
-    {"rack.nodes=0,fabric=torus",
-     "key \"torus.lengths\": found nowhere; expected counts, since the fabric is a torus"},
-    {"rack.nodes=0,fabric=hypercube", "hypercube"},
-    {DRAGONFLY("dragonfly", "4", "2", "1"),
-     "key \"nodes\": found \"6\"; expected 8, the routers of all groups of the dragonfly times"},
-    {DRAGONFLY("dragonfly", "3", "2", "1") ",dragonfly.spines=2",
-     "expected fabric = dragonfly+, or none"},
-    {DRAGONFLY("dragonfly+", "3", "2", "1"),
-     "key \"dragonfly.spines\": found nowhere; expected at least 1, since the fabric is"},
-    {DRAGONFLY("dragonfly", "3", "2", "1") ",dragonfly.arrangement=random", "random"},
-};
-
-Test(cluster, values_that_do_not_fit_are_refused_with_one_clear_line)
-{
-    char path[TEST_PATH_SIZE];
-    test_file_make(test_small_cluster, strlen(test_small_cluster), path);
-    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
-        struct ar_settings settings = test_settings("--set", bad_rows[i].settings, ",", &arena);
-        struct ar_cluster *cluster;
-        struct ar_error err = {.text = ""};
-        enum ar_status status = ar_cluster_load(path, settings, &arena, &cluster, &err);
-        bool is_of_file = strstr(err.text, "--set") == NULL;
-        cr_expect_eq(status, is_of_file ? AR_BAD_DATA : AR_USAGE, "%s", err.text);
-        cr_expect_not_null(strstr(err.text, bad_rows[i].expected), "%zu: \"%s\" lacks \"%s\"", i,
-                           err.text, bad_rows[i].expected);
-        cr_expect_null(strchr(err.text, '\n'));
-    }
-    unlink(path);
 }
