@@ -3,15 +3,46 @@
 #include "test_outcome.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static struct ar_arena arena; /* of a test, which is a process */
 
+const char test_small_cluster[] = "# small cluster for tests\n"
+                                  "name = small ; test\n"
+                                  "nodes = 6 ; test\n"
+                                  "gpus_per_node = 4 ; test\n"
+                                  "\n"
+                                  "nvlink.pairs = all ; test\n"
+                                  "nvlink.bandwidth = 40GB/s ; test\n"
+                                  "nvlink.latency = 2us ; test\n"
+                                  "pcie.switches = 2 ; test\n"
+                                  "pcie.bandwidth = 16GB/s ; test\n"
+                                  "pcie.latency = 4us ; test\n"
+                                  "hcas = 2 ; test\n"
+                                  "hca.bandwidth = 10GB/s ; test\n"
+                                  "net.latency = 8us ; test\n"
+                                  "rack.nodes = 2 ; test\n"
+                                  "rack.uplinks = 1 ; test\n"
+                                  "rack.uplink_bandwidth = 100Gbps ; test\n";
+
+const char *test_file_make(const char *content, size_t size, char path[TEST_PATH_SIZE])
+{
+    snprintf(path, TEST_PATH_SIZE, "%s/test-XXXXXX", AR_TEST_BINARY_DIR);
+    int descriptor = mkstemp(path);
+    cr_assert(descriptor >= 0, "cannot make %s", path);
+    cr_assert(write(descriptor, content, size) == (ssize_t)size);
+    close(descriptor);
+    return path;
+}
+
 struct ar_cluster *test_load_shipped(const char *name, const char *const *settings)
 {
-    char path[TEST_PATH_SIZE];
-    return test_cluster_of_file(test_shipped_path(name, path), settings, &arena);
+    const char *path =
+        ar_arena_format(&arena, AR_TEST_SOURCE_DIR "/topologies/machines/%s.topo", name);
+    return test_cluster_of_file(path, settings, &arena);
 }
 
 struct ar_cluster *test_load_text(const char *text, const char *const *settings)

@@ -1,10 +1,18 @@
 /** \file test_cluster_load.h
- * Clusters for tests: loading that must work.
+ * Clusters for tests: a small valid one, shipped ones, and those of a text; loading must work.
  */
 #pragma once
 
 #include "ar_cluster.h"
-#include "test_topo_files.h"
+
+/** Room enough for the name of a temporary file. */
+enum { TEST_PATH_SIZE = 512 };
+
+/** A small valid cluster: 6 nodes of 4 GPUs in racks of 2, 2 PCIe switches, 2 HCAs. */
+extern const char test_small_cluster[];
+
+/** Writes `size` bytes to a new file under the build folder; the caller unlinks it. */
+const char *test_file_make(const char *content, size_t size, char path[TEST_PATH_SIZE]);
 
 /** A list of settings for the loaders below; NULL is one, too. */
 #define TEST_SETTINGS(...)                                                                         \
@@ -13,11 +21,10 @@
         __VA_ARGS__, NULL                                                                          \
     }
 
-/** Loads a shipped cluster, or one of a text, failing the test with the error line. */
+/** Loads a shipped cluster, one of a text, or the small one, failing the test with the error line.
+ */
 struct ar_cluster *test_load_shipped(const char *name, const char *const *settings);
 struct ar_cluster *test_load_text(const char *text, const char *const *settings);
-
-/** Loads the small cluster of test_topo_files.h with settings. */
 struct ar_cluster *test_load_small(const char *const *settings);
 
 /** Room for the names of the links of a path. */

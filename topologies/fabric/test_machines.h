@@ -17,7 +17,7 @@
         "tree.uplink_bandwidth=3GB/s 4GB/s"
 
 /** Routers with cables between them, and fat trees. Each changes the small cluster of
- * test_topo_files.h; all latencies between nodes of one are the same. */
+ * test_cluster_load.h; all latencies between nodes of one are the same. */
 static const char *const test_machines[][16] = {
     {TEST_TORUS("8"), "torus.link_bandwidth=7GB/s", "nodes=8"},
     {TEST_TORUS("2x3"), "torus.link_bandwidth=7GB/s", "fabric.routes=dmodk"},

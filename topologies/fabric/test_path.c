@@ -140,7 +140,7 @@ enum { SETTINGS_MAX = 16 };
 
 static struct ar_arena arena; /* of a test, which is a process */
 
-/* A message on the small cluster (test_topo_files.h) with settings and slow links, and its
+/* A message on the small cluster (test_cluster_load.h) with settings and slow links, and its
  * path: latency and bandwidth unless 0, links unless "". Settings are separated by commas, links by
  * blanks. */
 struct way {

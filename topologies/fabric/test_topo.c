@@ -5,11 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ar_cluster.h"
 #include "ar_file.h"
+#include "test_cluster_load.h"
 #include "test_outcome.h"
 #include "test_setting.h"
-#include "test_topo_files.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
 
