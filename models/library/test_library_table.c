@@ -134,21 +134,19 @@ static void change(const char *from, const char *to)
 /* Rings of 2.5.6 pay the latency of the network at every hop: it chooses otherwise. */
 Test(library_table, a_table_keeps_the_release_that_chooses)
 {
+    struct ar_tuning *tuning = &table.library.tuning;
+    const struct ar_tuning *read = &read_table.library.tuning;
     make_table();
-    TEST_OK(ar_tuning_find("test", "2.5.6", 132e9, 24e9, &table.library.tuning, &why));
-    table.library.tuning.channels = 12;
-    table.library.tuning.links = TUNING_PCIE;
-    table.library.tuning.has_near_hcas = true;
-    table.library.tuning.has_collnet = true;
+    TEST_OK(ar_tuning_find("test", "2.5.6", 132e9, 24e9, tuning, &why));
+    tuning->channels = 12;
+    tuning->links = TUNING_PCIE;
+    tuning->has_near_hcas = tuning->has_collnet = true;
     write_table();
     TEST_OK(read_file(&why));
-    cr_expect_str_eq(read_table.library.tuning.release->name, "nccl-2.5.6");
-    cr_expect_eq(read_table.library.tuning.release, table.library.tuning.release);
-    cr_expect_eq(read_table.library.tuning.node_bus_Bps, 132e9);
-    cr_expect_eq(read_table.library.tuning.channels, 12);
-    cr_expect_eq(read_table.library.tuning.links, TUNING_PCIE);
-    cr_expect(read_table.library.tuning.has_near_hcas);
-    cr_expect(read_table.library.tuning.has_collnet);
+    cr_expect_str_eq(read->release->name, "nccl-2.5.6");
+    cr_expect(read->release == tuning->release && read->node_bus_Bps == 132e9);
+    cr_expect(read->channels == 12 && read->links == TUNING_PCIE);
+    cr_expect(read->has_near_hcas && read->has_collnet);
 }
 
 Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)

@@ -170,12 +170,9 @@ Test(workload, thresholds_are_those_of_the_frameworks)
 {
     struct ar_fusion ddp = rule("ddp");
     struct ar_fusion horovod = rule("horovod");
-    cr_expect_eq(ddp.first_bytes, MIB);
-    cr_expect_eq(ddp.bytes, 25 * MIB);
-    cr_expect(ddp.closes_when_reached);
-    cr_expect_eq(horovod.first_bytes, 64 * MIB);
-    cr_expect_eq(horovod.bytes, 64 * MIB);
-    cr_expect(!horovod.closes_when_reached);
+    cr_expect(ddp.first_bytes == MIB && ddp.bytes == 25 * MIB && ddp.closes_when_reached);
+    cr_expect(horovod.first_bytes == 64 * MIB && horovod.bytes == 64 * MIB &&
+              !horovod.closes_when_reached);
 }
 
 Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
