@@ -183,37 +183,33 @@ Test(plot, pictures_go_to_another_directory_when_one_is_given)
 
 /* --- several batches, payloads and settings ----------------------------------------------- */
 
+/* A payload of 100 bytes for each unit of the scale of gradients. */
 static void add_step(FILE *file, unsigned gpus, const char *algorithm, const char *shape,
-                     unsigned batch, const char *precision, unsigned long payload_bytes,
-                     double scale, double iteration_s)
+                     unsigned batch, unsigned scale, double iteration_s)
 {
     fprintf(file,
-            "c,t,%u,%s,%u,1,%s,%s,2,closed,%lu,%g,0.07,0.02,0.01,100,0.9,gpu,100,0.1,0.1.0,8,"
-            "25MiB,3,0.021,0.043,0.001,0.005,0,0,0,0,,%g,ok\n",
-            batch, precision, gpus, algorithm, shape, payload_bytes, iteration_s, scale);
+            "%u,c,t,%u,fp16,%u,1,%s,%s,2,closed,%u,%g,0.07,0.02,0.01,100,0.9,gpu,100,0.1,0.1.0,8,"
+            "25MiB,3,0.021,0.043,0.001,0.005,0,0,0,0,,ok\n",
+            scale, batch, gpus, algorithm, shape, 100 * scale, iteration_s);
 }
 
 /* Two batches and two payloads; one cell has no ring on 4 GPUs. */
 static void write_scaled_sweep(void)
 {
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    cr_assert_not_null(file);
-    fprintf(file, "%.*s,gradient_scale,status\n", (int)(strlen(header) - strlen(",status\n")),
-            header);
+    FILE *file = open_sweep("gradient_scale,");
     for (unsigned gpus = 1; gpus <= 16; gpus *= 4) {
         for (unsigned batch = 16; batch <= 32; batch *= 2) {
             for (unsigned scale = 2; scale >= 1; scale--) {
                 double grid_s = batch == 32 && gpus < 16 ? 0.3 : scale == 2 ? 0.1 : 0.25;
                 if (gpus > 1) {
-                    add_step(file, gpus, "torus2d", "1x4", batch, "fp16", 100 * scale, scale, 0.4);
-                    add_step(file, gpus, "torus2d", "2x2", batch, "fp16", 100 * scale, scale,
-                             grid_s);
+                    add_step(file, gpus, "torus2d", "1x4", batch, scale, 0.4);
+                    add_step(file, gpus, "torus2d", "2x2", batch, scale, grid_s);
                 }
-                add_step(file, gpus, "ring", "", batch, "fp16", 100 * scale, scale, 0.2);
+                add_step(file, gpus, "ring", "", batch, scale, 0.2);
             }
         }
     }
-    add_step(file, 16, "hierarchical", "4", 16, "fp16", 100, 1, 0.3);
+    add_step(file, 16, "hierarchical", "4", 16, 1, 0.3);
     cr_assert_eq(fclose(file), 0);
 }
 

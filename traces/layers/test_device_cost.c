@@ -408,16 +408,6 @@ Test(device_cost, fused_attention_is_tiles_of_queries_spread_over_multiprocessor
 
 /* --- beside measured products -------------------------------------------------------------- */
 
-static struct row *read_rows(size_t *count)
-{
-    struct ar_csv *csv;
-    TEST_OK(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &why));
-    struct row *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &why));
-    *count = csv->rows_count;
-    return rows;
-}
-
 /* Rows of a table, precision and source with times from a minimum on, and below a maximum. */
 struct fit {
     const char *table;
@@ -432,13 +422,15 @@ struct fit {
 /* Errors of these rows: predicted / measured - 1. */
 static double *errors_of(const struct fit *fit, struct ar_device_cost *cost, size_t *count)
 {
-    size_t rows_count;
-    const struct row *rows = read_rows(&rows_count);
-    double *errors = ar_arena_alloc(&test_arena, rows_count, sizeof *errors);
+    struct ar_csv *csv;
+    TEST_OK(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &why));
+    struct row *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &why));
+    double *errors = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *errors);
     const struct ar_device_cost *state =
         fit->is_sustained ? cost : ar_device_cost_single(cost, &test_arena);
     *count = 0;
-    for (size_t i = 0; i < rows_count; i++) {
+    for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
         const struct ar_gemm gemm = {row->count, row->m, row->n, row->k};
         if (strcmp(row->table, fit->table) == 0 && row->precision == fit->precision &&
@@ -497,21 +489,14 @@ Test(device_cost, the_sustained_part_is_that_of_the_long_products)
     }
 }
 
-static struct ar_measured_kernels read_kernels(const char *path)
-{
-    struct ar_csv *csv;
-    struct ar_measured_kernels kernels = {0};
-    TEST_OK(ar_csv_load(path, &test_arena, &csv, &why));
-    cr_assert(ar_kernels_are_in(csv));
-    TEST_OK(ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
-    return kernels;
-}
-
 /* The shipped rows are held out; a bound for each GPU and precision of what 18 of them (36 of
  * attention) are off by, where README.md has the errors of all rows. */
 static void expect_kernels(const char *path, size_t sets, double median_max, double p95_max)
 {
-    struct ar_measured_kernels kernels = read_kernels(path);
+    struct ar_csv *csv;
+    struct ar_measured_kernels kernels = {0};
+    TEST_OK(ar_csv_load(path, &test_arena, &csv, &why));
+    TEST_OK(ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
     double *errors = ar_arena_alloc(&test_arena, kernels.count, sizeof *errors);
     size_t found = 0;
     for (size_t i = 0; i < kernels.count; i++) {

@@ -3,21 +3,19 @@
  */
 #pragma once
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_file.h"
+#include "test_outcome.h"
 
 static inline const char *test_fixture(struct ar_arena *arena, const char *name)
 {
-    enum { TEXT_MAX = 1 << 20 };
     char *text;
     size_t bytes;
-    struct ar_error err;
     char *path = ar_arena_format(arena, "%s/traces/profiles/fixtures/%s", AR_TEST_SOURCE_DIR, name);
-    cr_assert_eq(ar_file_read(path, TEXT_MAX, "a fixture", arena, &text, &bytes, &err), AR_OK);
+    TEST_OK(ar_file_read(path, 1 << 20, "a fixture", arena, &text, &bytes, &why));
     return text;
 }
 
