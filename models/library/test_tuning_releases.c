@@ -272,7 +272,7 @@ static bool is_chosen(const struct ar_tuning *tuning, enum ar_choice choice,
     return false;
 }
 
-Test(tuning_releases, nvls_wants_hopper_and_a_switch_and_across_nodes_a_network_that_sums)
+Test(tuning_releases, nvls_wants_hopper_a_switch_and_a_network_that_sums_and_pat_one_rank_per_node)
 {
     struct ar_tuning tuning = tuning_of("2.28.9", AR_GPU_HOPPER);
     cr_expect(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
@@ -288,11 +288,8 @@ Test(tuning_releases, nvls_wants_hopper_and_a_switch_and_across_nodes_a_network_
     cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
     tuning = tuning_of("2.16.5", AR_GPU_HOPPER);
     cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
-}
-
-Test(tuning_releases, pat_is_for_one_rank_per_node_from_2_23_on)
-{
-    struct ar_tuning tuning = tuning_of("2.23.4", AR_GPU_HOPPER);
+    /* PAT is for one rank per node, from 2.23 on. */
+    tuning = tuning_of("2.23.4", AR_GPU_HOPPER);
     tuning.has_collnet = false;
     cr_expect(is_chosen(&tuning, AR_PAT, AR_ALL_GATHER, 64, 64));
     cr_expect_not(is_chosen(&tuning, AR_PAT, AR_ALL_REDUCE, 64, 64));

@@ -134,11 +134,8 @@ Test(fat_tree, the_name_of_a_rack_means_all_its_cables)
         cr_expect_eq(ar_cluster_path(cluster, b, 0, &path)->bandwidth_Bps, 12.5e9 / 4);
     }
     cr_expect_eq(ar_cluster_path(cluster, 0, 16, &path)->bandwidth_Bps, 10e9);
-}
-
-Test(fat_tree, routes_change_nothing_within_a_rack)
-{
-    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS("fabric.routes=hash:1"));
+    /* Routes change nothing within a rack. */
+    cluster = test_load_small(TEST_SETTINGS("fabric.routes=hash:1"));
     cr_expect_str_eq(ar_cluster_idle_routes(cluster, 8), "hash:1");
     cr_expect_null(ar_cluster_idle_routes(cluster, 9));
     cr_expect_null(ar_cluster_idle_routes(test_load_small(NULL), 8));
