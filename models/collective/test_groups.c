@@ -305,7 +305,7 @@ Test(order, groups_that_lie_unevenly_leave_a_node_by_all_of_its_gpus)
     }
 }
 
-Test(order, the_root_stands_at_position_0_of_every_lane)
+Test(order, the_root_stands_at_position_0_of_every_lane_and_leaves_whole_nodes_together)
 {
     for (uint32_t ranks = 1; ranks <= 17; ranks++) {
         for (uint32_t root = 0; root < ranks; root++) {
@@ -319,10 +319,6 @@ Test(order, the_root_stands_at_position_0_of_every_lane)
             }
         }
     }
-}
-
-Test(order, a_root_leaves_whole_nodes_together)
-{
     struct ar_order order = {
         .ranks = 24, .node_members = 8, .channels = 4, .root = 13, .has_root = true};
     for (uint32_t lane = 0; lane < 4; lane++) {

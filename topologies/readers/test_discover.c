@@ -222,15 +222,11 @@ static const struct {
      "text:7: found 200 Gb/s of NIC a; expected 100 Gb/s, as text:4"},
 };
 
-Test(discover, broken_files_are_refused_with_their_line)
+Test(discover, broken_files_and_those_of_too_many_gpus_are_refused_with_their_line)
 {
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         expect_refused(discover_text(broken[i].text, "nodes=1"), AR_BAD_DATA, broken[i].error);
     }
-}
-
-Test(discover, documents_of_too_many_gpus_are_refused)
-{
     char text[8192] = "<system>";
     size_t used = strlen(text);
     for (size_t i = 0; i < 100; i++) {

@@ -147,7 +147,7 @@ Test(trace, bad_work_rows_are_refused)
     TEST_PAIRS_FAIL(AR_BAD_DATA, rows, load_work(given, &trace, &why));
 }
 
-Test(trace, scaled_gradients_are_whole_elements_and_times_stay)
+Test(trace, scaled_gradients_are_whole_elements_times_stay_and_too_many_are_refused)
 {
     struct ar_trace *trace = load_text(DIRECTIVES HEADER "a,0.001,0.002,10+3+1\nb,0.003,0.004,\n");
     cr_expect_str_eq(trace->source, "not stated in the file");
@@ -160,11 +160,7 @@ Test(trace, scaled_gradients_are_whole_elements_and_times_stay)
     TEST_OK(ar_trace_scale_gradients(trace, 1000, &why));
     cr_expect_eq(ar_trace_gradient_elements(trace), 5000);
     cr_expect_float_eq(ar_trace_compute_s(trace), 0.010, 1e-15);
-}
-
-Test(trace, gradients_that_scaling_makes_too_many_are_refused)
-{
-    struct ar_trace *trace = load_text(DIRECTIVES HEADER "a,1,2,1125899906842000\n");
+    trace = load_text(DIRECTIVES HEADER "a,1,2,1125899906842000\n");
     TEST_FAILS(AR_USAGE, "2 times as large; expected at most 2^50",
                ar_trace_scale_gradients(trace, 2, &why));
     cr_expect_eq(trace->tensor_elements[0], 1125899906842000);

@@ -175,7 +175,7 @@ Test(workload, thresholds_are_those_of_the_frameworks)
               !horovod.closes_when_reached);
 }
 
-Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
+Test(workload, rules_that_are_none_and_traces_without_gradients_are_refused)
 {
     static const struct {
         enum ar_status status;
@@ -201,10 +201,6 @@ Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
             cr_expect_eq(fusion.bytes, 77);
         }
     }
-}
-
-Test(workload, a_trace_without_gradients_is_refused)
-{
     struct ar_layer layers[] = {{.name = "relu", .forward_s = 1, .backward_s = 1}};
     struct ar_trace trace = {.name = "bare", .layers_count = 1, .layers = layers};
     struct ar_fusion fusion = rule("ddp");
