@@ -193,7 +193,7 @@ Test(tuning, priors_of_a_release_are_its_latencies)
     cr_expect_not_null(strstr(ar_library_parameter_prior_source(&old, AR_LL128_BASE), "v2.5.6-1"));
 }
 
-Test(tuning, a_cluster_says_more_than_constants)
+Test(tuning, a_cluster_says_more_than_constants_and_nvls_takes_its_share_once)
 {
     struct ar_tuning tuning = tuning_of("2.18.3");
     struct ar_library_run run = {.nodes = 2, .ranks = 16, .bytes = 8};
@@ -208,10 +208,6 @@ Test(tuning, a_cluster_says_more_than_constants)
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 25e9);
     tuning.net_payload_Bps = 0; /* not known */
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 24e9);
-}
-
-Test(tuning, nvls_takes_its_share_once)
-{
     struct ar_tuning old = tuning_of("2.21.5");
     struct ar_tuning newer = tuning_of("2.28.9");
     cr_expect_eq(ar_tuning_nvls_share(&old), 1, "no nvls before Hopper");

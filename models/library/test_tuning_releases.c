@@ -272,7 +272,7 @@ static bool is_chosen(const struct ar_tuning *tuning, enum ar_choice choice,
     return false;
 }
 
-Test(tuning_releases, nvls_wants_hopper_a_switch_and_a_network_that_sums_and_pat_one_rank_per_node)
+Test(tuning_releases, algorithms_are_there_where_their_release_machine_and_ranks_allow)
 {
     struct ar_tuning tuning = tuning_of("2.28.9", AR_GPU_HOPPER);
     cr_expect(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
@@ -297,13 +297,10 @@ Test(tuning_releases, nvls_wants_hopper_a_switch_and_a_network_that_sums_and_pat
     cr_expect_not(is_chosen(&tuning, AR_PAT, AR_ALL_GATHER, 8, 64));
     tuning = tuning_of("2.22.3", AR_GPU_HOPPER);
     cr_expect_not(is_chosen(&tuning, AR_PAT, AR_ALL_GATHER, 64, 64));
-}
-
-Test(tuning_releases, trees_on_one_node_are_there_from_2_10_on)
-{
+    /* Trees on one node are there from 2.10 on. */
     struct ar_library_run run = {.nodes = 1, .ranks = 8, .bytes = MIB};
     struct ar_tuning old = tuning_of("2.8.4", AR_GPU_AMPERE);
-    struct ar_tuning tuning = tuning_of("2.10.3", AR_GPU_AMPERE);
+    tuning = tuning_of("2.10.3", AR_GPU_AMPERE);
     cr_expect_not(ar_tuning_has(&old, AR_CALLS_TREE, &run));
     cr_expect(ar_tuning_has(&tuning, AR_CALLS_TREE, &run));
     run.call = AR_BROADCAST;

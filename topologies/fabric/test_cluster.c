@@ -181,10 +181,7 @@ Test(cluster, the_latency_of_a_message_grows_step_by_step_to_what_the_keys_say)
         ar_message_extra_s(&ar_cluster_facts(test_load_shipped("abci-v100", NULL))->message,
                            AR_TIER_SPINE, 1e6),
         0);
-}
-
-Test(cluster, a_large_buffer_costs_more_for_each_byte_summed_up)
-{
+    /* A large buffer costs more for each byte summed up. */
     struct ar_cluster *cluster = test_load_shipped(
         "abci-v100", TEST_SETTINGS("gpu.reduce_cost=2ps/B", "gpu.reduce_cost_large=3ps/B"));
     cr_expect(is_near(ar_cluster_reduce_cost(cluster, AR_LARGE_BUFFER_BYTES), 2e-12));

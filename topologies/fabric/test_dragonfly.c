@@ -13,7 +13,7 @@ static const struct ar_dragonfly shapes[] = {
 
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-Test(dragonfly, every_link_has_one_number)
+Test(dragonfly, every_link_has_one_number_and_a_bundle_is_as_wide_as_its_cables)
 {
     for (size_t s = 0; s < SHAPES; s++) {
         const struct ar_dragonfly *shape = &shapes[s];
@@ -32,6 +32,10 @@ Test(dragonfly, every_link_has_one_number)
     cr_expect_eq(ar_dragonfly_links(&shapes[5]), 5 * 12 + 5 * 4);
     cr_expect_eq(ar_dragonfly_links(&shapes[6]), 4 * 12 + 4 * 3 * 2);
     cr_expect_eq(ar_dragonfly_links(&shapes[7]), 4 * 6 + 4 * 3);
+    cr_expect_eq(ar_dragonfly_width(&shapes[4], true), 1);
+    cr_expect_eq(ar_dragonfly_width(&shapes[5], true), 3);
+    cr_expect_eq(ar_dragonfly_width(&shapes[5], false), 1);
+    cr_expect_eq(ar_dragonfly_width(&shapes[7], false), 2);
 }
 
 /* A dragonfly with as many groups as its ports allow is one in which every router has the same
@@ -130,12 +134,4 @@ Test(dragonfly, every_way_between_every_two_routers_is_minimal_and_leads_there)
             }
         }
     }
-}
-
-Test(dragonfly, a_bundle_is_as_wide_as_its_cables)
-{
-    cr_expect_eq(ar_dragonfly_width(&shapes[4], true), 1);
-    cr_expect_eq(ar_dragonfly_width(&shapes[5], true), 3);
-    cr_expect_eq(ar_dragonfly_width(&shapes[5], false), 1);
-    cr_expect_eq(ar_dragonfly_width(&shapes[7], false), 2);
 }

@@ -38,7 +38,7 @@ Test(kineto_bad, texts_that_are_no_profile)
     TEST_PAIRS_FAIL(AR_BAD_DATA, rows, import(given, strlen(given), &why));
 }
 
-Test(kineto_bad, profiles_without_what_is_needed)
+Test(kineto_bad, profiles_without_what_is_needed_and_every_beginning_of_one)
 {
     static const struct {
         const char *from, *to, *fragment;
@@ -63,11 +63,6 @@ Test(kineto_bad, profiles_without_what_is_needed)
         const char *changed = test_changed(&arena, text, rows[i].from, rows[i].to);
         TEST_FAILS(AR_BAD_DATA, rows[i].fragment, import(changed, strlen(changed), &why));
     }
-}
-
-Test(kineto_bad, every_beginning_of_a_profile)
-{
-    const char *text = test_fixture(&arena, "ddp.json");
     size_t length = strlen(text);
     for (size_t bytes = 1; bytes < length - 2; bytes += 97) {
         TEST_FAILS(AR_BAD_DATA, "p.json:", import(text, bytes, &why));
