@@ -2,11 +2,11 @@
  * A CUDA runtime of threads, for tests where there is no GPU: the functions of the runtime API that
  * validate/gpu uses, with their order and their rules, on the processor.
  *
- * A stream is a thread with a queue. A kernel is compiled for the processor (test_cuda_kernels.cpp)
- * and called for each thread of its grid: one after the other, or, where the launch is cooperative,
- * by a thread of the system for each, with __syncthreads() as a barrier. Memory of a device is a
- * mapping with a guard page behind it, which other processes open by its IPC handle. A device that
- * fails returns its error from then on.
+ * A stream is a thread with a queue; a device has one default stream. A kernel is compiled for the
+ * processor (test_cuda_kernels.cpp) and called for each thread of its grid: one after the other,
+ * or, where the launch is cooperative, by a thread of the system for each, with __syncthreads() as
+ * a barrier. Memory of a device is a mapping with a guard page behind it, which other processes
+ * open by its IPC handle. A device that fails returns its error from then on.
  *
  * The environment says what machine this is, so that programs can be tested as a whole:
  *
