@@ -50,6 +50,13 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
  * such as from malloc(), is a failure of memory. */
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object));
 
+/** Defines `name` for it: `destroy` for an object of a type of its own. */
+#define AR_DESTROYER(name, destroy)                                                                \
+    static void name(void *object)                                                                 \
+    {                                                                                              \
+        (void)destroy(object);                                                                     \
+    }
+
 /** A list of `count` elements of `size` bytes, NULL if that is 0, with room for `more` behind them:
  * as it is, or moved to at least twice the room (the old list stays until the arena ends). All of
  * its elements must have come this way. */

@@ -116,10 +116,7 @@ static FILE *open_beside(const struct ar_output *output, char name[TEMPORARY_NAM
     return fopen(name, "w+xe");
 }
 
-static void abort_output(void *output)
-{
-    ar_output_abort(output);
-}
+AR_DESTROYER(abort_output, ar_output_abort)
 
 enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
                                struct ar_error *err)

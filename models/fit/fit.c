@@ -48,10 +48,7 @@ struct attempt {
     bool *uses; /* [parameter][row]: whether the row's time hangs on it */
 };
 
-static void free_work(void *work)
-{
-    gsl_multifit_nlinear_free(work);
-}
+AR_DESTROYER(free_work, gsl_multifit_nlinear_free)
 
 /* How wide the prior of a parameter is, compared with the others. */
 static double share_of(const struct ar_fit_problem *problem, size_t parameter)

@@ -77,10 +77,7 @@ enum ar_status ar_gsl_status(int code, const char *what, struct ar_error *err)
                                : ar_error_set(err, AR_INTERNAL, "%s: %s", what, gsl_strerror(code));
 }
 
-static void free_generator(void *generator)
-{
-    gsl_rng_free(generator);
-}
+AR_DESTROYER(free_generator, gsl_rng_free)
 
 gsl_rng *ar_gsl_generator(struct ar_arena *arena, unsigned long seed)
 {

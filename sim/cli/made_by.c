@@ -99,10 +99,7 @@ bool made_by_has_mark(const struct options *options, const char *mark)
     return file_has_mark(path_in_out(options, "command.txt"), mark);
 }
 
-static void remove_if_empty(void *path)
-{
-    rmdir(path);
-}
+AR_DESTROYER(remove_if_empty, rmdir)
 
 /* Files that commands leave in a directory; besides, pictures: NAME.gp and what has its name. */
 #define FILES_OF_COMMANDS                                                                          \

@@ -300,10 +300,7 @@ static char *find_value_end(char *at)
     return depth == 0 ? at : NULL;
 }
 
-static void free_tree(void *tree)
-{
-    yajl_tree_free(tree);
-}
+AR_DESTROYER(free_tree, yajl_tree_free)
 
 /* Parses the value from `*at` on, and goes behind it; without `tree` it is only skipped. */
 static enum ar_status read_value(const struct reader *reader, char **at, yajl_val *tree)
@@ -405,10 +402,7 @@ enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-static void close_file(void *file)
-{
-    gzclose(file);
-}
+AR_DESTROYER(close_file, gzclose)
 
 /* zlib begins its messages with the path. */
 static enum ar_status refuse_file(const char *path, gzFile file, struct ar_error *err)

@@ -18,20 +18,9 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
                         is_memory ? "; try a smaller --payload" : "");
 }
 
-static void free_memory(void *memory)
-{
-    cudaFree(memory);
-}
-
-static void destroy_stream(void *stream)
-{
-    cudaStreamDestroy(stream);
-}
-
-static void destroy_event(void *event)
-{
-    cudaEventDestroy(event);
-}
+AR_DESTROYER(free_memory, cudaFree)
+AR_DESTROYER(destroy_stream, cudaStreamDestroy)
+AR_DESTROYER(destroy_event, cudaEventDestroy)
 
 enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
                              struct ar_error *err)

@@ -109,10 +109,7 @@ static enum ar_status run_on_gpus(struct crew *crew, uint32_t calls, double *tim
 
 /* --- making lanes ------------------------------------------------------------------------- */
 
-static void free_host(void *memory)
-{
-    cudaFreeHost(memory);
-}
+AR_DESTROYER(free_host, cudaFreeHost)
 
 /* Where the parts of a rank's memory begin, in bytes. */
 struct memory_sizes {
