@@ -1,6 +1,8 @@
 /* Sends of a whole step at once, and steps that are known to have the same messages. The results
  * are the same without this file: ar_algorithm_move() says what each position sends
  * (test_blocks.c). */
+#include <assert.h>
+
 #include "blocks.h"
 
 /* --- elements of many slices ----------------------------------------------------------------- */
@@ -61,14 +63,7 @@ static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
 void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, struct ar_sends *sends)
 {
-    if (algorithm->move != NULL) {
-        for (uint32_t position = sends->first; position < sends->end; position++) {
-            struct ar_move move = algorithm->move(shape, elements, position, step);
-            sends->peers[position] = move.sends ? move.send_to : AR_NEVER;
-            sends->counts[position] = move.sends ? move.send_span.count : 0;
-        }
-        return;
-    }
+    assert(algorithm->move == NULL); /* which sends in walks and trees, not in exchanges */
     struct stage_step at = stage_step_find(algorithm, shape, step);
     const struct ar_stage *stage = at.stage;
     uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape, at.size);
