@@ -84,10 +84,10 @@ static double own_variance(const struct ar_hierarchy *hierarchy,
 }
 
 /* The estimate of the coefficients by one group, its own deviations averaged out:
- * (1 + H T)^-1 (H, h), T the variances between machines. */
+ * (1 + H T)^-1 (H, h), T the variances between machines. `precision` is a matrix by rows. */
 static enum ar_status marginalise(const struct solution *solution,
-                                  const struct ar_hierarchy_group *group, gsl_matrix *precision,
-                                  gsl_vector *pull, struct ar_error *err)
+                                  const struct ar_hierarchy_group *group, double *precision,
+                                  double *pull, struct ar_error *err)
 {
     double memory[MAX * MAX], solved[MAX], right[MAX];
     size_t count = solution->count, places[MAX];
@@ -111,11 +111,7 @@ static enum ar_status marginalise(const struct solution *solution,
             gsl_linalg_LU_solve(&system.matrix, &order, &asked.vector, &answer.vector), "a machine",
             err));
         for (size_t i = 0; i < count; i++) {
-            if (j < count) {
-                gsl_matrix_set(precision, i, j, solved[i]);
-            } else {
-                gsl_vector_set(pull, i, solved[i]);
-            }
+            *(j < count ? &precision[i * count + j] : &pull[i]) = solved[i];
         }
     }
     return AR_OK;
@@ -124,10 +120,8 @@ static enum ar_status marginalise(const struct solution *solution,
 /* The coefficients and their covariance with the spreads as they are. */
 static enum ar_status solve_coefficients(struct solution *solution, struct ar_error *err)
 {
-    double pull_memory[MAX], memory[MAX * MAX];
+    double pull[MAX], precision[MAX * MAX];
     size_t count = solution->count;
-    gsl_matrix_view precision = gsl_matrix_view_array(memory, count, count);
-    gsl_vector_view pull = gsl_vector_view_array(pull_memory, count);
     gsl_matrix_set_zero(solution->covariance);
     gsl_vector_set_zero(solution->right);
     for (size_t k = 0; k < solution->count; k++) {
@@ -143,13 +137,13 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
     }
     for (size_t g = 0; g < solution->groups_count; g++) {
         const struct ar_hierarchy_group *group = solution->groups[g];
-        AR_TRY(marginalise(solution, group, &precision.matrix, &pull.vector, err));
+        AR_TRY(marginalise(solution, group, precision, pull, err));
         for (size_t i = 0; i < count; i++) {
             size_t row = coefficient_of(i, group->classes[i]);
-            *gsl_vector_ptr(solution->right, row) += pull_memory[i];
+            *gsl_vector_ptr(solution->right, row) += pull[i];
             for (size_t j = 0; j < count; j++) {
                 *gsl_matrix_ptr(solution->covariance, row, coefficient_of(j, group->classes[j])) +=
-                    (memory[i * count + j] + memory[j * count + i]) / 2;
+                    (precision[i * count + j] + precision[j * count + i]) / 2;
             }
         }
     }
@@ -163,20 +157,17 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
 static enum ar_status find_own(const struct solution *solution, struct ar_hierarchy_group *group,
                                struct ar_error *err)
 {
-    double pull_memory[MAX], memory[MAX * MAX];
+    double pull[MAX], precision[MAX * MAX];
     size_t count = solution->count;
-    gsl_matrix_view precision = gsl_matrix_view_array(memory, count, count);
-    gsl_vector_view pull = gsl_vector_view_array(pull_memory, count);
-    AR_TRY(marginalise(solution, group, &precision.matrix, &pull.vector, err));
+    AR_TRY(marginalise(solution, group, precision, pull, err));
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
-            pull_memory[i] -=
-                memory[i * count + j] *
-                gsl_vector_get(solution->coefficients, coefficient_of(j, group->classes[j]));
+            pull[i] -= precision[i * count + j] *
+                       gsl_vector_get(solution->coefficients, coefficient_of(j, group->classes[j]));
         }
     }
     for (size_t i = 0; i < count; i++) {
-        group->own[i] = own_variance(solution->hierarchy, group, i) * pull_memory[i];
+        group->own[i] = own_variance(solution->hierarchy, group, i) * pull[i];
     }
     return AR_OK;
 }
