@@ -425,8 +425,7 @@ static enum ar_choice find_best(const struct ar_tuning *tuning, enum ar_calls ca
 {
     enum ar_choice best = AR_CHOICES_COUNT;
     double best_s = HUGE_VAL;
-    for (int i = 0; i < AR_CHOICES_COUNT; i++) {
-        enum ar_choice choice = (enum ar_choice)i;
+    for (enum ar_choice choice = 0; choice < AR_CHOICES_COUNT; choice++) {
         enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
         bool is_asked = calls == AR_CALLS_RING   ? algorithm == AR_CHOICE_RING
                         : calls == AR_CALLS_TREE ? algorithm == AR_CHOICE_TREE

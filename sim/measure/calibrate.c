@@ -93,16 +93,16 @@ static enum ar_status take_library(struct calibration *calibration,
         tuning->net_bus_Bps > 0 ? ar_format_rate(tuning->net_bus_Bps, net) : "none");
     calibration->rows_count = library->rows_count;
     calibration->residual_frac = library->residual_frac;
-    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        enum ar_library_parameter parameter = (enum ar_library_parameter)i;
-        struct fitted_parameter made = {.parameter = ar_library_parameters[i].name,
-                                        .value = library->values[i],
-                                        .unit = ar_library_parameters[i].unit,
-                                        .relative_standard_error = sqrt(library->covariance[i][i]),
-                                        .identified = library->is_identified[i],
-                                        .prior = ar_library_parameter_prior(tuning, parameter),
-                                        .prior_source =
-                                            ar_library_parameter_prior_source(tuning, parameter)};
+    for (enum ar_library_parameter parameter = 0; parameter < AR_LIBRARY_PARAMETERS_COUNT;
+         parameter++) {
+        struct fitted_parameter made = {
+            .parameter = ar_library_parameters[parameter].name,
+            .value = library->values[parameter],
+            .unit = ar_library_parameters[parameter].unit,
+            .relative_standard_error = sqrt(library->covariance[parameter][parameter]),
+            .identified = library->is_identified[parameter],
+            .prior = ar_library_parameter_prior(tuning, parameter),
+            .prior_source = ar_library_parameter_prior_source(tuning, parameter)};
         add_parameter(calibration, made, arena);
     }
     return AR_OK;
@@ -122,9 +122,8 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
                         has_library ? calibration->model : "", has_library ? "; " : "");
     calibration->residual_frac = has_library ? calibration->residual_frac : fit->residual_frac;
     calibration->rows_count += fit->rows_count;
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
-        const struct ar_link_number *number = &fit->numbers[i];
+    for (enum ar_link_cost cost = 0; cost < AR_LINK_COSTS_COUNT; cost++) {
+        const struct ar_link_number *number = &fit->numbers[cost];
         const struct ar_setting *setting = ar_link_setting(settings, cost);
         const char *source = ar_cluster_link_cost(cluster, cost) == number->prior
                                  ? "cluster file"

@@ -13,11 +13,10 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
     struct ar_columns columns = {.list = room->list, .count = first.count};
     assert(first.count + AR_KEYS_COUNT <= KEY_COLUMNS_MAX);
     memcpy(room->list, first.list, first.count * sizeof *first.list);
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
+    for (enum ar_key key = 0; key < AR_KEYS_COUNT; key++) {
         if (ar_key_is(key, use)) {
             room->list[columns.count++] =
-                (struct ar_column){.name = ar_key_directive(ar_key_name(key), room->names[i]),
+                (struct ar_column){.name = ar_key_directive(ar_key_name(key), room->names[key]),
                                    .kind = AR_COLUMN_string,
                                    .offset = offset + (size_t)key * sizeof(char *),
                                    .size = sizeof(char *),
@@ -52,9 +51,8 @@ static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, 
 enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struct ar_csv *file,
                              struct ar_scenario *scenario, struct ar_error *err)
 {
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
-        const char *text = texts[i];
+    for (enum ar_key key = 0; key < AR_KEYS_COUNT; key++) {
+        const char *text = texts[key];
         char directive[AR_KEY_TEXT];
         bool repeats = ar_key_is(key, AR_KEY_REPEATS);
         struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_BAD_DATA};

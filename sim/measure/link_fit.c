@@ -175,10 +175,9 @@ static bool hangs_on_all(const struct ar_flows *closed)
 static struct forms *find_forms(struct link_data *data)
 {
     double rates_Bps[AR_LINK_COSTS_COUNT] = {0};
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
+    for (enum ar_link_cost cost = 0; cost < AR_LINK_COSTS_COUNT; cost++) {
         bool is_rate = ar_link_cost_unit(cost) == AR_LINK_RATE;
-        rates_Bps[i] = is_rate ? ar_cluster_link_cost(data->clusters[0], cost) : 0;
+        rates_Bps[cost] = is_rate ? ar_cluster_link_cost(data->clusters[0], cost) : 0;
     }
     struct forms *forms = data->slots, *end = data->slots + SLOTS;
     while (forms < end &&
@@ -294,11 +293,10 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
     struct ar_fit found = {values, covariance, is_identified, 0};
     struct ar_link_fit made = {.rows_count = data->count};
     /* Lists the numbers of the clusters, and those that can be fitted. */
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
+    for (enum ar_link_cost cost = 0; cost < AR_LINK_COSTS_COUNT; cost++) {
         double value = ar_cluster_link_cost(data->clusters[0], cost);
         bool is_used = false;
-        made.numbers[i] = (struct ar_link_number){
+        made.numbers[cost] = (struct ar_link_number){
             .state = value > 0                                           ? AR_LINK_UNUSED
                      : ar_cluster_has_link_cost(data->clusters[0], cost) ? AR_LINK_ZERO
                                                                          : AR_LINK_ABSENT,

@@ -177,8 +177,7 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
     struct ar_learnt_factor *list = ar_arena_alloc(
         arena, AR_LEARNT_PARTS * AR_HIERARCHY_PARAMETERS_MAX * AR_HIERARCHY_CLASSES, sizeof *list);
     *count = 0;
-    for (int i = 0; i < AR_LEARNT_PARTS; i++) {
-        enum ar_learnt_part part = (enum ar_learnt_part)i;
+    for (enum ar_learnt_part part = 0; part < AR_LEARNT_PARTS; part++) {
         bool is_calls = part == AR_LEARNT_CALLS;
         for (size_t k = 0; k < parameters_of(part); k++) {
             const struct ar_machine_classes *classes = ar_machine_classes(part, k);
@@ -190,11 +189,11 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
             }
             for (uint32_t c = 0; c < classes->count; c++) {
                 list[(*count)++] =
-                    (struct ar_learnt_factor){.part = ar_learnt_part_names[i],
+                    (struct ar_learnt_factor){.part = ar_learnt_part_names[part],
                                               .parameter = ar_machine_parameter_name(part, k),
                                               .class = classes->names[c],
-                                              .factor = exp(factors->parts[i].factors[k][c]),
-                                              .error_frac = factors->parts[i].errors[k][c],
+                                              .factor = exp(factors->parts[part].factors[k][c]),
+                                              .error_frac = factors->parts[part].errors[k][c],
                                               .sets = sets[c]};
             }
         }

@@ -79,8 +79,7 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
     if (!has_shape && !is_placed) { /* layouts sum gradients by rings */
         AR_TRY(ar_scenario_check_runner(scenario, &ar_algorithm_ring, err));
     }
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
+    for (enum ar_key key = 0; key < AR_KEYS_COUNT; key++) {
         unsigned wanted = ar_keys[key].uses & KEYS_OF_KINDS;
         bool has_other = wanted != 0 && (wanted & uses) == 0;
         if (!ar_scenario_has(scenario, key) ||

@@ -76,8 +76,7 @@ void note_end_of_run(FILE *notes, const struct ar_scenario *scenario)
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
 {
     note_sparse(notes, scenario);
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        enum ar_term term = (enum ar_term)i;
+    for (enum ar_term term = 0; term < AR_TERMS_COUNT; term++) {
         enum ar_term needed = ar_terms[term].needs;
         if (!ar_framework_is_on(scenario->framework, term)) {
             continue;
