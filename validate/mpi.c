@@ -102,8 +102,9 @@ struct machine mpi_world_machine(const struct mpi_world *world)
                             .ranks_per_node = world->ranks_per_node};
 }
 
-void mpi_world_describe(const struct mpi_world *world, FILE *file)
+void mpi_world_describe(FILE *file)
 {
+    const struct mpi_world *world = &the_world;
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
     int version;
@@ -383,11 +384,6 @@ static enum ar_status mpi_start(const struct run_config *config, struct machine 
     return memory->select != NULL ? memory->select(world->local_rank, err) : AR_OK;
 }
 
-static void mpi_describe(FILE *file)
-{
-    mpi_world_describe(&the_world, file);
-}
-
 static const char *mpi_tier(uint32_t from, uint32_t to)
 {
     bool is_same_node = the_world.first_on_node[from] == the_world.first_on_node[to];
@@ -423,7 +419,7 @@ const struct backend backend_mpi = {
 #endif
     .start = mpi_start,
     .stop = mpi_world_stop,
-    .describe = mpi_describe,
+    .describe = mpi_world_describe,
     .tier = mpi_tier,
     .run = mpi_run,
 };

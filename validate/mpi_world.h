@@ -31,7 +31,7 @@ uint32_t mpi_world_nodes(const struct mpi_world *world, uint32_t ranks);
 struct machine mpi_world_machine(const struct mpi_world *world);
 
 /** Writes library, processes and nodes as lines "# key: value". */
-void mpi_world_describe(const struct mpi_world *world, FILE *file);
+void mpi_world_describe(FILE *file);
 
 /** Process 0 gives `bytes` bytes to all. */
 void mpi_world_broadcast(void *data, uint32_t bytes);
@@ -48,7 +48,7 @@ static const struct mpi_world mpi_world_alone = {.ranks = 1, .ranks_per_node = 1
 #define mpi_world_stop                        NULL
 #define mpi_world_nodes(world, ranks)         1
 #define mpi_world_machine(world)              ((struct machine){.is_first = true})
-#define mpi_world_describe(world, file)       ((void)0)
+#define mpi_world_describe(file)              ((void)0)
 #define mpi_world_broadcast(data, bytes)      ((void)0)
 #define mpi_world_gather(own, bytes, all)     ((void)0)
 #define mpi_world_collect(ranks, measurement) ((void)0)

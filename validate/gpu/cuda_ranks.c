@@ -302,7 +302,7 @@ static void cuda_describe_run(FILE *file)
     cuda_describe(file, devices);
     fprintf(file, "# ranks: one per GPU; of more than %u, several VIRTUAL RANKS share a GPU\n",
             devices);
-    mpi_world_describe(world, file);
+    mpi_world_describe(file);
 }
 
 static const char *cuda_tier(uint32_t from, uint32_t to)

@@ -489,7 +489,7 @@ static void nccl_describe(FILE *file)
     library.get_version(&version);
     fprintf(file, "# nccl: %d.%d.%d\n", version / 10000, version % 10000 / 100, version % 100);
     cuda_describe(file, gpus);
-    mpi_world_describe(world, file);
+    mpi_world_describe(file);
 }
 
 static bool nccl_can_run(const struct ar_algorithm *algorithm)
