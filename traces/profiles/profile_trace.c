@@ -2,7 +2,6 @@
  * its layers, the nodes of the backward pass that ran kernels. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,18 +237,14 @@ static void make_profile_layers(struct kineto_import *import)
 
 /* --- facts and notes ----------------------------------------------------------------------- */
 
-static void __attribute__((format(printf, 2, 3)))
-add_note(struct kineto_import *import, const char *format, ...)
+static void keep_note(struct kineto_import *import, const char *text)
 {
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (import->made->notes_count < AR_KINETO_NOTES_MAX) {
-        import->made->notes[import->made->notes_count++] = ar_arena_text(import->arena, text);
+        import->made->notes[import->made->notes_count++] = text;
     }
 }
+
+#define add_note(import, ...) keep_note(import, ar_arena_format((import)->arena, __VA_ARGS__))
 
 static void find_batch(struct kineto_import *import)
 {
