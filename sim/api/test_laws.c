@@ -86,7 +86,8 @@ static const char *const fabrics[] = {
     "nodes=4|6|8|12 rack.nodes=2|3|4 rack.uplinks=1|2|3|4 " RACKS
     "fabric.routes=ideal|dmodk|hash:7|hash:31",
     "nodes=16 rack.nodes=2 rack.uplinks=2 " RACKS "tree.groups=2x2 tree.uplinks=2x2 "
-    "tree.uplink_bandwidth=3-30GB/s:2 fabric.routes=ideal|dmodk|hash:3",
+    "tree.uplink_bandwidth=3-30GB/s:2 tree.switches=1x1x1|2x2x2|2x1x2 "
+    "fabric.routes=ideal|dmodk|hash:3",
     "nodes=8 rack.nodes=4 rack.uplinks=2 " RACKS "tree.rails=nvlink|spine "
     "fabric.routes=ideal|dmodk|hash:5",
     "nodes=8 nvlink.domain_nodes=2|4",
@@ -94,9 +95,12 @@ static const char *const fabrics[] = {
     "switch.latency=0-0.4us",
     "nodes=16 fabric=torus|mesh torus.lengths=4x4|8x2|2x2x2x2 torus.link_bandwidth=3-20GB/s "
     "switch.latency=0-0.4us",
+    "nodes=16 fabric=torus torus.lengths=4x4|8x2 torus.wraps=1x0|0x1 "
+    "torus.link_bandwidth=3-20GB/s switch.latency=0-0.4us",
     "fabric=dragonfly dragonfly.groups=4|2 dragonfly.routers=2 router.nodes=1|2 "
     "dragonfly.local_bandwidth=3-20GB/s dragonfly.global_bandwidth=3-20GB/s "
-    "dragonfly.global_links=2|4|6 fabric.routes=ideal|hash:9",
+    "dragonfly.global_links=2|4|6 dragonfly.arrangement=palmtree|consecutive "
+    "fabric.routes=ideal|hash:9",
     "fabric=dragonfly+ dragonfly.groups=3|2 dragonfly.routers=2|3 router.nodes=2 "
     "dragonfly.spines=2|3 dragonfly.local_bandwidth=3-20GB/s dragonfly.global_bandwidth=3-20GB/s "
     "dragonfly.global_links=2|6 fabric.routes=ideal|hash:2",
