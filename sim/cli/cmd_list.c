@@ -48,8 +48,7 @@ static void keep_item(struct lister *list, const char *name, const char *text)
         is_kept = fnmatch(list->pattern, texts[i], FNM_CASEFOLD) == 0;
     }
     if (is_kept) {
-        list->list = ar_arena_grow(list->arena, list->list, list->count, 1, sizeof *list->list);
-        list->list[list->count++] =
+        *AR_ARENA_ADD(list->arena, list->list, list->count) =
             (struct listed_item){list->topic, list->of, ar_arena_text(list->arena, name), text};
     }
 }

@@ -10,6 +10,7 @@
 
 #include "ar_csv.h"
 #include "ar_file.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 const char *const ar_layer_kinds[] = {AR_LAYER_KIND_LIST(AR_LIST_SECOND) NULL};
@@ -42,20 +43,9 @@ static const struct ar_column point_directives[] = {{.name = "source",
                                                      .may_be_empty = true,
                                                      .may_be_missing = true}};
 
-static int compare_points(const void *a, const void *b)
-{
-    const struct ar_conv_point *one = a, *other = b;
-    const uint32_t left[] = {one->precision, one->width,  one->channels_in, one->channels_out,
-                             one->kernel,    one->stride, one->batch};
-    const uint32_t right[] = {other->precision,    other->width,  other->channels_in,
-                              other->channels_out, other->kernel, other->stride,
-                              other->batch};
-    int order = 0;
-    for (size_t i = 0; order == 0 && i < sizeof left / sizeof left[0]; i++) {
-        order = (left[i] > right[i]) - (left[i] < right[i]);
-    }
-    return order;
-}
+AR_ORDER(compare_points, struct ar_conv_point, AR_RISES(precision), AR_RISES(width),
+         AR_RISES(channels_in), AR_RISES(channels_out), AR_RISES(kernel), AR_RISES(stride),
+         AR_RISES(batch))
 
 enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
                                    struct ar_conv_points *points, struct ar_error *err)
