@@ -108,8 +108,8 @@ static const struct gpu_model models[] = {
     {0x10de2331, AR_GPU_HOPPER, "NVIDIA H100 PCIe 80GB", "80GB", NULL, NULL},
     {0x10de2335, AR_GPU_HOPPER, "NVIDIA H200 SXM5 141GB", "141GB", "h200-sxm", "0.645ps/B"},
     {0x10de2901, AR_GPU_BLACKWELL, "NVIDIA B200 180GB", "180GB", "b200", "0.387ps/B"},
-    {0x1002740c, AR_GPU_CDNA2, "AMD Instinct MI250X, one GCD", "64GB", NULL, "2.186ps/B"},
-    {0x100274a1, AR_GPU_CDNA3, "AMD Instinct MI300X", "192GB", NULL, "0.675ps/B"},
+    {0x1002740c, AR_GPU_CDNA2, "AMD Instinct MI250X, one GCD", "64GB", "mi250x-gcd", "2.186ps/B"},
+    {0x100274a1, AR_GPU_CDNA3, "AMD Instinct MI300X", "192GB", "mi300x", "0.675ps/B"},
 };
 
 #define AIST  "AIST abci2.0benchmark, p2pBandwidthLatencyTest, one direction"
