@@ -252,7 +252,7 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
                                    struct ar_device_cost **cost, struct ar_error *err);
 
 /** Fills in what the table of the path leaves to its base, but for convolutions, whose times are of
- * that GPU alone; base NULL: what has a default. */
+ * that GPU alone. base NULL: only what has a default is filled in. */
 enum ar_status ar_device_cost_complete(const char *path, const struct ar_device_cost *base,
                                        struct ar_device_cost *cost, struct ar_error *err);
 
