@@ -162,3 +162,13 @@ Test(cli_nccl, hosts_of_an_nvlink_domain_are_one_node)
         "csv --gpus",
         rows);
 }
+
+Test(cli_nccl, a_sweep_of_a_library_has_what_it_runs_there)
+{
+    static const char line[] = "$AR sweep --cluster dgx-a100 --gpus 8 --payload 1MiB --quiet "
+                               "--format csv --algorithms ";
+    CLI_LINES(cli_good("%sring,collnet-direct", line).out, "collnet-direct,", 1);
+    const char *nccl = cli_good("%snccl", line).out;
+    CLI_LINES(nccl, "ring,", 1);
+    CLI_LINES(nccl, "collnet-direct,", 0);
+}
