@@ -1,5 +1,4 @@
 /* Sweeps that are stopped and go on; outputs that are there already. */
-#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -46,35 +45,19 @@ static void sleep_a_little(void)
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-/* The first child of a process; 0 if it has none. */
-static pid_t find_child(pid_t parent)
-{
-    pid_t child = 0;
-    DIR *processes = opendir("/proc");
-    cr_assert_not_null(processes);
-    for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
-        char path[300];
-        int process, its_parent;
-        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
-        FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
-        if (file != NULL && fscanf(file, "%d (allreckon) %*c %d", &process, &its_parent) == 2 &&
-            its_parent == parent && (child == 0 || process < child)) {
-            child = process;
-        }
-        if (file != NULL) {
-            fclose(file);
-        }
-    }
-    closedir(processes);
-    return child;
-}
-
+/* Waits for the first child of a process. */
 static pid_t wait_for_child(pid_t parent)
 {
-    pid_t child = 0;
+    int child = 0;
+    char line[128];
+    snprintf(line, sizeof line,
+             "sed -n 's/ (allreckon) . %d .*//p' /proc/[0-9]*/stat 2>/dev/null | sort -n", parent);
     for (int i = 0; child == 0 && i < 2000; i++) {
         sleep_a_little();
-        child = find_child(parent);
+        FILE *children = popen(line, "r");
+        cr_assert_not_null(children);
+        fscanf(children, "%d", &child);
+        pclose(children);
     }
     cr_assert_neq(child, 0, "no worker was started");
     return child;
