@@ -13,13 +13,7 @@ TestSuite(cli_layout, .init = cli_enter, .fini = cli_leave);
 
 static struct cli_table *predict_row(const char *options)
 {
-    return cli_rows(
-        "predict %s --quiet --columns "
-        ""
-        "gpus,iteration_s,compute_s,bubble_s,bubble_frac,exposed_s,exposed_pp_s,exposed_dp_s,"
-        "exposed_ep_s,exposed_tp_s,busiest_frac,tokens_per_s,tflops_per_gpu,memory_bytes,fits,"
-        "slowest_s,status",
-        options);
+    return cli_rows("predict %s --quiet", options);
 }
 
 Test(cli_layout, the_parts_of_a_step_add_up_and_rates_follow_from_its_time)
