@@ -39,24 +39,15 @@ Test(cli, every_command_has_help_with_an_example)
 
 Test(cli, lists_show_what_the_other_commands_take)
 {
-    static const struct {
-        const char *topic, *names[12];
-    } lists[] = {
-        {"", {"ring", "torus2d", "tree", "abci-v100", "flat", "simgrid", "resnet50-v1.5"}},
-        {"columns", {"iteration_s "}},
-        {"frameworks",
-         {"none", "horovod", "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5", "nnl",
-          "pytorch-ddp", "typical", "cycle.time", "gpu.sms", "wire.precision"}},
-        {"runs", {"sony-v1-2176 ", "3456 V100"}},
-        {"published", {"sony-v1-1088", " (not predicted)"}},
-    };
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        const char *out = cli_good("$AR list %s", lists[i].topic).out;
-        for (const char *const *name = lists[i].names; *name != NULL; name++) {
-            CLI_HAS(out, *name);
-        }
-        CLI_LACKS(out, "cannot be read");
-    }
+    CLI_SHOWS("list", "ring", "torus2d", "tree", "abci-v100", "flat", "simgrid", "resnet50-v1.5");
+    CLI_SHOWS("list columns", "iteration_s ");
+    CLI_SHOWS("list frameworks", "none", "horovod", "horovod-mpi", "mxnet-horovod",
+              "mxnet-horovod-v0.5", "nnl", "pytorch-ddp", "typical", "cycle.time", "gpu.sms",
+              "wire.precision");
+    CLI_SHOWS("list runs", "sony-v1-2176 ", "3456 V100");
+    CLI_SHOWS("list published", "sony-v1-1088", " (not predicted)");
+    cli_good("! for topic in '' columns frameworks runs published; do $AR list $topic; done | "
+             "grep 'cannot be read'");
 }
 
 Test(cli, csv_has_the_columns_of_the_contract_in_order)
@@ -66,15 +57,8 @@ Test(cli, csv_has_the_columns_of_the_contract_in_order)
     struct cli_run bare = cli_good(
         "$AR allreduce --cluster flat --gpus 8 --algorithm ring --payload 1MB --format csv");
     cr_expect_eq(strcspn(bare.out, "\n"), strcspn(step.out, "\n"));
-    struct cli_table *columns = cli_table(step.out);
-    const char *list = cli_good("$AR list columns").out;
-    for (size_t i = 0; i < columns->columns_count; i++) {
-        char line[80];
-        snprintf(line, sizeof line, "%s ", columns->rows[0][i]);
-        const char *next = strchr(list, '\n');
-        cr_expect_eq(strncmp(list, line, strlen(line)), 0, "column %zu: %s", i, line);
-        list = next + 1;
-    }
+    cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv | head -1 | tr , '\\n' "
+             ">header && $AR list columns | sed 's/ .*//' | head -$(wc -l <header) | cmp - header");
 }
 
 Test(cli, lists_show_what_has_a_pattern_and_come_as_json)
