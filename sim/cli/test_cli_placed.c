@@ -116,11 +116,6 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
 
 TestSuite(cli_servers, .init = cli_enter, .fini = cli_leave);
 
-static struct cli_table *predict_row(const char *options)
-{
-    return cli_rows("predict %s --quiet", options);
-}
-
 static void expect_parts(const struct cli_table *row)
 {
     double step_s = cli_number(row, 1, "iteration_s");
@@ -132,8 +127,9 @@ static void expect_parts(const struct cli_table *row)
 
 Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
 {
-    struct cli_table *traced = predict_row(RESNET50 "--strategy ssp:3 --servers 8");
-    struct cli_table *laid_out = predict_row(BERT "--strategy ssp:3 --servers 8 --jitter 0.1");
+    struct cli_table *traced = cli_rows("predict " RESNET50 "--strategy ssp:3 --servers 8");
+    struct cli_table *laid_out =
+        cli_rows("predict " BERT "--strategy ssp:3 --servers 8 --jitter 0.1");
     CLI_CELL(traced, 1, "strategy", "ssp:3", "settings", "servers=8", "algorithm", "");
     cr_expect_eq(cli_number(traced, 1, "messages_count"),
                  2 * 3 * 32 * 8); /* slices, workers, servers */
