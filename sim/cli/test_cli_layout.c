@@ -467,9 +467,8 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
 Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
 {
     /* Two GPUs send a whole to each other two: 4 halves, two through each port. */
-    const char *flat = "$AR boxing S0 B --gpus 2 --to-gpus 2 --payload 64MiB --cluster flat "
-                       "--format csv";
-    struct cli_table *others = cli_table(cli_good("%s", flat).out);
+    struct cli_table *others =
+        cli_rows("boxing S0 B --gpus 2 --to-gpus 2 --payload 64MiB --cluster flat");
     struct cli_table *send = cli_rows("send --cluster flat --gpus 2 --payload 64MiB --columns "
                                       "allreduce_s");
     CLI_CELL(others, 1, "operation", "send");
@@ -498,15 +497,14 @@ Test(cli_layout, a_job_on_several_nvlink_domains_splits_no_group)
     static const char line[] =
         "predict --cluster gb200-nvl72 --workload llama3-70b --mesh dp=8,tp=16 --global-batch 64";
     struct cli_run spread = cli_good("$AR %s --format csv", line);
-    cr_expect_not_null(strstr(spread.err, "takes 16 of the 18 nodes of each NVLink domain"), "%s",
-                       spread.err);
+    CLI_HAS(spread.err, "takes 16 of the 18 nodes of each NVLink domain");
     struct cli_table *own = cli_table(spread.out);
     struct cli_table *sixteen = cli_rows("%s --set nvlink.domain_nodes=16", line);
     struct cli_run filled = cli_good("$AR %s --format csv --set nvlink.domain_nodes=18", line);
-    cr_expect_null(strstr(filled.err, "NVLink domain"), "%s", filled.err);
+    CLI_LACKS(filled.err, "NVLink domain");
     CLI_SAME(own, 1, sixteen, 1, "iteration_s");
-    cr_expect_gt(atof(cli_cell(cli_table(filled.out), 1, "iteration_s")),
-                 1.5 * atof(cli_cell(own, 1, "iteration_s")));
+    cr_expect_gt(cli_number(cli_table(filled.out), 1, "iteration_s"),
+                 1.5 * cli_number(own, 1, "iteration_s"));
 }
 
 /* Nothing is fitted to these rows. Predictions must not become worse unnoticed. */
