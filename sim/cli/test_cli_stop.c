@@ -1,8 +1,8 @@
 /* Sweeps that are stopped and go on; outputs that are there already. */
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "test_cli.h"
@@ -29,8 +29,8 @@ static struct background start_sweep(const char *jobs, const char *gpus)
         signal(SIGINT, SIG_DFL); /* a background job ignores it, and so would the sweep */
         signal(SIGTERM, SIG_DFL);
         signal(SIGHUP, SIG_DFL);
-        freopen("../out", "w", stdout);
-        freopen("../err", "w", stderr);
+        freopen("../sweep.out", "w", stdout);
+        freopen("../sweep.err", "w", stderr);
         execl(AR_TEST_PROGRAM, "allreckon", "sweep", "--cluster", "abci-v100", "--trace",
               "resnet50-v1.5", "--gpus", gpus, "--algorithms", "ring", "--engine", "simgrid",
               "--jobs", jobs, "--baseline", "gpu", "--out", "o", "--quiet", (char *)NULL);
@@ -40,27 +40,13 @@ static struct background start_sweep(const char *jobs, const char *gpus)
     return sweep;
 }
 
-static void sleep_a_little(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
 /* Waits for the first child of a process. */
 static pid_t wait_for_child(pid_t parent)
 {
-    int child = 0;
-    char line[128];
-    snprintf(line, sizeof line,
-             "sed -n 's/ (allreckon) . %d .*//p' /proc/[0-9]*/stat 2>/dev/null | sort -n", parent);
-    for (int i = 0; child == 0 && i < 2000; i++) {
-        sleep_a_little();
-        FILE *children = popen(line, "r");
-        cr_assert_not_null(children);
-        fscanf(children, "%d", &child);
-        pclose(children);
-    }
-    cr_assert_neq(child, 0, "no worker was started");
-    return child;
+    return atoi(cli_good("timeout 20 sh -c 'until sed -n \"s/ (allreckon) . %d .*//p\" "
+                         "/proc/[0-9]*/stat 2>/dev/null | sort -n | grep .; do sleep 0.01; done'",
+                         parent)
+                    .out);
 }
 
 /* Waits for the sweep; returns its exit code. No process of it may be left. */
@@ -82,8 +68,8 @@ Test(cli_stop, a_signal_ends_all_processes_and_leaves_no_files)
         wait_for_child(wait_for_child(sweep.process));
         kill(sweep.process, numbers[i]);
         cr_expect_eq(finish_sweep(&sweep), 130);
-        CLI_LINES(cli_read("../err"), "allreckon: interrupted after ", 1);
-        cr_expect_str_empty(cli_read("../out"));
+        CLI_LINES(cli_read("../sweep.err"), "allreckon: interrupted after ", 1);
+        cr_expect_str_empty(cli_read("../sweep.out"));
         cr_expect_eq(cli_files_count(), files);
     }
 }
@@ -108,13 +94,7 @@ Test(cli_stop, a_killed_sweep_takes_its_workers_along)
 static struct background start_until_one_row(void)
 {
     struct background sweep = start_sweep("2", "4,1024");
-    bool has_row = false;
-    for (int i = 0; !has_row && i < 2000; i++) {
-        sleep_a_little();
-        has_row = access("o/sweep.journal", F_OK) == 0 &&
-                  cli_lines_with(cli_read("o/sweep.journal"), "0,abci") == 1;
-    }
-    cr_assert(has_row);
+    cli_good("timeout 20 sh -c 'until grep -qs 0,abci o/sweep.journal; do sleep 0.01; done'");
     return sweep;
 }
 
@@ -134,7 +114,7 @@ Test(cli_stop, a_killed_worker_or_simulation_costs_one_row)
                                                   ? "the simulation was ended by signal 9"
                                                   : "the worker process ended with signal 9");
         CLI_CELL(table, 2, "gpus", "1024", "nodes", "256", "iteration_s", "");
-        CLI_LINES(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024", 1);
+        CLI_LINES(cli_read("../sweep.err"), "1 of 2 points failed; the first, ring on 1024", 1);
         cli_good("rm -r o");
     }
 }
@@ -148,7 +128,7 @@ Test(cli_stop, a_signal_leaves_the_rows_that_are_done_in_a_journal_that_no_other
     CLI_HAS(cli_read("../second"), "o/sweep.journal: another sweep is writing");
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
-    CLI_HAS(cli_read("../err"), "interrupted after 1 of 2 points; o/sweep.jou");
+    CLI_HAS(cli_read("../sweep.err"), "interrupted after 1 of 2 points; o/sweep.jou");
     CLI_LINES(cli_read("o/sweep.journal"), "", 3);
 }
 
