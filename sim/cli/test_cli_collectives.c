@@ -6,27 +6,24 @@
 
 TestSuite(cli_collectives, .init = cli_enter, .fini = cli_leave);
 
-static const struct kind {
-    const char *command;
-    double factor; /* busbw over algbw on 6 ranks */
-    bool has_root;
-} kinds[] = {
-    {"allreduce", 10.0 / 6, false},
-    {"allgather", 5.0 / 6, false},
-    {"reducescatter", 5.0 / 6, false},
-    {"broadcast", 1, true},
-    {"reduce", 1, true},
-    {"gather", 5.0 / 6, true},
-    {"scatter", 5.0 / 6, true},
-    {"alltoall", 5.0 / 6, false},
-    {"send", 1, true},
-};
-
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
 Test(cli_collectives, rows_count_as_nccl_tests_does)
 {
-    for (size_t i = 0; i < KINDS; i++) {
+    static const struct {
+        const char *command;
+        double factor; /* busbw over algbw on 6 ranks */
+        bool has_root;
+    } kinds[] = {
+        {"allreduce", 10.0 / 6, false},
+        {"allgather", 5.0 / 6, false},
+        {"reducescatter", 5.0 / 6, false},
+        {"broadcast", 1, true},
+        {"reduce", 1, true},
+        {"gather", 5.0 / 6, true},
+        {"scatter", 5.0 / 6, true},
+        {"alltoall", 5.0 / 6, false},
+        {"send", 1, true},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct cli_run run =
             cli_good("$AR %s --cluster flat --gpus 6 --payload 6MB --format csv", kinds[i].command);
         struct cli_table *table = cli_table(run.out);
@@ -47,10 +44,9 @@ Test(cli_collectives, another_root_of_the_same_machine_takes_the_same_time)
 {
     static const char line[] =
         "broadcast --cluster flat --gpus 6 --algorithm chain --payload 6MB --root %d";
-    struct cli_table *first = cli_rows(line, 0);
     struct cli_table *last = cli_rows(line, 5);
     CLI_CELL(last, 1, "root", "5");
-    CLI_SAME(first, 1, last, 1, "allreduce_s");
+    cr_expect_eq(cli_number(last, 1, "allreduce_s"), cli_value("allreduce_s", line, 0));
 }
 
 /* --- groups ------------------------------------------------------------------------------- */
