@@ -108,9 +108,9 @@ Test(cli_expect, suspects_that_rows_cannot_show_are_named, CLI_NO_NEW_CODE)
 /* Calls that begin later make small sizes slow, also where nothing is fitted. */
 Test(cli_expect, late_calls_are_found_on_a_machine_that_nobody_fitted)
 {
-    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^#|^coll/ {print; next} $4 >= 1024 {$5 += 20; print}' "
-             "%s >late.csv",
-             AR_TEST_SOURCE_DIR "/validate/data/collectives/dgx_h100_1n.csv");
+    cli_good(
+        "awk -F, 'BEGIN {OFS = \",\"} /^#|^coll/ {print; next} $4 >= 1024 {$5 += 20; print}' " SETS
+        "dgx_h100_1n.csv >late.csv");
     cli_good("$AR expect late.csv --cluster dgx-h100 --out out");
     /* the slower protocol alone makes small sizes as slow */
     CLI_COUNTS(cli_read("out/suspects.csv"), {"setup,4,0", 1}, {",yes,", 2});
@@ -121,13 +121,11 @@ Test(cli_expect, late_calls_are_found_on_a_machine_that_nobody_fitted)
 Test(cli_expect, rows_of_a_sound_machine_in_its_table_tell_suspects_apart)
 {
     static const char *const first[] = {"sockets", "hca"};
-    cli_good(
-        "$AR calibrate %salcf_polaris_a100_nccl218.csv --cluster polaris --hold-out none --out "
-        "sound.topo --quiet",
-        SETS);
+    cli_good("$AR calibrate " SETS "alcf_polaris_a100_nccl218.csv --cluster polaris --hold-out "
+             "none --out sound.topo --quiet");
     for (size_t i = 0; i < 2; i++) {
-        cli_good("$AR expect %salcf_polaris_a100_tcp.csv --cluster sound.topo --out out --force",
-                 SETS);
+        cli_good("$AR expect " SETS
+                 "alcf_polaris_a100_tcp.csv --cluster sound.topo --out out --force");
         CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", first[i]);
         cli_good("sed -i '/^# row: /d' sound.library.csv");
     }
@@ -137,11 +135,9 @@ Test(cli_expect, rows_of_a_sound_machine_in_its_table_tell_suspects_apart)
  * times. If trees waited as rings do, the cable would be a tenth as likely. */
 Test(cli_expect, trees_may_wait_less_for_a_slow_cable_than_rings, CLI_NO_NEW_CODE)
 {
-    cli_good(
-        "$AR calibrate %smn5_h100_nccl_auto.csv --cluster mn5 --hold-out none --out sound.topo "
-        "--quiet",
-        SETS);
-    cli_good("$AR expect %smn5_h100_nccl_auto.csv --cluster sound.topo --out out", SETS);
+    cli_good("$AR calibrate " SETS "mn5_h100_nccl_auto.csv --cluster mn5 --hold-out none --out "
+             "sound.topo --quiet");
+    cli_good("$AR expect " SETS "mn5_h100_nccl_auto.csv --cluster sound.topo --out out");
     cli_good("awk -F, 'NR == 1 {print \"nodes,gpus,payload_bytes,time_out_of_place_us,"
              "time_in_place_us\"} NR > 1 {f = $4 < 1048576 ? 1 : $5 ~ /tree/ ? 2.2 : 4; print "
              "$2 \",\" $3 \",\" $4 \",\" $6 * 1e6 * f \",\"}' out/expect.csv >slow.csv");
@@ -198,9 +194,8 @@ Test(cli_expect, the_first_suspect_is_what_was_changed)
 Test(cli_expect, other_machines_tell_of_kinds_of_rows_that_they_predict_better)
 {
     struct cli_table *rows = cli_rows("expect h100_1n_nccl2.27");
-    struct cli_table *compared = cli_rows("compare %sh100_1n_nccl2.27.csv --cluster dgx-h100 --set "
-                                          "library.release=2.27.3",
-                                          SETS);
+    struct cli_table *compared = cli_rows("compare " SETS "h100_1n_nccl2.27.csv --cluster dgx-h100 "
+                                          "--set library.release=2.27.3");
     size_t large = 0, small = 0;
     cr_assert_eq(rows->rows_count, compared->rows_count);
     for (size_t i = 1; i < rows->rows_count; i++) {
@@ -271,11 +266,10 @@ Test(cli_expect, what_is_assumed_of_logs_and_machines_is_said)
 /* `discover` writes all that `expect` needs to know of a cluster. */
 Test(cli_expect, a_discovered_cluster_has_what_the_library_needs)
 {
-    cli_good("$AR discover %s --nodes 2 --fabric "
-             "non-blocking --out found.topo --quiet",
-             AR_TEST_SOURCE_DIR "/topologies/readers/fixtures/switch.xml");
-    cli_good("sed 's/Tesla V100-SXM2-16GB/NVIDIA A100-SXM4-80GB/' %s >log.txt",
-             FIXTURE "nccl-three-runs.txt");
+    cli_good("$AR discover " AR_TEST_SOURCE_DIR "/topologies/readers/fixtures/switch.xml --nodes 2 "
+             "--fabric non-blocking --out found.topo --quiet");
+    cli_good("sed 's/Tesla V100-SXM2-16GB/NVIDIA A100-SXM4-80GB/' " FIXTURE "nccl-three-runs.txt "
+             ">log.txt");
     CLI_SHOWS("expect log.txt found.topo", "cluster found, nothing fitted");
     cli_fails(65,
               "is of GPU \"NVIDIA A100-SXM4-80GB\" and cluster mi300x of \"AMD Instinct MI300X\"",
