@@ -42,9 +42,8 @@ Test(cli_trace, an_imported_trace_goes_into_a_prediction, CLI_NO_NEW_CODE)
     struct cli_run run = cli_good("$AR trace import " PROFILES "shapes.json --out mine.csv");
     CLI_LINES(run.err, "note: 2 of 2 steps: times as recorded", 1);
     CLI_LINES(cli_read("mine.csv"), "# GPU: Tesla V100-SXM2-32GB", 1);
-    run = cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm ring --trace ./mine.csv "
-                   "--format csv --quiet");
-    const struct cli_table *table = cli_table(run.out);
+    struct cli_table *table =
+        cli_rows("predict --cluster abci-v100 --gpus 8 --algorithm ring --trace ./mine.csv");
     /* 173 us forward, 320 us backward, 31 us of the optimizer, 1 us before them. */
     CLI_NEAR(table, 1, "compute_s", 525e-6, 1e-9);
     CLI_CELL(table, 1, "batch_per_gpu", "8", "precision", "fp16");

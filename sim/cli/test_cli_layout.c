@@ -185,8 +185,8 @@ Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
     struct cli_run run = cli_good(SWEEP "--out o --resume");
     CLI_HAS(run.err, "o: complete, ");
     cli_fails(64, "found the output of another command", SWEEP "--out o --seq 1024");
-    cli_good("sed /library.release/d %s >own.topo",
-             AR_TEST_SOURCE_DIR "/topologies/machines/dgx-a100.topo");
+    cli_good("sed /library.release/d " AR_TEST_SOURCE_DIR
+             "/topologies/machines/dgx-a100.topo >own.topo");
     cli_stops(64, "layouts failed; the first, ", SWEEP_ON("own.topo") "--engine library");
     cli_good("$AR plot o --quiet");
     cr_expect_eq(access("o/layouts_memory.svg", F_OK), 0);
@@ -591,9 +591,7 @@ Test(cli_layout, wrong_lines_are_one_line)
 
 Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
 {
-    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload " STEPS
-                                  "simai.txt --format csv --columns gpus,compute_s");
-    const struct cli_table *table = cli_table(run.out);
+    struct cli_table *table = cli_rows("predict --cluster dgx-a100 --workload " STEPS "simai.txt");
     CLI_CELL(table, 1, "gpus", "8");
     CLI_NEAR(table, 1, "compute_s", 3.100304e-3, 1e-9);
     cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et --out o");
@@ -603,8 +601,9 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
     CLI_NOTES("predict --cluster dgx-a100 --mesh tp=4 --workload " STEPS "simai.txt",
               "computations are those of tp=2");
     cli_good("sed 's/pp: 1/pp: 4/;s/all_gpus: 8/all_gpus: 32/' " STEPS "simai.txt > stage.txt");
-    run = cli_good("$AR sweep --cluster dgx-a100 --gpus 32 --workload ./stage.txt --format csv "
-                   "--columns bubble_s,bubble_frac,exposed_pp_s,exposed_dp_s");
+    struct cli_run run =
+        cli_good("$AR sweep --cluster dgx-a100 --gpus 32 --workload ./stage.txt --format csv "
+                 "--columns bubble_s,bubble_frac,exposed_pp_s,exposed_dp_s");
     CLI_HAS(run.err, "between stages are not counted");
     CLI_HAS(run.out, "\n,,,0");
 }

@@ -93,14 +93,13 @@ TestSuite(cli_links, .init = cli_enter, .fini = cli_leave);
 Test(cli_links, rows_record_the_changed_links)
 {
     static const char *const commands[] = {
-        "allreduce " RING " --payload 1MB " LINKS " --format csv",
-        "predict " RING " --trace trace.csv " LINKS " --format csv",
-        "sweep --cluster abci-v100 --gpus 16 --algorithms ring --trace trace.csv " LINKS
-        " --format csv",
+        "allreduce " RING " --payload 1MB " LINKS,
+        "predict " RING " --trace trace.csv " LINKS,
+        "sweep --cluster abci-v100 --gpus 16 --algorithms ring --trace trace.csv " LINKS,
     };
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        struct cli_table *table = cli_table(cli_good("$AR %s", commands[i]).out);
-        CLI_CELL(table, 1, "settings", "net.latency=9us slow-link=node-3.hca-0:4");
+        CLI_CELL(cli_rows("%s", commands[i]), 1, "settings",
+                 "net.latency=9us slow-link=node-3.hca-0:4");
     }
 }
 

@@ -58,9 +58,8 @@ Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)
 
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
 {
-    cli_good("$AR predict --cluster abci-v100 --engine nccl --algorithm auto --gpus 64 --trace "
-             "trace.csv --format csv > step.csv");
-    struct cli_table *step = cli_table(cli_read("step.csv"));
+    struct cli_table *step = cli_rows("predict --cluster abci-v100 --engine nccl --algorithm auto "
+                                      "--gpus 64 --trace trace.csv");
     cr_expect_gt(cli_number(step, 1, "iteration_s"), cli_number(step, 1, "compute_s"));
     CLI_CELL(step, 1, "low_s", "");
     struct cli_run sweep =

@@ -221,8 +221,8 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
         {"sed -i '3s/^[0-9]*/27/' o/sweep.journal", "--resume", 65, "o/sweep.journal:3: found"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cli_good("rm -r o; cp %s/topologies/machines/abci-v100.topo cluster.topo",
-                 AR_TEST_SOURCE_DIR);
+        cli_good("rm -r o; cp " AR_TEST_SOURCE_DIR
+                 "/topologies/machines/abci-v100.topo cluster.topo");
         stop_sweep();
         cli_good("%s; cp o/sweep.journal before", rows[i].make);
         cli_fails(rows[i].code, rows[i].fragment, SWEEP "--out o %s", rows[i].options);
