@@ -52,14 +52,12 @@ Test(cli_collectives, another_root_of_the_same_machine_takes_the_same_time)
 /* --- groups ------------------------------------------------------------------------------- */
 
 #define GATHER                                                                                     \
-    "allgather --cluster cluster.topo --set hca.bandwidth=10GB/s --algorithm ring --payload 8MiB " \
-    "--format csv"
+    "allgather --cluster cluster.topo --set hca.bandwidth=10GB/s --algorithm ring --payload 8MiB "
 
 Test(cli_collectives, groups_of_a_mesh_share_the_links)
 {
-    struct cli_table *both = cli_table(cli_good("$AR " GATHER " --mesh dp=8,tp=4 --along dp").out);
-    struct cli_table *given =
-        cli_table(cli_good("$AR " GATHER " --mesh dp=8,tp=4 --gpus 32 --along dp").out);
+    struct cli_table *both = cli_rows(GATHER "--mesh dp=8,tp=4 --along dp");
+    struct cli_table *given = cli_rows(GATHER "--mesh dp=8,tp=4 --gpus 32 --along dp");
     cli_expect_same_table(both, given);
     CLI_CELL(both, 1, "gpus", "32", "nodes", "8", "along", "dp", "groups", "4");
     /* 7/8 of four payloads leave each node by two HCAs of 10 GB/s */
@@ -70,9 +68,9 @@ Test(cli_collectives, groups_of_a_mesh_share_the_links)
 
 Test(cli_collectives, a_mesh_of_one_axis_is_no_mesh)
 {
-    struct cli_run run = cli_good("$AR " GATHER " --mesh dp=32");
+    struct cli_run run = cli_good("$AR " GATHER "--mesh dp=32 --format csv");
     struct cli_table *mesh = cli_table(run.out);
-    struct cli_table *plain = cli_table(cli_good("$AR " GATHER " --gpus 32").out);
+    struct cli_table *plain = cli_rows(GATHER "--gpus 32");
     CLI_HAS(run.err, "dp=32 along dp, the only axis: 1 group of 32 GPUs");
     CLI_CELL(mesh, 1, "allreduce_s", cli_cell(plain, 1, "allreduce_s"), "groups", "1");
 }
