@@ -119,11 +119,6 @@ static struct schedule *read_goal(const char *text)
     return schedule;
 }
 
-/* LogGP as LogGOPSim counts it, without its `cpu`s: a byte less, a port each way. */
-struct loggp {
-    double L_s, G_s;
-};
-
 static void finish_operation(struct schedule *schedule, unsigned done, double time_s)
 {
     for (unsigned i = schedule->ops[done].needed; i > 0; i = schedule->needs[i].next) {
@@ -144,8 +139,9 @@ static double start_s(const struct clocks *clocks, const struct op *op)
     return fmax(op->ready_s, fmax(cpu_s, out_s));
 }
 
-/* Always goes on with what can begin first. */
-static double run_goal(struct schedule *schedule, struct loggp loggp)
+/* LogGP as LogGOPSim counts it, without its `cpu`s: a byte less, a port each way. Always goes on
+ * with what can begin first. */
+static double run_goal(struct schedule *schedule, double latency_s, double byte_s)
 {
     struct clocks clocks = {.in_s = {0}};
     double end_s = 0;
@@ -163,9 +159,9 @@ static double run_goal(struct schedule *schedule, struct loggp loggp)
         if (next->kind == CALC) {
             clocks.cpu_s[next->rank][next->cpu] = done_s += next->size * 1e-9;
         } else if (next->kind == SEND) {
-            double bytes_s = (next->size - 1) * loggp.G_s;
+            double bytes_s = (next->size - 1) * byte_s;
             struct op *recv = &schedule->ops[next->match];
-            double begin_s = fmax(done_s + loggp.L_s, clocks.in_s[next->peer]);
+            double begin_s = fmax(done_s + latency_s, clocks.in_s[next->peer]);
             clocks.out_s[next->rank] = done_s + bytes_s;
             clocks.in_s[next->peer] = begin_s + bytes_s;
             recv->has_arrived = true;
@@ -175,16 +171,6 @@ static double run_goal(struct schedule *schedule, struct loggp loggp)
         end_s = fmax(end_s, done_s);
     }
     return end_s;
-}
-
-static double goal_s(const char *operation, const char *command)
-{
-    const struct loggp flat = {10e-6, 1e-10};
-    struct schedule *schedule =
-        read_goal(cli_good("$AR export --format goal%s %s", operation, command).out);
-    double time_s = run_goal(schedule, flat);
-    free(schedule);
-    return time_s;
 }
 
 /* A rank that takes no part in some channels names their beginning once. */
@@ -199,76 +185,61 @@ Test(goal, schedules_say_their_command_and_each_need_once)
 
 /* LogGOPSim counts a byte less of each message. Two trees share a port, each message in its turn
  * where `recurrence` shares it in halves; a rank that is folded away waits until its message has
- * arrived, here it has left. */
-Test(goal, collectives_take_what_recurrence_says)
+ * arrived, here it has left. Of steps there are the computations, and each bucket as soon as its
+ * gradients are there; stages with their messages. A sender goes on when its message has left,
+ * where `recurrence` lets it wait for the arrival; what is sent on two streams shares a port. */
+Test(goal, collectives_and_steps_take_what_recurrence_says)
 {
+#define GPT                                                                                        \
+    "--workload gpt --layers 4 --hidden 256 --heads 4 --seq 128 --vocab 1000 --attention unfused "
     static const struct {
-        const char *command;
+        const char *verb, *options;
         double near;
     } cases[] = {
-        {"allreduce --algorithm ring --gpus 8", 2e-5},
-        {"allreduce --algorithm ring --gpus 2", 2e-5},
-        {"allreduce --algorithm ring --gpus 5", 2e-5},
-        {"allreduce --algorithm torus2d --shape 4x4 --gpus 16", 2e-5},
-        {"allreduce --algorithm blueconnect --shape 4x2x2 --gpus 16", 2e-5},
-        {"allreduce --algorithm hierarchical --shape 4x4 --gpus 16", 2e-5},
-        {"allreduce --algorithm tree --shape 4x4 --gpus 16", 0.05},
-        {"allreduce --algorithm recursive-doubling --gpus 11", 0.02},
-        {"allreduce --algorithm halving-doubling --gpus 16", 2e-5},
-        {"allreduce --algorithm swing --gpus 8", 2e-5},
-        {"allreduce --algorithm direct --gpus 8", 2e-5},
-        {"allgather --algorithm bruck --gpus 7", 2e-5},
-        {"allgather --algorithm neighbour --gpus 8", 2e-5},
-        {"reducescatter --algorithm recursive-halving --gpus 8", 2e-5},
-        {"broadcast --algorithm chain --gpus 6", 2e-5},
-        {"broadcast --algorithm binomial --gpus 8", 2e-5},
-        {"broadcast --algorithm scatter-allgather --gpus 8", 2e-5},
-        {"reduce --algorithm tree --gpus 8", 2e-5},
-        {"gather --algorithm linear --gpus 8", 2e-5},
-        {"scatter --algorithm binomial --gpus 8", 2e-5},
-        {"alltoall --algorithm pairwise --gpus 6", 2e-5},
-        {"alltoall --algorithm linear --gpus 6", 2e-5},
-        {"alltoall --algorithm bruck --gpus 8", 2e-5},
-        {"send --gpus 3", 2e-5},
+        {"allreduce", "--algorithm ring --gpus 2", 2e-5},
+        {"allreduce", "--algorithm ring --gpus 5", 2e-5},
+        {"allreduce", "--algorithm torus2d --shape 4x4 --gpus 16", 2e-5},
+        {"allreduce", "--algorithm blueconnect --shape 4x2x2 --gpus 16", 2e-5},
+        {"allreduce", "--algorithm hierarchical --shape 4x4 --gpus 16", 2e-5},
+        {"allreduce", "--algorithm tree --shape 4x4 --gpus 16", 0.05},
+        {"allreduce", "--algorithm recursive-doubling --gpus 11", 0.02},
+        {"allreduce", "--algorithm halving-doubling --gpus 16", 2e-5},
+        {"allreduce", "--algorithm swing --gpus 8", 2e-5},
+        {"allreduce", "--algorithm direct --gpus 8", 2e-5},
+        {"allgather", "--algorithm bruck --gpus 7", 2e-5},
+        {"allgather", "--algorithm neighbour --gpus 8", 2e-5},
+        {"reducescatter", "--algorithm recursive-halving --gpus 8", 2e-5},
+        {"broadcast", "--algorithm chain --gpus 6", 2e-5},
+        {"broadcast", "--algorithm binomial --gpus 8", 2e-5},
+        {"broadcast", "--algorithm scatter-allgather --gpus 8", 2e-5},
+        {"reduce", "--algorithm tree --gpus 8", 2e-5},
+        {"gather", "--algorithm linear --gpus 8", 2e-5},
+        {"scatter", "--algorithm binomial --gpus 8", 2e-5},
+        {"alltoall", "--algorithm pairwise --gpus 6", 2e-5},
+        {"alltoall", "--algorithm linear --gpus 6", 2e-5},
+        {"alltoall", "--algorithm bruck --gpus 8", 2e-5},
+        {"send", "--gpus 3", 2e-5},
+        {"predict", "--gpus 4 --algorithm ring --trace resnet50-v1.5", 1e-4},
+        {"predict", "--gpus 4 --algorithm ring --trace resnet50-v1.5 --straggler 2:1.3", 1e-3},
+        {"predict", GPT "--mesh pp=2,dp=2 --global-batch 8 --jitter 0", 3e-3},
+        {"predict", GPT "--mesh pp=2,tp=2 --global-batch 4 --schedule gpipe --jitter 0", 3e-3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char command[200], operation[40], verb[24];
-        const char *rest = strchr(cases[i].command, ' ');
-        snprintf(verb, sizeof verb, "%.*s", (int)(rest - cases[i].command), cases[i].command);
-        snprintf(operation, sizeof operation, " --operation %s", verb);
-        snprintf(command, sizeof command, "--cluster flat --channels 1 --payload 1MiB%s", rest);
-        double expected_s = cli_value("allreduce_s", "%s %s", verb, command);
-        double time_s = goal_s(operation, command);
-        cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s: %g us, expected %g us",
-                  cases[i].command, time_s * 1e6, expected_s * 1e6);
-    }
-}
-
-/* The computations, and each bucket as soon as its gradients are there; stages with their messages.
- * A sender goes on when its message has left, where `recurrence` lets it wait for the arrival; what
- * is sent on two streams shares a port. */
-Test(goal, steps_take_what_recurrence_says)
-{
-    static const struct {
-        const char *command;
-        double near;
-    } cases[] = {
-        {"--gpus 4 --algorithm ring --trace resnet50-v1.5", 1e-4},
-        {"--gpus 4 --algorithm ring --trace resnet50-v1.5 --straggler 2:1.3", 1e-3},
-        {"--mesh pp=2,dp=2 --workload gpt --layers 4 --hidden 256 --heads 4 --seq 128 --vocab 1000 "
-         "--attention unfused --global-batch 8 --jitter 0",
-         3e-3},
-        {"--mesh pp=2,tp=2 --workload gpt --layers 4 --hidden 256 --heads 4 --seq 128 --vocab 1000 "
-         "--attention unfused --global-batch 4 --schedule gpipe --jitter 0",
-         3e-3},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char command[300];
-        snprintf(command, sizeof command, "--cluster flat --channels 1 %s", cases[i].command);
-        double expected_s = cli_value("iteration_s", "predict %s", command);
-        double time_s = goal_s("", command);
-        cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s: %g us, expected %g us",
-                  cases[i].command, time_s * 1e6, expected_s * 1e6);
+        char options[300], operation[40] = "";
+        bool is_step = strcmp(cases[i].verb, "predict") == 0;
+        snprintf(options, sizeof options, "--cluster flat --channels 1%s %s",
+                 is_step ? "" : " --payload 1MiB", cases[i].options);
+        if (!is_step) {
+            snprintf(operation, sizeof operation, "--operation %s", cases[i].verb);
+        }
+        double expected_s =
+            cli_value(is_step ? "iteration_s" : "allreduce_s", "%s %s", cases[i].verb, options);
+        struct schedule *schedule =
+            read_goal(cli_good("$AR export --format goal %s %s", operation, options).out);
+        double time_s = run_goal(schedule, 10e-6, 1e-10); /* of flat */
+        free(schedule);
+        cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s %s: %g us, expected %g us",
+                  cases[i].verb, cases[i].options, time_s * 1e6, expected_s * 1e6);
     }
 }
 
