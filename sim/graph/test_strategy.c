@@ -463,32 +463,41 @@ Test(strategy, memory_is_that_of_the_papers)
                        16 * parameters / 64 + layer * (4 * 2 + 2), 1);
 }
 
-Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_links_and_cpus)
+/* Times of parts on a device whose GPU is slower by a factor, without terms of a framework. */
+static struct ar_part_times times_on(const char *device, const struct ar_layout *layout,
+                                     double slower)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
     struct ar_device_cost *cost;
-    struct ar_part_times here, there, slow;
+    struct ar_part_times made;
     struct ar_framework none;
-    double parameters = ar_transformer_parameters(&gpt);
     ar_framework_clear(&none);
-    TEST_OK(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/a100-80gb-sxm.cost.csv", &arena,
-                                &cost, &why));
+    const char *path =
+        ar_arena_format(&arena, AR_TEST_SOURCE_DIR "/traces/device/%s.cost.csv", device);
+    TEST_OK(ar_device_cost_load(path, &arena, &cost, &why));
+    ar_part_times_make(layout, cost, slower, &none, &made);
+    return made;
+}
+
+Test(strategy, an_optimizer_on_the_host_leaves_the_gpu_and_takes_the_time_of_links_and_cpus)
+{
+    static const char device[] = "a100-80gb-sxm";
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    double parameters = ar_transformer_parameters(&gpt);
     layout.strategy = &ar_strategy_zero1;
-    ar_part_times_make(&layout, cost, 1, &none, &here);
+    struct ar_part_times here = times_on(device, &layout, 1);
     layout.offload = AR_OFFLOAD_OPTIMIZER;
     layout.host_link_Bps = 10e9;
     layout.host_update_Bps = 6e9;
-    ar_part_times_make(&layout, cost, 1, &none, &there);
+    struct ar_part_times there = times_on(device, &layout, 1);
     cr_expect_float_eq(there.optimizer_s, (4 + 2) / 10e9 + 30 / 6e9, 1e-20,
                        "gradients in fp32, parameters in fp16");
-    ar_part_times_make(&layout, cost, 2, &none, &slow);
-    cr_expect_eq(slow.optimizer_s, there.optimizer_s, "of a GPU that is slower");
+    cr_expect_eq(times_on(device, &layout, 2).optimizer_s, there.optimizer_s, "a slower GPU");
     cr_expect_eq(there.backward_s[AR_PART_LAYER], here.backward_s[AR_PART_LAYER]);
     cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, 6 * parameters, 1);
     layout.strategy = &ar_strategy_zero2;
-    ar_part_times_make(&layout, cost, 1, &none, &there);
-    cr_expect_float_eq(there.optimizer_s, (2 + 2) / 10e9 + 30 / 6e9, 1e-20, "as they are sent");
+    cr_expect_float_eq(times_on(device, &layout, 1).optimizer_s, (2 + 2) / 10e9 + 30 / 6e9, 1e-20,
+                       "as they are sent");
     cr_expect_float_eq(ar_layout_memory(&layout).states_bytes, (2 + 2.0 / 8) * parameters, 1);
 }
 
@@ -522,20 +531,13 @@ Test(strategy, an_optimizer_of_many_tensors_waits_for_its_launches)
 
 Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_layout layout = layout_of(1, 1, 1, "1f1b");
-    struct ar_device_cost *cost;
-    struct ar_part_times wide, narrow;
-    struct ar_framework none;
-    ar_framework_clear(&none);
-    TEST_OK(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/h100-sxm.cost.csv", &arena,
-                                &cost, &why));
     gpt.hidden = 4096, gpt.heads = gpt.kv_heads = 32, gpt.head_dim = 128, gpt.ffn = 16384;
     layout.attention = AR_ATTENTION_FLASH2;
     layout.precision = layout.gradients = AR_BF16;
-    ar_part_times_make(&layout, cost, 1, &none, &wide);
+    struct ar_part_times wide = times_on("h100-sxm", &layout, 1);
     layout.precision = AR_FP8;
-    ar_part_times_make(&layout, cost, 1, &none, &narrow);
+    struct ar_part_times narrow = times_on("h100-sxm", &layout, 1);
     cr_expect_eq(narrow.forward_s[AR_PART_HEAD], wide.forward_s[AR_PART_HEAD]);
     cr_expect_eq(narrow.backward_s[AR_PART_HEAD], wide.backward_s[AR_PART_HEAD]);
     cr_expect_lt(narrow.forward_s[AR_PART_LAYER], 0.9 * wide.forward_s[AR_PART_LAYER]);
