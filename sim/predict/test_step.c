@@ -102,34 +102,31 @@ Test(step, its_calls_are_the_buckets_and_start_when_they_are_ready)
     struct tested step = tested_trace(abci, resnet, "hierarchical", 4, 4, "2MiB");
     step.job.engine = &ar_engine_simgrid;
     TEST_OK(tested_try(&step, &why));
-    cr_assert_eq(step.timing.trial.calls_count, step.timing.workload->buckets_count);
-    cr_expect_gt(step.timing.trial.calls_count, 10);
-    for (uint32_t i = 0; i < step.timing.trial.calls_count; i++) {
-        cr_expect_eq(step.timing.trial.calls[i].elements,
-                     step.timing.workload->buckets[i].elements);
-        cr_expect_eq(step.timing.trial.calls[i].ready_s, step.timing.workload->buckets[i].ready_s);
-        cr_expect_geq(step.timing.trial.times[i].start_s, step.timing.trial.calls[i].ready_s);
+    const struct ar_trial *trial = &step.timing.trial;
+    cr_assert_eq(trial->calls_count, step.timing.workload->buckets_count);
+    cr_expect_gt(trial->calls_count, 10);
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
+        cr_expect_eq(trial->calls[i].elements, step.timing.workload->buckets[i].elements);
+        cr_expect_eq(trial->calls[i].ready_s, step.timing.workload->buckets[i].ready_s);
+        cr_expect_geq(trial->times[i].start_s, trial->calls[i].ready_s);
     }
     tested_end(&step);
 }
 
-static void expect_error(struct tested *step, enum ar_status status, const char *expected)
+static void expect_error(struct tested step, enum ar_status status, const char *expected)
 {
-    TEST_FAILS(status, expected, tested_try(step, &why));
-    tested_end(step);
+    TEST_FAILS(status, expected, tested_try(&step, &why));
+    tested_end(&step);
 }
 
 Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
 {
-    struct tested step = make_step(abci, resnet, "ring", 4353, 1);
-    expect_error(&step, AR_USAGE, "expected at most 4352");
-    step = make_step(abci, resnet, "ring", 4, 4);
-    expect_error(&step, AR_USAGE, "expected Nx1");
     struct ar_trace bare = hidden;
     bare.tensors_count = 0;
     bare.layers_count = 1;
-    step = make_step(abci, &bare, "ring", 4, 1);
-    expect_error(&step, AR_BAD_DATA, "found no gradients");
+    expect_error(make_step(abci, resnet, "ring", 4353, 1), AR_USAGE, "expected at most 4352");
+    expect_error(make_step(abci, resnet, "ring", 4, 4), AR_USAGE, "expected Nx1");
+    expect_error(make_step(abci, &bare, "ring", 4, 1), AR_BAD_DATA, "found no gradients");
 }
 
 static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t seed)
@@ -201,51 +198,38 @@ Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
 
 /* --- other strategies ------------------------------------------------------------------------ */
 
-static double sent_bytes(const struct tested *step, const struct ar_operation *operation)
+static double sent_bytes(const struct ar_graph *graph, const struct ar_operation *operation)
 {
     double bytes = 0;
-    for (uint32_t i = 0; i < step->timing.graph->tasks_count; i++) {
-        const struct ar_work *work = &step->timing.graph->works[step->timing.graph->tasks[i].work];
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_work *work = &graph->works[graph->tasks[i].work];
         bytes += work->operation == operation ? (double)work->bytes : 0;
     }
     return bytes;
 }
 
-Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradients_once)
-{
-    struct tested step = make_step(abci, resnet, "ring", 16, 1);
-    double bytes = 2.0 * (double)ar_trace_gradient_elements(resnet);
-    step.job.layout.strategy = &ar_strategy_zero3;
-    step.job.layout.prefetch = 1;
-    TEST_OK(tested_try(&step, &why));
-    cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), 2 * bytes);
-    cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
-    cr_expect_eq(sent_bytes(&step, &ar_operation_all_reduce), 0);
-    SUPPORT_NEAR(step.timing.iteration_s, ar_graph_end_s(step.timing.graph), 1e-12);
-    SUPPORT_NEAR(step.timing.compute_s, ar_trace_compute_s(resnet) - resnet->optimizer_s * 15 / 16,
-                 1e-12);
-    tested_end(&step);
-}
-
-Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
+Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients_and_are_gathered_once_or_twice)
 {
     static const struct ar_strategy *const strategies[] = {&ar_strategy_zero1, &ar_strategy_zero3};
     static const char *const rules[] = {"one", "4MiB"};
     double bytes = 2.0 * (double)ar_trace_gradient_elements(resnet);
+    double compute_s = ar_trace_compute_s(resnet) - resnet->optimizer_s * 15 / 16;
     for (uint32_t i = 0; i < 4; i++) {
         struct tested step = tested_trace(abci, resnet, "ring", 16, 1, rules[i % 2]);
         step.job.layout.prefetch = 1;
         step.job.layout.strategy = strategies[i / 2];
         TEST_OK(tested_try(&step, &why));
+        const struct ar_graph *graph = step.timing.graph;
         uint32_t gathers = 1 + i / 2, sent = 0;
-        for (uint32_t task = 0; task < step.timing.graph->tasks_count; task++) {
-            sent += step.timing.graph->works[step.timing.graph->tasks[task].work].kind ==
-                    AR_TASK_COLLECTIVE;
+        for (uint32_t task = 0; task < graph->tasks_count; task++) {
+            sent += graph->works[graph->tasks[task].work].kind == AR_TASK_COLLECTIVE;
         }
         cr_expect_eq(sent, (gathers + 1) * step.timing.workload->buckets_count);
         cr_expect_eq(step.timing.workload->buckets_count == 1, i % 2 == 0);
-        cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
-        cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), gathers * bytes);
+        cr_expect_eq(sent_bytes(graph, &ar_operation_reduce_scatter), bytes);
+        cr_expect_eq(sent_bytes(graph, &ar_operation_all_gather), gathers * bytes);
+        SUPPORT_NEAR(step.timing.iteration_s, ar_graph_end_s(graph), 1e-12);
+        SUPPORT_NEAR(step.timing.compute_s, compute_s, 1e-12);
         tested_end(&step);
     }
 }
