@@ -2,7 +2,7 @@
 
 #include "ar_graph.h"
 
-static struct ar_arena arena;
+static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_graph *graph;
 static struct ar_error err;
 
@@ -11,12 +11,7 @@ static void begin(void)
     graph = ar_graph_create(&arena, 2);
 }
 
-static void end(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(graph, .init = begin, .fini = end);
+TestSuite(graph, .init = begin);
 
 static uint32_t compute(uint32_t role, enum ar_stream stream, double time_s, uint32_t count)
 {

@@ -16,14 +16,7 @@ static struct ar_hop_time hop(const void *context, uint32_t from, uint32_t to, u
 
 static const struct ar_hops hops = {.find = hop};
 static struct ar_error err;
-static struct ar_arena arena;
-
-static void end(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(operators, .fini = end);
+static struct ar_arena arena; /* of a test, which is a process */
 
 static const char *file_of(const char *text)
 {
@@ -289,11 +282,17 @@ static const struct ar_layer_work work[] = {{.kind = AR_LAYER_CONV,
                                              .kernel = 1,
                                              .stride = 1}};
 
-Test(operators, strips_send_halos_to_neighbours_and_all_to_the_classifier)
+static const struct ar_operators *partitioned(const struct ar_layer_work *parts, uint32_t devices)
 {
-    struct ar_parts_request request = parts_of(work, 4);
+    struct ar_parts_request request = parts_of(parts, devices);
     struct ar_operators *operators;
     cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
+    return operators;
+}
+
+Test(operators, strips_send_halos_to_neighbours_and_all_to_the_classifier)
+{
+    const struct ar_operators *operators = partitioned(work, 4);
     /* Rows of operators: overhead, conv, fc, fc backward, conv backward, 6 sums, optimizer. */
     const struct ar_operator *list = operators->list;
     cr_assert_eq(operators->count, 12 * 4);
@@ -309,19 +308,18 @@ Test(operators, strips_send_halos_to_neighbours_and_all_to_the_classifier)
                  trace.optimizer_s * (double)(4 * tensors[0] + tensors[1]) /
                      (double)(4 * (tensors[0] + tensors[1])),
                  "each updates a quarter of the classifier");
-    request.devices = 11;
-    cr_expect_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_USAGE);
-    request.work = NULL;
-    cr_expect_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_USAGE);
+    for (uint32_t devices = 4; devices <= 11; devices += 7) { /* no work, and too many */
+        struct ar_parts_request request = parts_of(devices == 4 ? NULL : work, devices);
+        struct ar_operators *none;
+        cr_expect_eq(ar_strategy_partitioned.operators(&request, &arena, &none, &err), AR_USAGE);
+    }
 }
 
 Test(operators, a_mean_over_all_places_is_sent_whole)
 {
     struct ar_layer_work mean[] = {work[0], work[1]};
     mean[0].kind = AR_LAYER_AVGPOOL;
-    struct ar_parts_request request = parts_of(mean, 4);
-    struct ar_operators *operators;
-    cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
+    const struct ar_operators *operators = partitioned(mean, 4);
     cr_expect_eq(operators->list[4].output_bytes, 320 * 2 * 2, "sums of all means");
     cr_expect_eq(operators->list[12].output_bytes, 320 * 2 * 2, "sums of all gradients");
 }
@@ -331,9 +329,7 @@ Test(operators, tiles_of_a_locally_connected_layer_keep_their_weights)
     struct ar_layer_work local[] = {work[0], work[1]};
     local[0].kind = AR_LAYER_LOCAL;
     local[0].kernel = 7;
-    struct ar_parts_request request = parts_of(local, 16);
-    struct ar_operators *operators;
-    cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
+    const struct ar_operators *operators = partitioned(local, 16);
     cr_expect_eq(operators->count, 6 * 16, "overhead, twice two layers, optimizer: no sums");
     cr_expect_str_eq(operators->cut, "tiles=4x4");
     /* Three columns or rows reach over two tiles of two; two of them, with the corners, are a

@@ -6,7 +6,7 @@
 #include "ar_accuracy.h"
 #include "test_outcome.h"
 
-static struct ar_arena arena;
+static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_measured_index sets;
 static struct ar_inputs *inputs;
 
@@ -18,12 +18,7 @@ static void enter(void)
     cr_assert_not_null(inputs);
 }
 
-static void leave(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(measured_sets, .init = enter, .fini = leave);
+TestSuite(measured_sets, .init = enter);
 
 static struct ar_set_rows *load(const struct ar_measured_set *set, const char *const *more,
                                 size_t more_count)
@@ -71,22 +66,17 @@ Test(measured_sets, one_set_is_found_by_its_file_and_a_machine_by_its_cluster)
     cr_expect_null(ar_measured_index_system(&sets, "mn5"), "its tables name none");
 }
 
-static const struct ar_measured_set *find(const char *name)
+static const struct ar_measured *load_named(const char *file)
 {
-    for (size_t i = 0; i < sets.sets_count; i++) {
-        if (strcmp(sets.sets[i].name, name) == 0) {
-            return &sets.sets[i];
-        }
-    }
-    cr_assert_fail("no set %s", name);
-    return NULL;
+    size_t count;
+    return load(ar_measured_index_find(&sets, file, &count), NULL, 0)->measured;
 }
 
 /* Each row of a set's files is taken, or left out for one reason. */
 Test(measured_sets, rows_that_are_left_out_are_counted_by_reason)
 {
-    const struct ar_measured *leonardo = load(find("leonardo_mpi"), NULL, 0)->measured;
-    const struct ar_measured *h100 = load(find("xxrjun_h100_10n"), NULL, 0)->measured;
+    const struct ar_measured *leonardo = load_named("leonardo_mpi.csv");
+    const struct ar_measured *h100 = load_named("xxrjun_h100_10n.csv");
     size_t rows = 0;
     for (size_t i = 0; i < 2; i++) {
         const struct ar_logs *logs = leonardo->logs[i];
@@ -108,7 +98,7 @@ Test(measured_sets, rows_that_are_left_out_are_counted_by_reason)
 /* Lengths of a torus and tasks per node make machines of their own. */
 Test(measured_sets, rows_of_other_lengths_are_of_other_machines)
 {
-    const struct ar_measured *measured = load(find("fugaku_mpi"), NULL, 0)->measured;
+    const struct ar_measured *measured = load_named("fugaku_mpi.csv");
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         const struct ar_cluster_facts *facts = ar_cluster_facts(row->messages.collective.cluster);

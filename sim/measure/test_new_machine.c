@@ -48,7 +48,7 @@ static const char *const few[] = {"a100_1n_stas00",   "dgx_h100_1n",      "h200_
                                   "gb200_1n_nccl2.29"};
 enum { FEW = sizeof few / sizeof few[0], TEN = 10 };
 
-static struct ar_arena arena;
+static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_measured_index sets;
 static struct ar_inputs *inputs;
 
@@ -70,12 +70,7 @@ static void enter_few(void)
     inputs = ar_inputs_create(&arena);
 }
 
-static void leave_few(void)
-{
-    ar_arena_end(&arena);
-}
-
-TestSuite(few_sets, .init = enter_few, .fini = leave_few);
+TestSuite(few_sets, .init = enter_few);
 
 /* Adds the errors of the rows of a set that are not marked, from 1 KiB on. */
 static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_factors *factors,
