@@ -18,41 +18,12 @@ static struct cli_table *reproduce(const char *arguments)
 }
 
 /* A row with cells for its options, and the same as options of predict. */
-struct alike {
-    const char *trace;
-    const char *cells; /* shape, batch, bucket, channels, window, engine, jitter, set, framework,
-                          samples_per_s_at, term */
-    const char *options;
-};
-
-static void expect_alike(const struct alike *row)
-{
-    static const char *const quantities[] = {"efficiency_frac", "samples_per_s", "iteration_s"};
-    char text[1024];
-    int used = snprintf(text, sizeof text,
-                        "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,shape,"
-                        "batch,bucket,channels,window,engine,jitter,set,framework,samples_per_s_at,"
-                        "term\n");
-    for (size_t i = 0; i < 3; i++) {
-        used += snprintf(text + used, sizeof text - (size_t)used,
-                         "%s,%s,1,made up,abci-v100,8,torus2d,%s,gpu,%s\n", quantities[i],
-                         quantities[i], row->trace, row->cells);
-    }
-    cli_write("rows.csv", text);
-    struct cli_table *got = reproduce("--samples 1");
-    struct cli_table *expected = cli_rows(
-        "predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s --baseline gpu " KNOWN
-        "%s",
-        row->trace, row->options);
-    for (size_t i = 0; i < 3; i++) {
-        cr_expect_str_eq(cli_cell(got, i + 1, "predicted"), cli_cell(expected, 1, quantities[i]),
-                         "%s: %s", row->options, quantities[i]);
-    }
-}
-
 Test(reproduce, a_row_equals_predict_with_the_same_options)
 {
-    static const struct alike rows[] = {
+    static const char *const quantities[] = {"efficiency_frac", "samples_per_s", "iteration_s"};
+    static const struct {
+        const char *trace, *cells, *options;
+    } rows[] = {
         {"trace.csv", ",,,,,,,,,,", ""},
         {"trace.csv", "4x2,,one,1,1,closed,,net.latency=20us; hca.bandwidth=5GB/s,,,",
          "--shape 4x2 --bucket one --channels 1 --window 1 --engine closed "
@@ -64,7 +35,26 @@ Test(reproduce, a_row_equals_predict_with_the_same_options)
          "--term cycle.time=2ms"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_alike(&rows[i]);
+        char text[1024];
+        int used = snprintf(text, sizeof text,
+                            "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,"
+                            "shape,batch,bucket,channels,window,engine,jitter,set,framework,"
+                            "samples_per_s_at,term\n");
+        for (size_t k = 0; k < 3; k++) {
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "%zu,%s,1,made up,abci-v100,8,torus2d,%s,gpu,%s\n", k, quantities[k],
+                             rows[i].trace, rows[i].cells);
+        }
+        cli_write("rows.csv", text);
+        struct cli_table *got = reproduce("--samples 1");
+        struct cli_table *expected = cli_rows("predict --cluster abci-v100 --gpus 8 --algorithm "
+                                              "torus2d --baseline gpu --trace %s " KNOWN "%s",
+                                              rows[i].trace, rows[i].options);
+        for (size_t k = 0; k < 3; k++) {
+            cr_expect_str_eq(cli_cell(got, k + 1, "predicted"),
+                             cli_cell(expected, 1, quantities[k]), "%s: %s", rows[i].options,
+                             quantities[k]);
+        }
     }
 }
 
