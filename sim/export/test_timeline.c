@@ -330,8 +330,6 @@ Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
         uint32_t ranks, per_node, count, chosen[TIMELINE_RANKS];
     } rows[] = {
         {1, 4, 1, {0}},
-        {2, 1, 2, {0, 1}},
-        {4, 4, 4, {0, 1, 2, 3}},
         {6, 4, 6, {0, 1, 2, 3, 4, 5}},
         {64, 4, 8, {0, 1, 2, 3, 4, 8, 12, 63}},
         {16, 8, 6, {0, 1, 2, 3, 8, 15}},

@@ -20,7 +20,7 @@ Test(step, that_knows_works_of_another_one_is_the_same)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     static const struct ar_strategy *const strategies[] = {&ar_strategy_data, &ar_strategy_zero1};
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_known known = {.arena = &arena};
     for (size_t i = 0; i < 4; i++) {
         struct tested alone = make_layout(abci, 2, 4, 4);
@@ -34,7 +34,6 @@ Test(step, that_knows_works_of_another_one_is_the_same)
         cr_expect_eq(step.timing.messages_count, alone.timing.messages_count);
         cr_expect_eq(step.timing.busiest_s, alone.timing.busiest_s);
     }
-    ar_arena_end(&arena);
 }
 
 Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_timed)

@@ -52,17 +52,16 @@ static double iterate(struct ar_async *run)
 
 static void draw(struct ar_async *run, double jitter_frac)
 {
-    struct ar_draw *drawn;
-    drawn = ar_draw_create(7, NULL, &arena);
+    struct ar_draw *drawn = ar_draw_create(7, NULL, &arena);
     for (uint32_t step = 0; step < run->steps_count; step++) {
         ar_jitter_factors(drawn, jitter_frac, run->workers, factors + (size_t)step * run->workers);
     }
     run->factors = factors;
 }
 
-static double hca_Bps(const struct ar_cluster *cluster)
+static double hca_s(const struct ar_cluster *cluster, double bytes)
 {
-    return ar_cluster_link_cost(cluster, AR_LINK_HCA_BANDWIDTH);
+    return bytes / ar_cluster_link_cost(cluster, AR_LINK_HCA_BANDWIDTH);
 }
 
 static double latency_s(const struct ar_cluster *cluster)
@@ -101,7 +100,7 @@ Test(async, a_step_takes_twice_the_bytes_of_the_busiest_hca)
         run.servers_at = cases[i].at;
         slices[0].sum_s = run.gpus_each > 1 ? 0.003 : 0;
         slices[0].hand_s = run.gpus_each > 1 ? 0.002 : 0;
-        double sent_s = cases[i].transfers * BYTES / hca_Bps(cluster) + latency_s(cluster);
+        double sent_s = hca_s(cluster, cases[i].transfers * BYTES) + latency_s(cluster);
         double expected = 0.03 + slices[0].sum_s + slices[0].hand_s + 2 * sent_s;
         double found = iterate(&run);
         SUPPORT_NEAR(found, expected, 1e-9, "%s", cases[i].title);
@@ -119,7 +118,7 @@ Test(async, with_enough_servers_pushes_beside_pulls_take_half_the_time_of_a_ring
         struct ar_async run = run_of(cluster, (uint32_t)n, k, SLICES);
         run.servers_at = AR_SERVERS_AT_BOTH;
         double exposed_s = iterate(&run) - 0.03 - 2 * latency_s(cluster);
-        double optimum_s = 2 * n * (n - 1) * BYTES / ((n * n + k * n - 2 * k) * hca_Bps(cluster));
+        double optimum_s = hca_s(cluster, 2 * n * (n - 1) * BYTES) / (n * n + k * n - 2 * k);
         cr_assert(exposed_s >= optimum_s * (1 - 1e-9) &&
                   exposed_s <= optimum_s * (1 + 1.5 / SLICES));
     }
@@ -186,7 +185,7 @@ Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link
     const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     static const double starts_s[] = {0, 0.02};
     struct ar_async run = run_of(cluster, 2, 1, 1);
-    double transfer_s = BYTES / hca_Bps(cluster) + latency_s(cluster);
+    double transfer_s = hca_s(cluster, BYTES) + latency_s(cluster);
     run.staleness = AR_ASYNC_FREE;
     cr_assert(iterate(&run) > 0.03 + 3.9 * transfer_s);
     run.starts_s = starts_s;
@@ -197,7 +196,7 @@ Test(async, slices_that_are_pulled_one_ahead_hide_behind_the_work_on_those_befor
 {
     /* A pass of 0.03 s over all slices, all of it forward: as in LightLDA. */
     const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
-    double slice_s = BYTES / SLICES / hca_Bps(cluster);
+    double slice_s = hca_s(cluster, BYTES / SLICES);
     for (int pull = AR_PULL_WHOLE; pull <= AR_PULL_SLICED; pull++) {
         struct ar_async run = run_of(cluster, 1, 4, SLICES);
         run.pull = (enum ar_pull)pull;

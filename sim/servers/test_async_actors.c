@@ -59,7 +59,6 @@ static void compare(const struct test_case *test)
 {
     struct ar_async_slice slices[SLICES_MAX];
     double sum_s = test->gpus_each > 1 ? 0.001 : 0;
-    struct ar_draw *draw;
     for (uint32_t i = 0; i < test->slices; i++) {
         slices[i] = (struct ar_async_slice){0.02 * (i + 1) / test->slices, 51100000 / test->slices,
                                             sum_s, 2 * sum_s};
@@ -78,7 +77,7 @@ static void compare(const struct test_case *test)
                            .slices = slices,
                            .slices_count = test->slices,
                            .factors = factors};
-    draw = ar_draw_create(5, NULL, &arena);
+    struct ar_draw *draw = ar_draw_create(5, NULL, &arena);
     ar_jitter_factors(draw, test->jitter_frac, STEPS * run.workers, factors);
     for (uint32_t i = 0; i < run.workers && ar_async_is_loose(&run); i++) {
         starts_s[i] = ar_draw_uniform(draw, 0, 0.03);

@@ -111,11 +111,10 @@ Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
     enum { WORKERS = 12 };
     double simulated_s[WORKERS];
     uint32_t gpus[WORKERS + 1];
-    struct ar_draw *draw;
     struct ar_path path;
     const struct ar_cluster *cluster =
         support_cluster("v100-8gpu-1edr", "gpus_per_node=1 pcie.switches=0 nvlink.pairs=none");
-    draw = ar_draw_create(3, NULL, &arena);
+    struct ar_draw *draw = ar_draw_create(3, NULL, &arena);
     ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
     for (uint32_t i = 0; i <= WORKERS; i++) {
         gpus[i] = i;

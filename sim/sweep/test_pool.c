@@ -62,7 +62,7 @@ static struct squares squares;
 
 static enum ar_status run(uint32_t jobs, size_t count, bool has_costs, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_pool_work work = {.context = &squares,
                                 .items_name = "squares",
                                 .bytes_max = sizeof(uint32_t),
@@ -70,9 +70,7 @@ static enum ar_status run(uint32_t jobs, size_t count, bool has_costs, struct ar
                                 .take = take,
                                 .cost_s = has_costs ? cost_s : NULL};
     struct ar_pool_queue queue = ar_pool_queue_create(&arena, &work, NULL, count);
-    enum ar_status status = ar_pool_run(&work, jobs, &queue, err);
-    ar_arena_end(&arena);
-    return status;
+    return ar_pool_run(&work, jobs, &queue, err);
 }
 
 static void begin(void)
