@@ -33,32 +33,24 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-static void find_rates(const struct ar_cluster *cluster, const struct ar_flow *flows, size_t count,
-                       double *rates_Bps)
-{
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_maxmin maxmin;
-    ar_maxmin_create(&scratch, cluster, ar_cluster_links_count(cluster), &maxmin);
-    ar_maxmin_find(&maxmin, flows, count, 0);
-    memcpy(rates_Bps, maxmin.rates_Bps, count * sizeof *rates_Bps);
-}
-
 static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size_t count,
                           uint32_t seed)
 {
     struct ar_flow flows[FLOWS_MAX];
     struct test_flow transfers[FLOWS_MAX];
-    double rates_Bps[FLOWS_MAX];
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct ar_maxmin maxmin;
     uint32_t ranks = nodes * ar_cluster_facts(cluster)->gpus_per_node;
     for (size_t i = 0; i < count; i++) {
         flows[i].source = next_random(&seed) % ranks;
         flows[i].destination = (flows[i].source + 1 + next_random(&seed) % (ranks - 1)) % ranks;
     }
-    find_rates(cluster, flows, count, rates_Bps);
+    ar_maxmin_create(&scratch, cluster, ar_cluster_links_count(cluster), &maxmin);
+    ar_maxmin_find(&maxmin, flows, count, 0);
     for (size_t i = 0; i < count; i++) {
         transfers[i] = (struct test_flow){.source = flows[i].source,
                                           .destination = flows[i].destination,
-                                          .bytes = lround(rates_Bps[i] * duration_s)};
+                                          .bytes = lround(maxmin.rates_Bps[i] * duration_s)};
     }
     test_platform_transfer(cluster, nodes, transfers, count);
     for (size_t i = 0; i < count; i++) {
@@ -98,26 +90,4 @@ Test(maxmin, random_flows_between_routers_share_as_in_simgrid)
         check_pattern(cluster, nodes, 40, 300 + m);
         check_pattern(cluster, nodes, FLOWS_MAX, 400 + m);
     }
-}
-
-Test(maxmin, a_lone_flow_gets_the_narrowest_link)
-{
-    struct ar_cluster *cluster = load("abci-v100");
-    struct ar_flow flow = {0, 150};
-    double rate_Bps;
-    find_rates(cluster, &flow, 1, &rate_Bps);
-    cr_assert_float_eq(rate_Bps,
-                       ar_cluster_path(cluster, 0, 150, &(struct ar_path){0})->bandwidth_Bps, 1);
-}
-
-Test(maxmin, what_a_limited_flow_leaves_goes_to_the_others)
-{
-    struct ar_cluster *cluster = load("flat");
-    /* Three flows into GPU 3 get a third each; the fourth has the rest of its sender's port. */
-    struct ar_flow flows[] = {{0, 3}, {1, 3}, {2, 3}, {2, 4}};
-    double rates_Bps[4];
-    find_rates(cluster, flows, 4, rates_Bps);
-    double port_Bps = ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->bandwidth_Bps;
-    cr_assert_float_eq(rates_Bps[2], port_Bps / 3, 1);
-    cr_assert_float_eq(rates_Bps[3], port_Bps * 2 / 3, 1);
 }
