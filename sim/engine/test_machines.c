@@ -25,7 +25,7 @@ Test(machines, rings_of_two_nodes_run_at_the_rate_of_all_hcas)
         const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
         uint32_t ranks = 2 * facts->gpus_per_node;
         struct ar_collective ring = case_make(cluster, "ring", ranks, 1);
-        double simulated_s = trials_agree(&ring, elements, 1e-3);
+        double simulated_s = trials_agree(&ring, elements, 1e-6);
         double min_s =
             2.0 * (double)elements * 2 * (ranks - 1) / ranks / (facts->hcas_per_node * 10.227e9);
         cr_expect(simulated_s > min_s && simulated_s < 1.05 * min_s,
@@ -45,23 +45,18 @@ Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
     SUPPORT_NEAR(trials_simulate(&ring, elements), expected_s, 1e-3);
 }
 
-/* Rings are equal. In grids and groups ranks drift apart at the border of the nodes, and phases of
- * different ranks then share links: up to 6.6 % in grids. In groups of 16, the hops of a chain are
- * taken to be under way in the pauses that a slow one leaves them: up to 20 %. */
+/* Rings are equal, as above. In grids and groups ranks drift apart at the border of the nodes, and
+ * phases of different ranks then share links: up to 6.6 % in grids. In groups of 16, the hops of a
+ * chain are taken to be under way in the pauses that a slow one leaves them: up to 20 %. */
 Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
 {
     static const char *const names[] = {"dgx1-v100", "dgx2-v100"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i += AR_TEST_STRIDE) {
         struct ar_cluster *cluster = support_cluster(names[i], NULL);
         uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
-        const struct ar_collective cases[] = {
-            case_make(cluster, "ring", 2 * gpus, 1),
-            case_make(cluster, "torus2d", gpus, 2),
-            case_make(cluster, "hierarchical", gpus, 2),
-        };
-        static const double tolerances[] = {1e-6, 0.07, 0.20};
-        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-            trials_agree(&cases[c], elements, tolerances[c]);
-        }
+        struct ar_collective torus = case_make(cluster, "torus2d", gpus, 2);
+        struct ar_collective groups = case_make(cluster, "hierarchical", gpus, 2);
+        trials_agree(&torus, elements, 0.07);
+        trials_agree(&groups, elements, 0.20);
     }
 }
