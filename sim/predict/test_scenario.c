@@ -234,46 +234,32 @@ Test(scenario, any_change_of_a_key_is_another_hash_and_the_same_keys_are_the_sam
     cr_expect_eq(hash_of(&point), hashes[0]);
 }
 
-/* A trace of the same name with another number in it. */
-Test(scenario, any_number_of_a_trace_changes_the_hash)
+/* A trace or a framework of the same name with another number in it. */
+Test(scenario, any_number_of_a_file_changes_the_hash)
 {
-    static const char *const numbers[][2] = {{"0.0005", "0.001,0.002,1000000"},
-                                             {"0.0005", "0.003,0.002,1000000"},
-                                             {"0.0005", "0.001,0.003,1000000"},
-                                             {"0.0005", "0.001,0.002,1000002"},
-                                             {"0.0007", "0.001,0.002,1000000"}};
-    enum { TRACES = sizeof numbers / sizeof numbers[0] };
-    uint64_t hashes[TRACES];
-    for (size_t i = 0; i < TRACES; i++) {
+    static const char *const numbers[][3] = {
+        {"0.0005", "0.001,0.002,1000000", "4"}, {"0.0005", "0.003,0.002,1000000", "4"},
+        {"0.0005", "0.001,0.003,1000000", "4"}, {"0.0005", "0.001,0.002,1000002", "4"},
+        {"0.0007", "0.001,0.002,1000000", "4"}, {"0.0005", "0.001,0.002,1000000", "2"}};
+    enum { FILES = sizeof numbers / sizeof numbers[0] };
+    uint64_t hashes[FILES];
+    for (size_t i = 0; i < FILES; i++) {
         scenarios_write(scenarios_trace,
                         ar_arena_format(&scenarios_arena,
                                         "# batch = 10\n# precision = fp32\n# optimizer_s = %s\n"
                                         "layer,forward_s,backward_s,gradient_elements\na,%s\n",
                                         numbers[i][0], numbers[i][1]));
+        scenarios_write(scenarios_run,
+                        ar_arena_format(&scenarios_arena,
+                                        "term,value,source\nfusion.passes,%s,me\n", numbers[i][2]));
         scenarios_inputs = ar_inputs_create(&scenarios_arena);
-        struct ar_scenario scenario = scenarios_loaded(small(""));
+        struct ar_scenario scenario = scenarios_loaded(
+            ar_arena_format(&scenarios_arena, "%s;framework=%s", small(""), scenarios_run));
         hashes[i] = hash_of(&scenario);
         for (size_t j = 0; j < i; j++) {
-            cr_expect_neq(hashes[i], hashes[j], "traces %zu and %zu", i, j);
+            cr_expect_neq(hashes[i], hashes[j], "files %zu and %zu", i, j);
         }
     }
-}
-
-/* A framework of the same file with another number in it. */
-Test(scenario, any_number_of_a_framework_changes_the_hash)
-{
-    uint64_t hashes[2];
-    const char *path = ar_arena_format(&scenarios_arena, "%s.framework.csv", scenarios_trace);
-    for (int i = 0; i < 2; i++) {
-        scenarios_write(path, i == 0 ? "term,value,source\nfusion.passes,4,me\n"
-                                     : "term,value,source\nfusion.passes,2,me\n");
-        scenarios_inputs = ar_inputs_create(&scenarios_arena);
-        struct ar_scenario scenario =
-            scenarios_loaded(ar_arena_format(&scenarios_arena, STEP ";framework=%s", path));
-        hashes[i] = hash_of(&scenario);
-    }
-    cr_expect_neq(hashes[0], hashes[1]);
-    remove(path);
 }
 
 Test(scenario, texts_are_hashed_with_their_ends)
