@@ -43,11 +43,10 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_trial trial = {.collective = *collective};
     struct ar_flows *flows;
-    struct ar_arena arena = {NULL};
-    struct recurrence arrays;
-    struct recurrence moves;
+    struct recurrence arrays, moves;
     TEST_OK(ar_flows_create(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
         bundles_make(&arena, flows, &trial, channel, &arrays);
         bundles_make(&arena, flows, &trial, channel, &moves);
         cr_expect_eq(regular_phases(&arrays), ring_phases(&arrays), "%s", support_name(collective));
@@ -57,7 +56,6 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         recurrence_run_lane(&arrays, channel, elements);
         recurrence_run_lane(&moves, channel, elements);
         test_expect_same_states(&arrays, &moves, 0, support_name(collective));
-        ar_arena_end(&arena);
     }
     ar_flows_destroy(flows);
 }

@@ -45,17 +45,15 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
 {
     struct ar_trial trial = {.collective = *collective};
     struct ar_flows *flows;
-    struct ar_arena arena = {NULL};
-    struct recurrence jumps;
-    struct recurrence walks;
+    struct recurrence jumps, walks;
     uint32_t rings_jumped = 0;
     TEST_OK(ar_flows_create(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
         ring_run_lane(&arena, flows, &trial, channel, starts, 0, elements, &jumps);
         ring_run_lane(&arena, flows, &trial, channel, starts, INFINITY, elements, &walks);
         test_expect_same_states(&jumps, &walks, 1e-12, support_name(collective));
         rings_jumped += jumps.rings_jumped;
-        ar_arena_end(&arena);
     }
     ar_flows_destroy(flows);
     return rings_jumped;

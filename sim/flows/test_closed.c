@@ -89,9 +89,7 @@ enum { ARRANGEMENTS = sizeof arrangements / sizeof arrangements[0] };
 
 /* Every arrangement with 1, 2 and 4 channels and windows of 1, 2 and 8. */
 static void for_all(const struct ar_cluster *cluster, uint64_t elements,
-                    void (*check)(const struct ar_collective *collective, uint64_t elements,
-                                  const void *context),
-                    const void *context)
+                    void (*check)(const struct ar_collective *collective, uint64_t elements))
 {
     for (size_t i = 0; i < ARRANGEMENTS; i += AR_TEST_STRIDE) {
         struct ar_collective collective = support_collective(cluster, arrangements[i].algorithm,
@@ -100,16 +98,14 @@ static void for_all(const struct ar_cluster *cluster, uint64_t elements,
             for (uint32_t window = 1; window <= 8; window = 3 * window - 1) {
                 collective.channels = channels;
                 collective.window = window;
-                check(&collective, elements, context);
+                check(&collective, elements);
             }
         }
     }
 }
 
-static void expect_terms_add_up(const struct ar_collective *collective, uint64_t elements,
-                                const void *context)
+static void expect_terms_add_up(const struct ar_collective *collective, uint64_t elements)
 {
-    (void)context;
     struct ar_closed_time time = support_closed(collective, elements);
     double total_s = time.setup_s;
     for (uint32_t i = 0; i < time.phases_count; i++) {
@@ -129,8 +125,8 @@ Test(closed, the_terms_of_a_phase_add_up_to_its_time_and_the_phases_to_the_whole
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_cluster *flat = support_textbook();
     for (uint64_t elements = 0; elements < 100000000; elements = 10 * elements + 7) {
-        for_all(abci, elements, expect_terms_add_up, NULL);
-        for_all(flat, elements, expect_terms_add_up, NULL);
+        for_all(abci, elements, expect_terms_add_up);
+        for_all(flat, elements, expect_terms_add_up);
     }
 }
 
@@ -153,10 +149,8 @@ Test(closed, more_ranks_never_take_less_time)
     }
 }
 
-static void expect_wider_no_slower(const struct ar_collective *collective, uint64_t elements,
-                                   const void *context)
+static void expect_wider_no_slower(const struct ar_collective *collective, uint64_t elements)
 {
-    (void)context;
     struct ar_collective wider = *collective;
     wider.window = collective->window * 2;
     cr_expect_leq(support_closed(&wider, elements).time_s,
@@ -166,8 +160,8 @@ static void expect_wider_no_slower(const struct ar_collective *collective, uint6
 Test(closed, a_wider_window_is_never_slower)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for_all(abci, 0, expect_wider_no_slower, NULL);
-    for_all(abci, 100000, expect_wider_no_slower, NULL);
+    for_all(abci, 0, expect_wider_no_slower);
+    for_all(abci, 100000, expect_wider_no_slower);
 }
 
 Test(closed, a_torus_beats_the_ring_at_1024_gpus_for_resnet50_in_fp16)

@@ -70,11 +70,11 @@ Test(orders, a_program_that_knows_no_cluster_has_the_plain_zigzags)
 /* Bytes of the busiest and of the idlest link whose name has `part` in it; fails if there is none.
  */
 static void find_extremes(const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                          uint32_t links, const char *part, uint64_t extremes[2])
+                          const char *part, uint64_t extremes[2])
 {
     extremes[0] = UINT64_MAX;
     extremes[1] = 0;
-    for (uint32_t link = 0; link < links; link++) {
+    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
         char name[64];
         ar_cluster_link_name(cluster, link, name, sizeof name);
         if (strstr(name, part) != NULL) {
@@ -98,7 +98,7 @@ Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
             uint64_t elements = (uint64_t)ranks * ring.channels * 10;
             struct ar_link_load *loads = support_loads(&ring, &elements, 1);
             uint64_t expected = 2 * elements * 4 * (ranks - 1) / ranks / facts->hcas_per_node;
-            find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".hca-", extremes);
+            find_extremes(cluster, loads, ".hca-", extremes);
             cr_expect_eq(extremes[0], expected, "%s, %u channels", machines[i], ring.channels);
             cr_expect_eq(extremes[1], expected, "%s, %u channels", machines[i], ring.channels);
             free(loads);
@@ -140,9 +140,9 @@ Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
             cluster, shapes[i].y > 1 ? "torus2d" : "ring", shapes[i].x, shapes[i].y);
         collective.channels = 12;
         struct ar_link_load *loads = support_loads(&collective, &(uint64_t){48000}, 1);
-        find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".port-", extremes);
+        find_extremes(cluster, loads, ".port-", extremes);
         cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
-        find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".pcie-", extremes);
+        find_extremes(cluster, loads, ".pcie-", extremes);
         cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
         free(loads);
     }
