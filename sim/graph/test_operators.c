@@ -37,16 +37,16 @@ static struct ar_operators *read_operators(const char *text)
     return operators;
 }
 
+static uint32_t messages;
+
 /* The time of a placement; counts messages. */
-static double end_of(const struct ar_operators *operators, const uint32_t *devices, uint32_t count,
-                     uint32_t *messages)
+static double end_of(const struct ar_operators *operators, const uint32_t *devices, uint32_t count)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_graph *graph = ar_operators_graph(operators, devices, count, &hops, &scratch);
     cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK, "%s", err.text);
-    double end_s = ar_graph_end_s(graph);
-    *messages = graph->tasks_count - operators->count;
-    return end_s;
+    messages = graph->tasks_count - operators->count;
+    return ar_graph_end_s(graph);
 }
 
 #define HEADER "name,time_s,output_bytes,needs,memory_bytes\n"
@@ -72,9 +72,8 @@ Test(operators, devices_and_their_ports_by_hand)
                  {"a port sends one message at a time", fan_out, {0, 1, 2}, 2 + 2 + 1, 2},
                  {"and receives one", fan_in, {0, 1, 2}, 2 + 2 + 1, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        uint32_t messages;
-        cr_expect_eq(end_of(read_operators(cases[i].text), cases[i].devices, 3, &messages),
-                     cases[i].end_s, "%s", cases[i].title);
+        cr_expect_eq(end_of(read_operators(cases[i].text), cases[i].devices, 3), cases[i].end_s,
+                     "%s", cases[i].title);
         cr_expect_eq(messages, cases[i].messages, "%s: %u", cases[i].title, messages);
     }
 }
@@ -87,13 +86,13 @@ static double found(const struct ar_operators *operators, bool is_annealed, uint
                                                .room_bytes = room_bytes,
                                                .is_annealed = is_annealed,
                                                .seed = seed};
-    uint32_t *made, messages;
+    uint32_t *made;
     cr_assert_eq(ar_placement_find(operators, &search, &arena, &made, &err), AR_OK, "%s", err.text);
     memcpy(devices, made, operators->count * sizeof *devices);
     for (uint32_t i = 0; i < 3 && room_bytes > 0; i++) {
         cr_expect(ar_operators_memory_bytes(operators, devices, i) <= room_bytes);
     }
-    return end_of(operators, devices, 3, &messages);
+    return end_of(operators, devices, 3);
 }
 
 Test(operators, a_search_never_ends_later_than_it_began)
@@ -211,7 +210,7 @@ static double step_of(const struct ar_strategy *strategy, uint32_t devices, uint
     struct ar_operators *operators;
     request.depth = depth;
     request.rounds = rounds;
-    uint32_t placed[4096], messages;
+    uint32_t placed[4096];
     cr_assert_eq(strategy->operators(&request, &arena, &operators, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_operators_settle(operators, &arena, &err), AR_OK);
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -219,7 +218,7 @@ static double step_of(const struct ar_strategy *strategy, uint32_t devices, uint
         operators->list[i].output_bytes *= has_answers || !is_answer;
         placed[i] = operators->list[i].device;
     }
-    return end_of(operators, placed, devices, &messages);
+    return end_of(operators, placed, devices);
 }
 
 Test(operators, on_a_ring_what_a_worker_sends_does_not_grow_with_the_workers)

@@ -160,28 +160,21 @@ Test(scenario, settings_are_the_same_if_their_keys_are)
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-Test(scenario, batch_and_precision_follow_the_trace)
+Test(scenario, batch_precision_and_channels_follow_trace_and_node_unless_they_are_set)
 {
-    struct ar_scenario timed = scenarios_loaded(small(""));
-    cr_expect_eq(timed.precision, AR_FP32);
-    cr_expect_eq(timed.batch, 10);
-    struct ar_scenario counted = scenarios_loaded(STEP);
-    cr_expect_eq(counted.precision, AR_FP16);
-    cr_expect_eq(counted.batch, 32);
-    scenarios_set(&counted, "batch=16;precision=fp32");
-    scenarios_load(&counted);
-    cr_expect_eq(counted.precision, AR_FP32);
-    cr_expect_eq(counted.batch, 16);
-    counted.origins[AR_KEY_BATCH] = (struct ar_origin){.where = NULL};
-    scenarios_load(&counted);
-    cr_expect_eq(counted.batch, 32);
-}
-
-Test(scenario, channels_follow_the_hcas_of_a_node_unless_they_are_set)
-{
-    cr_expect_eq(scenarios_loaded("cluster=flat").channels, 1);
-    cr_expect_eq(scenarios_loaded("cluster=abci-v100").channels, 2);
-    cr_expect_eq(scenarios_loaded("cluster=abci-v100;channels=3").channels, 3);
+    const char *const rows[][2] = {{small(""), "fp32 10 1"},
+                                   {STEP, "fp16 32 2"},
+                                   {STEP ";batch=16;precision=fp32;channels=3", "fp32 16 3"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_scenario made = scenarios_loaded(rows[i][0]);
+        cr_expect_str_eq(ar_arena_format(&scenarios_arena, "%s %u %u",
+                                         ar_precision_names[made.precision], made.batch,
+                                         made.channels),
+                         rows[i][1]);
+        made.origins[AR_KEY_BATCH] = (struct ar_origin){.where = NULL};
+        scenarios_load(&made);
+        cr_expect_eq(made.batch, i == 0 ? 10 : 32);
+    }
 }
 
 Test(scenario, jitter_buckets_and_steps_follow_the_framework_unless_they_are_set)
