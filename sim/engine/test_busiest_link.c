@@ -5,8 +5,7 @@
 #include "test_outcome.h"
 #include "test_trials.h"
 
-static void expect_slower(const struct ar_collective *collective, const struct ar_engine *engine,
-                          double spread_s)
+static void expect_slower(const struct ar_collective *collective, const struct ar_engine *engine)
 {
     static struct test_trial test;
     const uint64_t elements[] = {25557032, 10000000, 3001};
@@ -20,7 +19,7 @@ static void expect_slower(const struct ar_collective *collective, const struct a
                       least_s);
     }
     trials_prepare(collective, calls, 3, &test);
-    trials_scatter(spread_s, &test);
+    trials_scatter(2e-4, &test);
     TEST_OK(ar_trial_run(&test.trial, engine, &why));
     cr_expect_geq(test.times[2].finish_s - test.times[0].start_s,
                   support_busiest_s(collective, elements, 3) * (1 - 1e-9), "%s: %s", engine->name,
@@ -38,7 +37,7 @@ static void expect_slower_on(const char *machine, const struct ar_engine *engine
             collective.element_bytes = 2;
             for (collective.channels = 2; collective.channels <= 8; collective.channels *= 2) {
                 if (ar_collective_check(&collective, &refused) == AR_OK) {
-                    expect_slower(&collective, engine, 2e-4);
+                    expect_slower(&collective, engine);
                 }
             }
         }

@@ -27,12 +27,10 @@ Test(recurrence, is_the_simulation_where_it_says_so_and_stays_near_it_elsewhere)
         {"flat", "torus2d", 3, 5, 1, QUEUED_S, 1e-6, true},
         {"flat", "torus2d", 1, 7, 1, QUEUED_S, 1e-6, true},
         {"flat", "hierarchical", 8, 2, 1, APART_S, 1e-6, true},
-        {"flat", "hierarchical", 3, 5, 1, APART_S, 1e-6, true},
         {"flat", "hierarchical", 8, 2, 1, QUEUED_S, 0.05, false},
         {"abci-v100", "ring", 10, 1, 1, QUEUED_S, 1e-6, true},
         {"abci-v100", "ring", 67, 1, 1, QUEUED_S, 1e-6, true},
         {"abci-v100", "torus2d", 2, 32, 2, QUEUED_S, 0.15, false},
-        {"abci-v100", "torus2d", 8, 8, 2, QUEUED_S, 0.15, false},
         {"abci-v100", "torus2d", 32, 2, 2, QUEUED_S, 0.15, false},
     };
     static const uint32_t windows[] = {8, 2, 1};

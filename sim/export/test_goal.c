@@ -225,17 +225,16 @@ Test(goal, collectives_and_steps_take_what_recurrence_says)
         {"predict", GPT "--mesh pp=2,tp=2 --global-batch 4 --schedule gpipe --jitter 0", 3e-3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char options[300], operation[40] = "";
+        char options[300];
         bool is_step = strcmp(cases[i].verb, "predict") == 0;
         snprintf(options, sizeof options, "--cluster flat --channels 1%s %s",
                  is_step ? "" : " --payload 1MiB", cases[i].options);
-        if (!is_step) {
-            snprintf(operation, sizeof operation, "--operation %s", cases[i].verb);
-        }
         double expected_s =
             cli_value(is_step ? "iteration_s" : "allreduce_s", "%s %s", cases[i].verb, options);
         struct schedule *schedule =
-            read_goal(cli_good("$AR export --format goal %s %s", operation, options).out);
+            read_goal(cli_good("$AR export --format goal %s %s %s", is_step ? "" : "--operation",
+                               is_step ? "" : cases[i].verb, options)
+                          .out);
         double time_s = run_goal(schedule, 10e-6, 1e-10); /* of flat */
         free(schedule);
         cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s %s: %g us, expected %g us",

@@ -186,28 +186,9 @@ static double cell_ns(const struct cli_table *row, const char *column)
     return atof(cli_cell(row, 1, column)) * 1e9;
 }
 
-/* All ranks are shown: up to eight, of nodes of one GPU. A timeline is that of one step. */
-static void expect_equal_prediction(const char *options, unsigned gpus)
-{
-    struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster flat "
-                                     "--gpus %u %s",
-                                     gpus, options);
-    struct cli_table *row =
-        cli_rows("predict --quiet --cluster flat --gpus %u %s --iterations 1", gpus, options);
-    struct tally tally = read_timeline(export.out);
-    double buckets = atof(cli_cell(row, 1, "buckets_count"));
-    cr_expect_eq(tally.processes, gpus);
-    cr_expect_eq(tally.tracks, gpus * (1 + (size_t)atoi(cli_cell(row, 1, "channels"))));
-    cr_expect_eq((double)tally.buckets, buckets);
-    cr_expect_float_eq((double)tally.iteration_ns, cell_ns(row, "iteration_s"), 1.5,
-                       "%s: iteration of %ld ns", options, tally.iteration_ns);
-    cr_expect_float_eq((double)busy_ns(&tally), cell_ns(row, "allreduce_s"), 1 + 1.5 * buckets,
-                       "%s: stream busy for %ld ns", options, busy_ns(&tally));
-    cr_expect_eq((double)tally.payload_bytes, gpus * atof(cli_cell(row, 1, "payload_bytes")));
-}
-
 #define RESNET "--trace resnet50-v1.5 "
 
+/* All ranks are shown: up to eight, of nodes of one GPU. A timeline is that of one step. */
 Test(timeline, slices_nest_and_add_up_to_the_prediction)
 {
     static const struct {
@@ -226,7 +207,23 @@ Test(timeline, slices_nest_and_add_up_to_the_prediction)
         {8, RESNET "--algorithm torus2d --jitter 0.1 --seed 4 --engine recurrence"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_equal_prediction(rows[i].options, rows[i].gpus);
+        const char *options = rows[i].options;
+        struct cli_run run = cli_good("$AR export --quiet --format chrome-trace --cluster flat "
+                                      "--gpus %u %s",
+                                      rows[i].gpus, options);
+        struct cli_table *row = cli_rows(
+            "predict --quiet --cluster flat --gpus %u %s --iterations 1", rows[i].gpus, options);
+        struct tally tally = read_timeline(run.out);
+        double buckets = cli_number(row, 1, "buckets_count");
+        cr_expect_eq(tally.processes, rows[i].gpus);
+        cr_expect_eq((double)tally.tracks, rows[i].gpus * (1 + cli_number(row, 1, "channels")));
+        cr_expect_eq((double)tally.buckets, buckets);
+        cr_expect_float_eq((double)tally.iteration_ns, cell_ns(row, "iteration_s"), 1.5,
+                           "%s: iteration of %ld ns", options, tally.iteration_ns);
+        cr_expect_float_eq((double)busy_ns(&tally), cell_ns(row, "allreduce_s"), 1 + 1.5 * buckets,
+                           "%s: stream busy for %ld ns", options, busy_ns(&tally));
+        cr_expect_eq((double)tally.payload_bytes,
+                     rows[i].gpus * cli_number(row, 1, "payload_bytes"));
     }
 }
 

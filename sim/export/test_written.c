@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ar_arena.h"
 #include "test_cli.h"
+
+static struct ar_arena arena; /* of a test, which is a process */
 
 TestSuite(written, .init = cli_enter, .fini = cli_leave);
 
@@ -22,15 +25,15 @@ static void list_half(FILE *list, char *const *cells, int at)
     }
 }
 
-static char *list_tasks(const char *workload)
+static const char *list_tasks(const char *workload)
 {
     enum { LINES_MAX = 400 };
     static char *cells[LINES_MAX][12];
-    char *text = strdup(workload), *list = NULL, *line;
+    char *list = NULL, *line;
     size_t bytes = 0, lines = 0, update_ns = 0;
     FILE *file = open_memstream(&list, &bytes);
-    bool is_data = strncmp(text, "DATA", 4) == 0;
-    for (char *rest = text; (line = strsep(&rest, "\n")) != NULL;) {
+    bool is_data = strncmp(workload, "DATA", 4) == 0;
+    for (char *rest = ar_arena_text(&arena, workload); (line = strsep(&rest, "\n")) != NULL;) {
         if (strncmp(line, "layer", 5) != 0) {
             continue;
         }
@@ -49,8 +52,7 @@ static char *list_tasks(const char *workload)
     }
     fprintf(file, "%zu", update_ns);
     fclose(file);
-    free(text);
-    return list;
+    return ar_arena_own(&arena, list, free);
 }
 
 /* The text is read to the same tasks, which are written again, and take the same time but for
@@ -72,17 +74,14 @@ Test(written, workloads_of_astra_sim_are_read_back)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cli_good("$AR export --format astra-sim %s --force --out w.txt", cases[i].step);
-        char *text = strdup(cli_read("w.txt")), *tasks = list_tasks(text);
-        char *again = list_tasks(
+        const char *text = cli_read("w.txt"), *tasks = list_tasks(text);
+        const char *again = list_tasks(
             cli_good("$AR export --format astra-sim %s --workload ./w.txt", cases[i].again).out);
         cr_expect_str_eq(again, tasks, "%s", cases[i].step);
-        free(again);
-        free(tasks);
         double step_s = cli_value("iteration_s", "predict %s --jitter 0", cases[i].step);
         double again_s = cli_value("iteration_s", "predict %s --workload ./w.txt", cases[i].again);
         cr_expect_float_eq(again_s, step_s, 1e-9 * (double)cli_lines_with(text, "layer"), "%s",
                            cases[i].step);
-        free(text);
     }
 }
 
@@ -90,16 +89,15 @@ Test(written, workloads_of_astra_sim_are_read_back)
 Test(written, astra_sim_gets_collectives_that_it_can_hold)
 {
     unsigned long long sum = 0;
-    char *text = strdup(cli_good("$AR export --format astra-sim --cluster dgx-h100 --workload "
-                                 "gpt3-175b --gpus 8 --global-batch 8 --quiet")
-                            .out);
+    const char *text = cli_good("$AR export --format astra-sim --cluster dgx-h100 --workload "
+                                "gpt3-175b --gpus 8 --global-batch 8 --quiet")
+                           .out;
     CLI_HAS(text, "DATA\n");
     for (const char *at = text; (at = strstr(at, "ALLREDUCE\t")) != NULL; at++) {
         unsigned long long bytes = strtoull(at + 10, NULL, 10);
         cr_expect_lt(bytes, 1ull << 31);
         sum += bytes;
     }
-    free(text);
     cr_expect_float_eq((double)sum / (2 * 174.6e9), 1, 1e-3, "gradients of 2 bytes each: %llu",
                        sum);
     CLI_SHOWS("export --format astra-sim " GPT "--mesh dp=2,tp=4 --global-batch 4 --schedule gpipe",
@@ -141,9 +139,9 @@ static void find_choice(const char *table, const char *command, double bytes, ch
 Test(written, tables_of_the_tuner_have_the_choices_of_the_engine)
 {
     static const char *const commands[] = {"allreduce", "allgather", "reducescatter", "broadcast"};
-    char *table = strdup(cli_good("$AR export --format tuner --cluster abci-v100-nccl2.8 --gpus 16 "
-                                  "--engine nccl")
-                             .out);
+    const char *table =
+        cli_good("$AR export --format tuner --cluster abci-v100-nccl2.8 --gpus 16 --engine nccl")
+            .out;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         for (double bytes = 1024; bytes < 1e9; bytes *= 16) {
             char choice[64];
@@ -157,7 +155,6 @@ Test(written, tables_of_the_tuner_have_the_choices_of_the_engine)
                       commands[i], bytes, choice, made);
         }
     }
-    free(table);
 }
 
 /* By a fitted table it has the fastest: that of rings or trees, as they are when forced. */
@@ -169,12 +166,11 @@ Test(written, tables_of_a_calibrated_cluster_have_the_fastest_choice)
     cr_expect_eq(run.code, 0, "%s", run.err);
     CLI_HAS(run.err, "2.8.4 loads no tuner plug-in");
     CLI_LACKS(run.err, "not measured");
-    char *table = strdup(run.out);
-    CLI_LINES(table, "broadcast", 0);
+    CLI_LINES(run.out, "broadcast", 0);
     for (double bytes = 4096; bytes < 1e9; bytes *= 64) {
         char choice[64];
         double time_s[2];
-        find_choice(table, "allreduce", bytes, choice);
+        find_choice(run.out, "allreduce", bytes, choice);
         for (int i = 0; i < 2; i++) {
             time_s[i] = cli_value("allreduce_s",
                                   "allreduce --cluster abci-v100-nccl2.8 --gpus 16 --engine "
@@ -184,5 +180,4 @@ Test(written, tables_of_a_calibrated_cluster_have_the_fastest_choice)
         cr_expect(strncmp(choice, time_s[0] < time_s[1] ? "ring" : "tree", 4) == 0,
                   "%g B: %s; ring %g s, tree %g s", bytes, choice, time_s[0], time_s[1]);
     }
-    free(table);
 }

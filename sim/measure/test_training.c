@@ -19,24 +19,18 @@ TestSuite(training, .init = scenarios_enter, .fini = scenarios_leave);
     "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n# engine = "       \
     "closed\n"
 
-static enum ar_status run(const char *name, const struct ar_scenario *given,
-                          struct training *training, struct ar_error *err)
-{
-    const struct training_file *file;
-    AR_TRY(training_file_load(name, &scenarios_arena, &file, err));
-    return training_predict(file, given, scenarios_inputs, training, err);
-}
-
 /* The run of a text, which has the small trace if it names none. */
 static struct training predict(const char *given, const char *text)
 {
+    const struct training_file *file;
     struct training training;
     struct ar_scenario scenario = scenarios_of(given);
     const char *trace = strstr(text, "# trace = ") != NULL ? "" : strrchr(scenarios_trace, '/') + 1;
     scenarios_write(scenarios_run,
                     ar_arena_format(&scenarios_arena, "# run = 1\n%s%s\n%s",
                                     trace[0] != '\0' ? "# trace = " : "", trace, text));
-    TEST_OK(run(scenarios_run, &scenario, &training, &why));
+    TEST_OK(training_file_load(scenarios_run, &scenarios_arena, &file, &why));
+    TEST_OK(training_predict(file, &scenario, scenarios_inputs, &training, &why));
     return training;
 }
 
