@@ -49,8 +49,7 @@ Test(actors, a_message_takes_its_bytes_over_the_narrowest_link_and_the_latency_o
             .run = ping, .data = &own, .results = &own, .results_size = sizeof own};
         struct ar_path path;
         TEST_OK(run(&actors, 0, to, &why));
-        struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
-        ar_cluster_path(cluster, 0, to, &path);
+        ar_cluster_path(actors.cluster, 0, to, &path);
         for (int i = 0; i < PINGS; i++) {
             double expected_s = i * 1e-3 + 1e6 / path.bandwidth_Bps + path.latency_s;
             SUPPORT_NEAR(own.arrived_s[i], expected_s, 1e-9);
@@ -84,8 +83,7 @@ Test(actors, messages_at_once_share_their_links_and_need_nobody_who_waits_for_th
     struct ar_actors actors = {
         .run = push, .data = arrived_s, .results = arrived_s, .results_size = sizeof arrived_s};
     TEST_OK(run(&actors, 0, 5, &why));
-    struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
-    ar_cluster_path(cluster, 0, 5, &path);
+    ar_cluster_path(actors.cluster, 0, 5, &path);
     SUPPORT_NEAR(arrived_s[0], 2e6 / path.bandwidth_Bps + path.latency_s, 1e-9);
     cr_expect_eq(arrived_s[1], 1);
     TEST_OK(run(&actors, 3, 3, &why));

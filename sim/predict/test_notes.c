@@ -89,10 +89,8 @@ Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)
 #define UNSAID                                                                                     \
     "nodes = 4\ngpus_per_node = 1\nhcas = 1\nhca.bandwidth = 10GB/s\nnet.latency = 5us\n"          \
     "library.node_bus = 100GB/s\nlibrary.net_bus = 90GB/s\n"
-    static const char small[] =
-        "name = small\n" UNSAID "gpu.generation = volta\ncpu.vendor = intel\n";
     const char *path = ar_arena_format(&scenarios_arena, "%s.topo", scenarios_trace);
-    scenarios_write(path, small);
+    scenarios_write(path, "name = small\n" UNSAID "gpu.generation = volta\ncpu.vendor = intel\n");
 #define SMALL(text) ar_arena_format(&scenarios_arena, "cluster=%s;payload=64MB;" text, path)
     expect_note(SMALL("gpus=4;algorithm=ring"),
                 "cluster small gives no gpu.reduce_cost: taken as 0");

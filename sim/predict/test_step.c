@@ -16,16 +16,10 @@ static void begin_test(void)
 
 TestSuite(step, .init = begin_test);
 
-static struct tested make_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                               const char *algorithm, uint32_t x, uint32_t y)
-{
-    return tested_trace(cluster, trace, algorithm, x, y, "ddp");
-}
-
 Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
 {
     for (uint32_t ranks = 1; ranks <= 4096; ranks *= 8) {
-        struct tested step = make_step(abci, resnet, "ring", ranks, 1);
+        struct tested step = tested_trace(abci, resnet, "ring", ranks, 1, "ddp");
         tested_run(&step);
         cr_expect_eq(step.timing.iteration_s, step.timing.compute_s + step.timing.exposed_s);
         cr_expect_eq(step.timing.compute_s, ar_trace_compute_s(resnet));
@@ -44,7 +38,7 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
         if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
-        struct tested step = make_step(abci, trace, "torus2d", 1, 1);
+        struct tested step = tested_trace(abci, trace, "torus2d", 1, 1, "ddp");
         step.job.engine = ar_engines[i];
         tested_run(&step);
         SUPPORT_NEAR(step.timing.efficiency_frac, 1, 1e-12);
@@ -56,8 +50,8 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
 
 Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node)
 {
-    struct tested node = make_step(abci, resnet, "ring", 4, 1);
-    struct tested over_gpu = make_step(abci, resnet, "torus2d", 16, 16);
+    struct tested node = tested_trace(abci, resnet, "ring", 4, 1, "ddp");
+    struct tested over_gpu = tested_trace(abci, resnet, "torus2d", 16, 16, "ddp");
     struct tested over_node = over_gpu;
     over_node.job.baseline = AR_BASELINE_NODE;
     tested_run(&node);
@@ -85,13 +79,13 @@ static const struct ar_trace hidden = {.name = "hidden",
 
 Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_sticks_out)
 {
-    struct tested step = make_step(flat, &hidden, "ring", 16, 1);
+    struct tested step = tested_trace(flat, &hidden, "ring", 16, 1, "ddp");
     tested_run(&step); /* 3.75 ms and some latency beside 20 ms */
     cr_expect_gt(step.timing.allreduce_s, 3.75e-3);
     cr_expect_eq(step.timing.exposed_s, 0);
     cr_expect_eq(step.timing.efficiency_frac, 1);
     struct ar_cluster *slow_flat = support_cluster("flat", "hca.bandwidth=1GB/s");
-    step = make_step(slow_flat, &hidden, "ring", 16, 1);
+    step = tested_trace(slow_flat, &hidden, "ring", 16, 1, "ddp");
     tested_run(&step);
     SUPPORT_NEAR(step.timing.exposed_s, step.timing.allreduce_s - 20e-3, 1e-9);
     SUPPORT_NEAR(step.timing.iteration_s, 24e-3 + step.timing.exposed_s, 1e-12);
@@ -124,14 +118,15 @@ Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
     struct ar_trace bare = hidden;
     bare.tensors_count = 0;
     bare.layers_count = 1;
-    expect_error(make_step(abci, resnet, "ring", 4353, 1), AR_USAGE, "expected at most 4352");
-    expect_error(make_step(abci, resnet, "ring", 4, 4), AR_USAGE, "expected Nx1");
-    expect_error(make_step(abci, &bare, "ring", 4, 1), AR_BAD_DATA, "found no gradients");
+    expect_error(tested_trace(abci, resnet, "ring", 4353, 1, "ddp"), AR_USAGE,
+                 "expected at most 4352");
+    expect_error(tested_trace(abci, resnet, "ring", 4, 4, "ddp"), AR_USAGE, "expected Nx1");
+    expect_error(tested_trace(abci, &bare, "ring", 4, 1, "ddp"), AR_BAD_DATA, "found no gradients");
 }
 
 static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t seed)
 {
-    struct tested step = make_step(abci, resnet, "torus2d", 4, nodes);
+    struct tested step = tested_trace(abci, resnet, "torus2d", 4, nodes, "ddp");
     step.job.engine = &ar_engine_recurrence;
     step.job.jitter_frac = jitter_frac;
     step.job.seed = seed;
@@ -159,7 +154,7 @@ Test(step, with_jitter_depends_on_the_seed_alone)
 
 static double iteration_with(const struct ar_straggler *stragglers, uint32_t count)
 {
-    struct tested step = make_step(flat, resnet, "ring", 8, 1);
+    struct tested step = tested_trace(flat, resnet, "ring", 8, 1, "ddp");
     step.job.engine = &ar_engine_recurrence;
     step.job.stragglers = stragglers;
     step.job.stragglers_count = count;
@@ -186,7 +181,7 @@ Test(step, with_one_straggler_lasts_nearly_as_long_as_if_all_were_as_slow)
 
 Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
 {
-    struct tested once = make_step(flat, resnet, "torus2d", 4, 4);
+    struct tested once = tested_trace(flat, resnet, "torus2d", 4, 4, "ddp");
     once.job.engine = &ar_engine_recurrence;
     struct tested thrice = once;
     thrice.job.iterations_count = 3;
@@ -236,7 +231,7 @@ Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients_and_are_gathered
 
 Test(step, independent_replicas_send_nothing_before_the_gather)
 {
-    struct tested step = make_step(abci, resnet, "ring", 16, 1);
+    struct tested step = tested_trace(abci, resnet, "ring", 16, 1, "ddp");
     step.job.layout.strategy = &ar_strategy_independent;
     tested_run(&step);
     SUPPORT_NEAR(step.timing.compute_s, ar_trace_compute_s(resnet), 1e-12);

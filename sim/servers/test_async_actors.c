@@ -55,46 +55,42 @@ static double iterate(struct ar_async *run, bool has_actors)
     return ar_async_iteration_s(run);
 }
 
-static void compare(const struct test_case *test)
-{
-    struct ar_async_slice slices[SLICES_MAX];
-    double sum_s = test->gpus_each > 1 ? 0.001 : 0;
-    for (uint32_t i = 0; i < test->slices; i++) {
-        slices[i] = (struct ar_async_slice){0.02 * (i + 1) / test->slices, 51100000 / test->slices,
-                                            sum_s, 2 * sum_s};
-    }
-    struct ar_async run = {.cluster = support_cluster(test->cluster, NULL),
-                           .workers = test->workers / test->gpus_each,
-                           .gpus_each = test->gpus_each,
-                           .servers = test->servers,
-                           .servers_at = test->at,
-                           .staleness = test->staleness,
-                           .every = test->every,
-                           .pull = test->pull,
-                           .steps_count = STEPS,
-                           .forward_s = 0.01,
-                           .backward_s = 0.02,
-                           .slices = slices,
-                           .slices_count = test->slices,
-                           .factors = factors};
-    struct ar_draw *draw = ar_draw_create(5, NULL, &arena);
-    ar_jitter_factors(draw, test->jitter_frac, STEPS * run.workers, factors);
-    for (uint32_t i = 0; i < run.workers && ar_async_is_loose(&run); i++) {
-        starts_s[i] = ar_draw_uniform(draw, 0, 0.03);
-        run.starts_s = starts_s;
-    }
-    double events_s = iterate(&run, false);
-    uint64_t messages = run.messages_count;
-    double actors_s = iterate(&run, true);
-    cr_expect(fabs(events_s / actors_s - 1) <= test->max_frac,
-              "%u workers, %u servers at %s, %u slices: %g s, actors %g s", test->workers,
-              test->servers, ar_servers_at_names[test->at], test->slices, events_s, actors_s);
-    cr_expect(run.messages_count == messages);
-}
-
 Test(async_actors, take_about_as_long_as_events)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        compare(&cases[i]);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const struct test_case *test = &cases[k];
+        struct ar_async_slice slices[SLICES_MAX];
+        double sum_s = test->gpus_each > 1 ? 0.001 : 0;
+        for (uint32_t i = 0; i < test->slices; i++) {
+            slices[i] = (struct ar_async_slice){0.02 * (i + 1) / test->slices,
+                                                51100000 / test->slices, sum_s, 2 * sum_s};
+        }
+        struct ar_async run = {.cluster = support_cluster(test->cluster, NULL),
+                               .workers = test->workers / test->gpus_each,
+                               .gpus_each = test->gpus_each,
+                               .servers = test->servers,
+                               .servers_at = test->at,
+                               .staleness = test->staleness,
+                               .every = test->every,
+                               .pull = test->pull,
+                               .steps_count = STEPS,
+                               .forward_s = 0.01,
+                               .backward_s = 0.02,
+                               .slices = slices,
+                               .slices_count = test->slices,
+                               .factors = factors};
+        struct ar_draw *draw = ar_draw_create(5, NULL, &arena);
+        ar_jitter_factors(draw, test->jitter_frac, STEPS * run.workers, factors);
+        for (uint32_t i = 0; i < run.workers && ar_async_is_loose(&run); i++) {
+            starts_s[i] = ar_draw_uniform(draw, 0, 0.03);
+            run.starts_s = starts_s;
+        }
+        double events_s = iterate(&run, false);
+        uint64_t messages = run.messages_count;
+        double actors_s = iterate(&run, true);
+        cr_expect(fabs(events_s / actors_s - 1) <= test->max_frac,
+                  "%u workers, %u servers at %s, %u slices: %g s, actors %g s", test->workers,
+                  test->servers, ar_servers_at_names[test->at], test->slices, events_s, actors_s);
+        cr_expect(run.messages_count == messages);
     }
 }
