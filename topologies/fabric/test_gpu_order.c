@@ -63,15 +63,18 @@ static void check_hcas(const struct ar_gpu_orders *orders, uint32_t hcas)
     }
 }
 
+static void check_orders(const struct ar_cluster *cluster)
+{
+    cr_assert_not_null(ar_cluster_gpu_orders(cluster));
+    check_permutations(ar_cluster_gpu_orders(cluster));
+    check_hcas(ar_cluster_gpu_orders(cluster), ar_cluster_facts(cluster)->hcas_per_node);
+}
+
 Test(gpu_order, shipped_machines_use_every_hca_equally)
 {
     static const char *const machines[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
-        struct ar_cluster *cluster = test_load_shipped(machines[i], NULL);
-        const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
-        cr_assert_not_null(orders, "%s", machines[i]);
-        check_permutations(orders);
-        check_hcas(orders, ar_cluster_facts(cluster)->hcas_per_node);
+        check_orders(test_load_shipped(machines[i], NULL));
     }
 }
 
@@ -81,11 +84,7 @@ Test(gpu_order, nodes_whose_pairs_are_alike_use_any_number_of_hcas_equally)
     for (uint32_t gpus = 3; gpus <= 16; gpus++) {
         for (uint32_t hcas = 3; hcas <= gpus; hcas++) {
             if (gpus % hcas == 0) {
-                struct ar_cluster *cluster = load_node(gpus, hcas, pairs[(gpus + hcas) % 3]);
-                const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
-                cr_assert_not_null(orders);
-                check_permutations(orders);
-                check_hcas(orders, hcas);
+                check_orders(load_node(gpus, hcas, pairs[(gpus + hcas) % 3]));
             }
         }
     }
@@ -174,9 +173,7 @@ static void check_node(uint32_t gpus, uint32_t hcas, const char *pairs)
 {
     struct ar_cluster *cluster = load_node(gpus, hcas, pairs);
     double load[AR_GPU_ORDERS_MAX];
-    cr_assert_not_null(ar_cluster_gpu_orders(cluster), "%s", pairs);
-    check_permutations(ar_cluster_gpu_orders(cluster));
-    check_hcas(ar_cluster_gpu_orders(cluster), hcas);
+    check_orders(cluster);
     load_bricks(cluster, 10e9, load);
 }
 
@@ -197,14 +194,13 @@ Test(gpu_order, a_chain_of_gpus_is_ordered_from_end_to_end_though_no_ring_closes
     static const uint8_t chain[] = {0, 1, 3, 2};
     struct ar_cluster *cluster = load_node(4, 2, "0-1 1-3 2-3");
     const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
-    cr_assert_not_null(orders);
+    check_orders(cluster);
     for (uint32_t channel = 0; channel < orders->count; channel++) {
         bool is_forward = orders->gpu[channel][0] == chain[0];
         for (uint32_t i = 0; i < 4; i++) {
             cr_expect_eq(orders->gpu[channel][i], chain[is_forward ? i : 3 - i]);
         }
     }
-    check_hcas(orders, 2);
 }
 
 /* Every GPU of the smaller half is joined to every one of the larger, so that no order exists,
@@ -224,7 +220,5 @@ Test(gpu_order, nodes_without_an_order_keep_the_zigzags_also_where_the_search_wo
      * share an HCA, which so would carry all. */
     cr_expect_null(ar_cluster_gpu_orders(load_node(4, 2, "0-1 0-2 1-3")));
     cr_expect_null(ar_cluster_gpu_orders(load_node(4, 2, "0-1 2-3:2")));
-    struct ar_cluster *four = load_node(8, 4, "0-1 2-3:2");
-    check_permutations(ar_cluster_gpu_orders(four));
-    check_hcas(ar_cluster_gpu_orders(four), 4);
+    check_orders(load_node(8, 4, "0-1 2-3:2"));
 }
