@@ -149,15 +149,6 @@ Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE, "no ll128 then");
 }
 
-Test(tuning, an_unknown_release_is_refused_with_the_nearest_one)
-{
-    struct ar_tuning tuning = {.channels = 77};
-    TEST_FAILS(AR_BAD_DATA, "--tuning: unknown NCCL release \"2.18.3x\"; did you mean \"2.18.3\"?",
-               ar_tuning_find("--tuning", "2.18.3x", 1, 1, &tuning, &why));
-    TEST_FAILS(AR_BAD_DATA, "", ar_tuning_find("--tuning", "", 1, 1, &tuning, &why));
-    cr_expect_eq(tuning.channels, 77);
-}
-
 Test(tuning, priors_of_a_release_are_its_latencies)
 {
     struct ar_tuning standard = tuning_of("2.8.4");

@@ -335,16 +335,20 @@ Test(tuning_releases, all_prices_react)
     }
 }
 
-Test(tuning_releases, a_row_stands_for_its_minor_version)
+Test(tuning_releases, a_row_stands_for_its_minor_version_and_others_are_refused_with_the_nearest)
 {
     static const char *const rows[][2] = {
         {"2.18.5", "2.18.3"}, {"2.26.2", "2.26.5"}, {"2.12.7", "2.12.12"}, {"2.8.3", "2.8.4"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_str_eq(tuning_of(rows[i][0], AR_GPU_VOLTA).release->release, rows[i][1]);
     }
-    static const char *const others[] = {"2.1.5", "2.18", "2.18.", "2.180.3", "2.9.9", "12.18.3"};
-    struct ar_tuning tuning;
+    static const char *const others[] = {"",        "2.1.5", "2.18",   "2.18.",
+                                         "2.180.3", "2.9.9", "12.18.3"};
+    struct ar_tuning tuning = {.channels = 77};
     TEST_EACH_FAILS(AR_BAD_DATA, given, others, ar_tuning_find("test", given, 1, 1, &tuning, &why));
+    TEST_FAILS(AR_BAD_DATA, "test: unknown NCCL release \"2.18.3x\"; did you mean \"2.18.3\"?",
+               ar_tuning_find("test", "2.18.3x", 1, 1, &tuning, &why));
+    cr_expect_eq(tuning.channels, 77);
 }
 
 /* RCCL has a table for each kind of machine: base + hops in the node + hops across + bytes. */
