@@ -36,7 +36,7 @@ struct mailbox {
 struct shared {
     _Atomic int joined;
     _Atomic int error; /* ncclResult_t */
-    struct {
+    struct split {
         _Atomic bool is_set;
         int color, key;
     } splits[SPLITS_MAX][RANKS_MAX];
@@ -179,16 +179,14 @@ const char *ncclGetErrorString(ncclResult_t code)
 static void make_split(const struct call *call)
 {
     ncclComm_t parent = call->comm, comm = make_comm(parent->shared, 0, 0, parent->device);
-    int number = parent->splits++, own = parent->members[parent->rank];
+    const struct split *splits = parent->shared->splits[parent->splits++];
     for (int i = 0; i < parent->ranks; i++) {
-        while (!parent->shared->splits[number][i].is_set) {
+        while (!splits[i].is_set) {
             sched_yield();
         }
-        if (parent->shared->splits[number][i].color == parent->shared->splits[number][own].color) {
-            int key = parent->shared->splits[number][i].key;
+        if (splits[i].color == splits[parent->members[parent->rank]].color) {
             int at = comm->ranks++;
-            for (; at > 0 && parent->shared->splits[number][comm->members[at - 1]].key > key;
-                 at--) {
+            for (; at > 0 && splits[comm->members[at - 1]].key > splits[i].key; at--) {
                 comm->members[at] = comm->members[at - 1];
             }
             comm->members[at] = i;
@@ -411,13 +409,13 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made
                            ncclConfig_t *config)
 {
     (void)config;
-    int own = comm->members[comm->rank];
     if (comm->splits == SPLITS_MAX) {
         return ncclInvalidUsage;
     }
-    comm->shared->splits[comm->splits][own].color = color;
-    comm->shared->splits[comm->splits][own].key = key;
-    comm->shared->splits[comm->splits][own].is_set = true;
+    struct split *own = &comm->shared->splits[comm->splits][comm->members[comm->rank]];
+    own->color = color;
+    own->key = key;
+    own->is_set = true;
     return add_call((struct call){.kind = SPLIT, .comm = comm, .made = made});
 }
 
