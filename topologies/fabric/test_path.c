@@ -164,7 +164,6 @@ static const struct way ways[] = {
      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in node-5.pcie-0.down"},
     {"", "", 7, 5, 0, 0, "node-1.nvlink-3-1"},
     /* A message climbs a tree to the first group that holds both nodes. */
-    {TREE, "", 2, 6, 0, 0, "node-0.pcie-1.up node-0.hca-1.out node-1.hca-1.in node-1.pcie-1.down"},
     {TREE, "", 2, 14, 0, 0,
      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-1.down node-3.hca-1.in node-3.pcie-1.down"},
     {TREE, "", 2, 22, 0, 6e9,
@@ -174,7 +173,6 @@ static const struct way ways[] = {
      "node-15.pcie-0.up node-15.hca-0.out rack-7.up pod-3.up pod3-1.up pod3-0.down pod-0.down "
      "rack-0.down node-0.hca-1.in node-0.pcie-1.down"},
     /* A message from an HCA on the switch of its GPU stays below the uplink. */
-    {"hca.attached=switch,nvlink.pairs=0-1", "", 1, 4, 0, 0, "node-0.hca-0.out node-1.hca-0.in"},
     {"hca.attached=switch,nvlink.pairs=0-1", "", 2, 21, 0, 0,
      "node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in"},
     /* A pair without NVLink goes over PCIe. */
@@ -183,7 +181,6 @@ static const struct way ways[] = {
     {"nvlink.pairs=0-1", "", 0, 2, 4e-6, 16e9,
      "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in"},
     /* A weighted pair has that many times the bandwidth. */
-    {"nvlink.pairs=0-1 2-1:3", "", 0, 1, 0, 40e9, ""},
     {"nvlink.pairs=0-1 2-1:3", "", 1, 2, 0, 120e9, ""},
     /* An NVLink switch gives every GPU one port, also to other nodes of its domain. */
     {"nvlink.pairs=switch", "", 0, 3, 2e-6, 40e9, "node-0.port-0.out node-0.port-3.in"},
@@ -229,7 +226,6 @@ static const struct way ways[] = {
     {"", "node-3.hca-0:4", 12, 0, 0, 2.5e9, ""},
     {"", "node-3.hca-0:4", 0, 12, 0, 2.5e9, ""},
     {"", "node-1.pcie-1:16", 6, 0, 0, 1e9, ""},
-    {"", "node-1.pcie-1:16", 0, 6, 0, 1e9, ""},
     {"", "node-5.nvlink-0-3:2", 20, 23, 0, 20e9, ""},
     {"", "node-5.nvlink-0-3:2", 23, 20, 0, 40e9, ""},
     {"", "node-0.nvlink-0-1:0.5", 0, 1, 0, 80e9, ""},

@@ -31,7 +31,6 @@ static const struct bad_case bad_cases[] = {
     {NULL, "gpu.model =", "", ":18: key \"gpu.model\": found no value"},
     {NULL, "gpu.m\xc3\xb6", "", "found the byte 0xc3"},
     {"name", NULL, "", "key \"name\": found nowhere"},
-    {"gpus_per_node", NULL, "", "key \"gpus_per_node\": found nowhere"},
     {"nvlink.bandwidth", NULL, "", "key \"nvlink.bandwidth\": found nowhere"},
     {"nvlink.latency", NULL, "", "key \"nvlink.latency\": found nowhere"},
     {"pcie.bandwidth", NULL, "", "key \"pcie.bandwidth\": found nowhere"},
