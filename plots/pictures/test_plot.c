@@ -269,16 +269,14 @@ Test(plot, rows_that_are_chosen_are_drawn, .disabled = AR_TEST_STRIDE > 1)
     expect_in("efficiency.svg", "batch of 16 per GPU, fp16, gradients x 2, bucket 25MiB");
 }
 
-struct axis {
-    const char *column, *one, *other;
-    const char *series; /* of the other one */
-    const char *chosen; /* to have it alone */
-    const char *title;  /* what that picture says */
-};
-
 Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
 {
-    static const struct axis axes[] = {
+    static const struct {
+        const char *column, *one, *other;
+        const char *series; /* of the other one */
+        const char *chosen; /* to have it alone */
+        const char *title;  /* what that picture says */
+    } axes[] = {
         {"settings", "a.b=1 c=2", "a.b=3 c=2", "ring+a.b=3+c=2,", "a.b=3", "a.b=3, c=2"},
         {"settings", "\"at=32=9,64=8\"", "\"at=32=7,64=8\"", "ring+at=32=7_64=8,",
          "at=32=7,64=8, gpus=4", "at=32=7,64=8"},
