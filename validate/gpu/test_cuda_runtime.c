@@ -410,15 +410,13 @@ static unsigned char *map_memory(int file, size_t bytes, int device)
 
 static cudaError_t allocate(void **memory, size_t bytes, int device)
 {
-    enum { BYTES_MAX = 1 << 30 };
     cudaError_t error = result(standin.devices[current].error);
     *memory = NULL;
-    if (error != cudaSuccess || bytes > BYTES_MAX) {
-        return error != cudaSuccess ? error : result(cudaErrorMemoryAllocation);
+    if (error == cudaSuccess) {
+        *memory = map_memory(-1, bytes, device);
+        memset(*memory, 0x5a, bytes);
     }
-    *memory = map_memory(-1, bytes, device);
-    memset(*memory, 0x5a, bytes);
-    return cudaSuccess;
+    return error;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t size)
@@ -722,11 +720,9 @@ cudaError_t cudaGetLastError(void)
 
 const char *cudaGetErrorString(cudaError_t code)
 {
-    return code == cudaErrorECCUncorrectable   ? "uncorrectable ECC error encountered"
-           : code == cudaErrorMemoryAllocation ? "out of memory"
-           : code == cudaErrorNoDevice         ? "no CUDA-capable device is detected"
-           : code == cudaSuccess               ? "no error"
-                                               : "an error of the stand-in";
+    return code == cudaErrorECCUncorrectable ? "uncorrectable ECC error encountered"
+           : code == cudaErrorNoDevice       ? "no CUDA-capable device is detected"
+                                             : "an error of the stand-in";
 }
 
 const char *cudaGetErrorName(cudaError_t code)
