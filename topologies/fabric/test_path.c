@@ -114,16 +114,14 @@ Test(path, first_halves_around_a_ring_are_a_tree)
         "nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"));
     uint32_t count = ar_cluster_links_count(cluster), gpus = 4, fabric = 0;
     uint32_t *up = calloc(2 * (size_t)count, sizeof *up), *down = up + count;
-    for (uint32_t node = 0; node < 13; node++) {
+    for (uint32_t i = 0; i < 2 * 13; i++) {
         struct ar_path half;
-        uint32_t next = (node + 1) % 13;
-        ar_cluster_path(cluster, node * gpus, AR_SWITCH | next * gpus, &half);
-        for (uint32_t i = 0; i < half.links_count; i++) {
-            cr_expect_eq(++up[half.links[i]], 1);
-        }
-        ar_cluster_path(cluster, AR_SWITCH | node * gpus, next * gpus, &half);
-        for (uint32_t i = 0; i < half.links_count; i++) {
-            cr_expect_eq(++down[half.links[i]], 1);
+        bool is_up = i < 13;
+        uint32_t from = i % 13 * gpus, to = (i + 1) % 13 * gpus;
+        ar_cluster_path(cluster, is_up ? from : AR_SWITCH | from, is_up ? AR_SWITCH | to : to,
+                        &half);
+        for (uint32_t k = 0; k < half.links_count; k++) {
+            cr_expect_eq(++(is_up ? up : down)[half.links[k]], 1);
         }
     }
     for (uint32_t link = cluster->first_fabric_link; link < count; link += 2) {
