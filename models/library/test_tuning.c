@@ -282,14 +282,12 @@ Test(tuning, calls_that_share_the_network_have_a_part_of_it_each)
     part.net_bus_Bps /= 4;
     static const enum ar_choice choices[] = {AR_RING_LL, AR_RING_SIMPLE, AR_TREE_LL,
                                              AR_TREE_SIMPLE};
-    for (size_t i = 0; i < 4; i++) {
-        cr_expect_float_eq(ar_tuning_time(&whole, choices[i], &shared),
-                           ar_tuning_time(&part, choices[i], &alone), 1e-12);
-    }
     double values[AR_LIBRARY_PARAMETERS_COUNT];
     memcpy(values, library.values, sizeof values);
     values[AR_NET_BANDWIDTH] /= 4;
     for (size_t i = 0; i < 4; i++) {
+        cr_expect_float_eq(ar_tuning_time(&whole, choices[i], &shared),
+                           ar_tuning_time(&part, choices[i], &alone), 1e-12);
         cr_expect_float_eq(ar_library_time(&library.tuning, library.values, choices[i], &shared),
                            ar_library_time(&whole, values, choices[i], &alone), 1e-12);
     }
