@@ -168,12 +168,10 @@ Test(plot, names_in_titles_are_text_and_never_commands)
 Test(plot, pictures_go_to_another_directory_when_one_is_given)
 {
     write_sweep();
-    char output_dir[256];
-    snprintf(output_dir, sizeof output_dir, "%s/sub", directory);
     struct ar_plot_request request = a_request();
     request.path = in_directory("sweep.csv");
-    request.output_dir = output_dir;
-    cr_expect_str_eq(draw_request(&request).output_dir, output_dir);
+    request.output_dir = ar_arena_text(&arena, in_directory("sub"));
+    cr_expect_str_eq(draw_request(&request).output_dir, request.output_dir);
     cr_expect_eq(access(in_directory("sub/efficiency.png"), F_OK), 0);
     cr_expect_eq(count_outputs(), 1);
     strcat(directory, "/sub");
