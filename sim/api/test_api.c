@@ -2,7 +2,6 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* One collective, whose time is asked for. */

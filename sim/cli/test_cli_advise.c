@@ -1,6 +1,5 @@
 /* Plans: the fastest layout, what a training takes, what changes it. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "test_cli.h"
 

@@ -1,5 +1,4 @@
 /* calibrate: what it writes and says; the engine that uses it; messages between two processes. */
-#include <math.h>
 
 #include "test_cli.h"
 

@@ -1,6 +1,5 @@
 /* One collective, whatever its operation: a row that counts as nccl-tests does, groups of a mesh,
  * roots; sweeps of collectives; what is refused. */
-#include <stdlib.h>
 
 #include "test_cli.h"
 

@@ -1,6 +1,4 @@
 /* A measured step beside the predicted one. */
-#include <math.h>
-#include <stdlib.h>
 
 #include "test_cli.h"
 

@@ -1,5 +1,4 @@
 /* The command line as a user sees it. Worked examples run with small numbers of GPUs. */
-#include <stdlib.h>
 
 #include "test_cli.h"
 

@@ -1,5 +1,4 @@
 /* Placed operators, parameter servers and work units. */
-#include <stdio.h>
 
 #include "test_cli.h"
 

@@ -1,6 +1,5 @@
 /* Sweeps: their rows, their axes, their files, and what becomes of them when something breaks. */
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* Actors of one's own on a cluster. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_actors.h"
 #include "test_outcome.h"

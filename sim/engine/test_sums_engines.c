@@ -1,6 +1,5 @@
 /* Engines beside each other, and beside a calculation, where switches sum. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "blocks.h"
 #include "test_outcome.h"

@@ -1,6 +1,5 @@
 /* Where the closed form is exact, and what it refuses. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_outcome.h"
 #include "test_support.h"

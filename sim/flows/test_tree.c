@@ -1,7 +1,6 @@
 /* Properties of the double binary tree besides a right sum. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_link_load.h"
 #include "ar_verify.h"

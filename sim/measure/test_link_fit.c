@@ -1,7 +1,6 @@
 /* The fit of links: known numbers come back, and numbers that no row depends on are found. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

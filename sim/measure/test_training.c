@@ -1,7 +1,6 @@
 /* Time to train: a run is steps of its phases, and nothing else. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_kind.h"

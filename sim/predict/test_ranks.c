@@ -1,7 +1,5 @@
 /* Task graphs whose ranks are run one by one, beside the same graphs scheduled by roles. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
 
 #include "ar_graph_trial.h"
 #include "test_job.h"

@@ -1,6 +1,5 @@
 /* A scenario is what its keys say, and what follows from its inputs where they say nothing. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_kind.h"

@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_job.h"
 #include "test_outcome.h"

@@ -1,7 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_async.h"
 #include "ar_draw.h"

@@ -2,7 +2,6 @@
 #include <glob.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "test_cluster_file.h"
 #include "test_cluster_load.h"

@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_maxmin.h"
 #include "test_cluster_load.h"
