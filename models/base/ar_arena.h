@@ -50,7 +50,7 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
  * such as from malloc(), is a failure of memory. */
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object));
 
-/** Defines `name` for it: `destroy` for an object of a type of its own. */
+/** Defines `name`, to be given to it, which calls `destroy`, a function of one type of object. */
 #define AR_DESTROYER(name, destroy)                                                                \
     static void name(void *object)                                                                 \
     {                                                                                              \

@@ -63,7 +63,7 @@ static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
 void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, struct ar_sends *sends)
 {
-    assert(algorithm->move == NULL); /* which sends in walks and trees, not in exchanges */
+    assert(algorithm->move == NULL); /* trees alone have one: no exchanges */
     struct stage_step at = stage_step_find(algorithm, shape, step);
     const struct ar_stage *stage = at.stage;
     uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape, at.size);

@@ -28,7 +28,7 @@ enum way {
     SENDS_AGAIN,
 };
 
-/* What the phases say instead of the truth. */
+/* What is wrong in the phases that a broken algorithm names. */
 enum saying {
     TRUTH,
     REDUCE,

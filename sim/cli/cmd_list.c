@@ -140,10 +140,13 @@ static enum ar_status list_gpu(struct lister *list, struct ar_error *err)
     const struct ar_input *input;
     AR_TRY(ar_inputs_find(list->inputs, RESOURCE_COST, "list", list->file, &input, err));
     const struct ar_device_cost *cost = input->cost;
-    enum ar_precision precision = AR_FP32;
-    for (enum ar_precision p = AR_FP16; p <= AR_BF16; p += AR_BF16 - AR_FP16) {
-        precision = ar_device_cost_has_group(cost, p, AR_COST_OF_PRODUCTS) ? p : precision;
+    static const enum ar_precision asked[] = {AR_BF16, AR_FP16,
+                                              AR_FP32}; /* what is shown of a table */
+    const enum ar_precision *at = asked;
+    while (*at != AR_FP32 && !ar_device_cost_has_group(cost, *at, AR_COST_OF_PRODUCTS)) {
+        at++;
     }
+    enum ar_precision precision = *at;
     add_item(list, list->file, "%5.4g Tflop/s in %s, memory %.3g TB/s; %s; %s",
              ar_device_peak_flops(cost, precision) / 1e12, ar_precision_names[precision],
              cost->value[AR_COST_MEMORY][precision] / 1e12,
