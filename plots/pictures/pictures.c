@@ -345,11 +345,12 @@ const struct ar_plot_kind ar_plot_kinds[] = {
     {"crossover", AR_PLOT_STEPS, .has_all_batches = true, .facts = "cluster trace channels engine",
      .settings = "grid = '" CROSSOVER_GRID "'\nring = '" CROSSOVER_RING "'\n"
                  "clear_frac = " VALUE_OF(CROSSOVER_CLEAR_FRAC) "\n",
-     .empty_reason = "needs " CROSSOVER_RING " and " CROSSOVER_GRID
-                     " on two GPU counts or more, with several payloads or batches",
+     .empty_reason = "needs steps by " CROSSOVER_RING " and " CROSSOVER_GRID
+                     " on two GPU counts or more, with several gradient scales or batches",
      .narrow = narrow_crossover, .write = write_crossover},
     {"best", AR_PLOT_COLLECTIVES, .facts = "cluster precision channels engine",
-     .empty_reason = "needs collectives of several algorithms, GPU counts and payloads",
+     .empty_reason = "needs collectives alone (--payload without --trace) of several "
+                     "algorithms and GPU counts",
      .above_0 = "payload_bytes allreduce_s", .narrow = narrow_best, .write = write_best_algorithms},
     {"compare_time", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
     {"compare_error", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},

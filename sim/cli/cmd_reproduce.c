@@ -12,7 +12,7 @@ enum { SAMPLES_MAX = 100000 };
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    static const char *const files[] = {"reproduce.csv", "families.csv", NULL};
+    static const char *const files[] = {"reproduce.csv", "families.csv", "step_errors.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
     struct ar_view view;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
@@ -48,6 +48,10 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         reproduce_families(&reproduction.rows, options->arena, &families, &count);
         AR_TRY(ar_records_save(options->out, "families.csv", reproduce_family_columns, families,
                                count, sizeof *families, err));
+        struct ar_step_errors *errors;
+        reproduce_errors(&reproduction.rows, options->arena, &errors, &count);
+        AR_TRY(ar_records_save(options->out, "step_errors.csv", ar_step_errors_columns, errors,
+                               count, sizeof *errors, err));
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
     }

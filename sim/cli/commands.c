@@ -224,9 +224,9 @@ static const struct command commands[] = {
      .arguments_max = ARGUMENTS_MAX,
      .text = "Predicts published runs, the shipped ones unless files are named, and prints how far "
              "times are from what was measured, by table, GPU and number of GPUs; of up to 40 rows "
-             "each one. The band of a row holds 95 % of its predictions when what is "
-             "not known of the run is drawn at random. validate/data/published/README.md says how "
-             "to add your run.\n\n"
+             "each one. The band of a row holds what is not known of the run, drawn at random, and "
+             "how far published steps of other tables were off. validate/data/published/README.md "
+             "says how to add your run.\n\n"
              "example:\n"
              "  allreckon reproduce mine.csv --rows 'mine-*' --out out/mine"},
     {COMMAND(trace), .summary = "a profile of PyTorch becomes a trace", .arguments = "import FILE",

@@ -16,6 +16,17 @@
 #include "ar_arena.h"
 #include "ar_library_fit.h"
 
+/** How far a row is off, and what it is of: rows of one machine follow each other. */
+struct ar_score {
+    const char *machine;
+    double score;
+    double share; /**< of the rows of its machine: worked out by the next function */
+};
+
+/** The score that a share `covered` of rows stays below, as above; sorts the scores. NAN: they are
+ * too few for it. */
+double ar_conformal_quantile(struct ar_score *scores, size_t count, double covered);
+
 /** A predicted row that was not fitted. */
 struct ar_left_out {
     const char *machine;

@@ -9,45 +9,45 @@
 #define COVERED  0.95
 #define ROUNDING 1e-9 /* of sums of shares */
 
-/* A row's score, and its share of the rows of its machine. */
-struct score {
-    double score, share;
-};
+AR_ORDER(compare_scores, struct ar_score, AR_RISES(score))
 
-AR_ORDER(compare_scores, struct score, AR_RISES(score))
+double ar_conformal_quantile(struct ar_score *scores, size_t count, double covered)
+{
+    double machines = 0, share = 0;
+    for (size_t i = 0, first = 0; i < count; i++) {
+        if (strcmp(scores[i].machine, scores[first].machine) != 0) {
+            first = i;
+        }
+        machines += i == first;
+        for (size_t k = first; k <= i; k++) {
+            scores[k].share = 1 / (double)(i - first + 1);
+        }
+    }
+    qsort(scores, count, sizeof *scores, compare_scores);
+    for (size_t i = 0; i < count; i++) {
+        share += scores[i].share / machines;
+        if (share >= covered - ROUNDING && (double)(i + 1) >= covered * (double)(count + 1)) {
+            return scores[i].score;
+        }
+    }
+    return NAN;
+}
 
 double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
                           const char *without)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct score *scores = ar_arena_alloc(&arena, count + 1, sizeof *scores);
-    size_t others = 0, first = 0; /* of its machine: rows of one follow each other */
-    const char *machine = "";
-    double machines = 0, share = 0;
+    struct ar_score *scores = ar_arena_alloc(&arena, count + 1, sizeof *scores);
+    size_t others = 0;
     for (size_t i = 0; i < count; i++) {
         const struct ar_left_out *row = &rows[i];
         double score = fabs(log(row->prediction->time_s / row->measured_s)) / row->scatter;
         if (row->kind == kind && isfinite(score) &&
             (without == NULL || strcmp(row->machine, without) != 0)) {
-            if (strcmp(row->machine, machine) != 0) {
-                machine = row->machine;
-                first = others;
-                machines++;
-            }
-            scores[others++].score = score;
-            for (size_t k = first; k < others; k++) {
-                scores[k].share = 1 / (double)(others - first);
-            }
+            scores[others++] = (struct ar_score){.machine = row->machine, .score = score};
         }
     }
-    qsort(scores, others, sizeof *scores, compare_scores);
-    for (size_t i = 0; i < others; i++) {
-        share += scores[i].share / machines;
-        if (share >= COVERED - ROUNDING && (double)(i + 1) >= COVERED * (double)(others + 1)) {
-            return scores[i].score;
-        }
-    }
-    return NAN;
+    return ar_conformal_quantile(scores, others, COVERED);
 }
 
 void ar_conformal_bands(struct ar_left_out *rows, size_t count)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_conformal.h"
 #include "ar_numbers.h"
 #include "reproduce.h"
 
@@ -11,6 +12,11 @@ static const struct {
     uint64_t last;
     const char *name;
 } ranges[] = {{8, "1-8"}, {64, "9-64"}, {512, "65-512"}, {4096, "513-4096"}, {UINT64_MAX, "4097-"}};
+
+/* Shares of rows below the upper end of a band of 95 %, or of one that holds half of them. */
+#define BAND_SHARE 0.975
+#define HALF_SHARE 0.75
+enum { ROWS_MIN = 19 };
 
 /* Share of error up to which a prediction counts as met. */
 static const double met_frac = 0.10;
@@ -111,6 +117,59 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
     *families = list;
     *count = made;
 }
+
+/* --- what they tell of other steps --------------------------------------------------------- */
+
+/* How far the measured times of a class are above (`sign` 1) or below (-1) those that were
+ * predicted, but for a few: `share` of the rows are less far, or of 19 rows or more all, which
+ * hold 90 % (Vovk). NAN: fewer rows. */
+static double find_end(const struct published_rows *rows, enum ar_step_class class, double sign,
+                       double share, struct ar_score *scores, struct ar_step_errors *errors)
+{
+    errors->rows = errors->tables = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        if (is_counted(row) && ar_step_class_tells(row->class, class) &&
+            strcmp(row->table, errors->without) != 0) {
+            errors->tables +=
+                errors->rows == 0 || strcmp(row->table, scores[errors->rows - 1].machine) != 0;
+            scores[errors->rows++] = (struct ar_score){
+                .machine = row->table, .score = sign * log(row->measured_s / row->predicted_s)};
+        }
+    }
+    double all = (double)errors->rows / (double)(errors->rows + 1);
+    return errors->rows < ROWS_MIN
+               ? NAN
+               : exp(sign * ar_conformal_quantile(scores, errors->rows, fmin(share, all)));
+}
+
+void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
+                      struct ar_step_errors **errors, size_t *count)
+{
+    struct ar_score *scores = ar_arena_alloc(arena, rows->count + 1, sizeof *scores);
+    size_t made = 0;
+    *errors = ar_arena_alloc(arena, (rows->count + 1) * AR_STEP_CLASSES, sizeof **errors);
+    for (enum ar_step_class class = 0; class < AR_STEP_CLASSES; class ++) {
+        const char *without = "-";
+        for (size_t i = 0; i <= rows->count; i++) {
+            const struct published *row = i == 0 ? NULL : &rows->rows[i - 1];
+            if (row != NULL && (!is_counted(row) || !ar_step_class_tells(row->class, class) ||
+                                strcmp(row->table, without) == 0)) {
+                continue;
+            }
+            without = row == NULL ? without : row->table;
+            struct ar_step_errors *end = &(*errors)[made++];
+            *end = (struct ar_step_errors){.steps = ar_step_class_names[class], .without = without};
+            end->low = find_end(rows, class, -1, BAND_SHARE, scores, end);
+            end->high = find_end(rows, class, 1, BAND_SHARE, scores, end);
+            end->half_low = find_end(rows, class, -1, HALF_SHARE, scores, end);
+            end->half_high = find_end(rows, class, 1, HALF_SHARE, scores, end);
+        }
+    }
+    *count = made;
+}
+
+/* --- as records ---------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct reproduce_family, field, name, __VA_ARGS__)

@@ -39,6 +39,7 @@ struct prediction {
         uint64_t gpus;
         ar_cell_word algorithm, gpu;
         ar_cell_flag fits;
+        enum ar_step_class class;
     } answer;
 };
 
@@ -136,6 +137,7 @@ static enum ar_status predict(const struct prediction *prediction, struct ar_inp
     answer->gpus = predicted.gpus;
     answer->time_s = row->quantity == QUANTITY_TRAIN_S ? answer->value : predicted.iteration_s;
     answer->fits = predicted.fits;
+    answer->class = row->quantity == QUANTITY_TRAIN_S ? AR_STEP_CLASSES : ar_step_class(&scenario);
     bool has_table =
         scenario.cluster != NULL && ar_cluster_facts(scenario.cluster)->device_cost[0] != '\0';
     ar_copy_text(answer->gpu, sizeof answer->gpu,
@@ -239,10 +241,29 @@ static void take_nominal(struct published *row, const struct answer *answer)
     row->predicted_s = answer->time_s;
     /* A rate that is too high is a time that is too short. */
     row->measured_s = answer->time_s / (is_time ? error : row->measured / answer->value);
+    row->class = answer->class;
     row->gpu = answer->gpu;
     row->fits = answer->fits == AR_NO_FLAG ? NULL : answer->fits ? "yes" : "no";
     row->gpus = answer->gpus;
     row->algorithm = answer->algorithm;
+}
+
+/* Widens the band of unknown parameters by how far steps like this one were off in other tables;
+ * the two are independent. Where too few steps are known, there is no band. */
+static enum ar_status add_error(struct published *row, struct ar_arena *arena, struct ar_error *err)
+{
+    struct ar_step_errors errors;
+    AR_TRY(ar_step_errors_read(row->class, row->table, arena, &errors, err));
+    if (row->class == AR_STEP_CLASSES || errors.low <= 0) {
+        row->low = row->class == AR_STEP_CLASSES ? row->low : NAN;
+        return AR_OK;
+    }
+    bool is_time = row->quantity == QUANTITY_ITERATION_S;
+    double low = is_time ? errors.low : 1 / errors.high;
+    double high = is_time ? errors.high : 1 / errors.low;
+    row->low = row->predicted * exp(-hypot(log(row->predicted / row->low), fmin(log(low), 0)));
+    row->high = row->predicted * exp(hypot(log(row->high / row->predicted), fmax(log(high), 0)));
+    return AR_OK;
 }
 
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
@@ -276,13 +297,14 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
     }
     for (size_t i = 0; i < count; i++) {
         struct published *row = &rows[i];
+        AR_TRY(published_is_context(row) ? AR_OK : add_error(row, arena, err));
         row->assumptions = "";
         for (size_t k = 0; k < row->ranges_count; k++) {
             row->assumptions =
                 ar_arena_format(arena, "%s%s%s (%s)", row->assumptions, k > 0 ? "; " : "",
                                 row->ranges[k].text, row->ranges[k].source);
         }
-        if (row->high > row->low || row->measured_error > 0) {
+        if (row->high > row->low || (row->high == row->low && row->measured_error > 0)) {
             bool is_inside = row->measured + row->measured_error >= row->low &&
                              row->measured - row->measured_error <= row->high;
             row->inside = is_inside ? "yes" : "no";

@@ -4,9 +4,10 @@
  * The nominal prediction of a row is that of `predict` with the options of the row. The band is
  * that of `--samples` predictions, in each of which all ranges of the row are drawn independently:
  * from the 2.5th to the 97.5th percentile, and as far as the nominal prediction, if that is outside
- * because the row takes an end of what is assumed. A measured value is inside if it
- * or a part of its error bar lies in the band. Where nothing is drawn and the measured value has no
- * error bar, there is no band.
+ * because the row takes an end of what is assumed. It is wider by how far published steps like this
+ * one were off in other tables (ar_step_errors.h). A measured value is inside if it or a part of
+ * its error bar lies in the band. Where nothing is drawn, no published step is like it and the
+ * measured value has no error bar, there is no band.
  *
  * A file is a CSV with one row per published number; validate/data/published/README.md has its
  * columns. A range is `batch=16|32`, choices, all equally likely, or
@@ -18,6 +19,7 @@
 
 #include "ar_record.h"
 #include "ar_scenario.h"
+#include "ar_step_errors.h"
 
 /* --- published runs ------------------------------------------------------------------------ */
 
@@ -80,6 +82,7 @@ struct published {
     const char *gpu;  /**< the cost table of the cluster's GPU, or its cluster */
     uint64_t gpus;    /**< AR_NO_COUNT: not known */
     const char *algorithm;
+    enum ar_step_class class; /**< the published steps that tell of its error */
 
     const char *assumptions; /**< the ranges in one line */
 };
@@ -179,6 +182,11 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
 
 /** Their columns. */
 extern const struct ar_columns reproduce_family_columns;
+
+/** What rows with results tell of the errors of steps: of each class all of them, then without each
+ * table. */
+void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
+                      struct ar_step_errors **errors, size_t *count);
 
 /** The columns of reproduce.csv, of the rows. */
 extern const struct ar_columns reproduce_columns;

@@ -19,7 +19,9 @@ TestSuite(band, .init = enter, .fini = scenarios_leave);
 
 /* One row, drawn as often as told: a ring of two on one switch, so that the step takes 2 latencies
  * and something else. */
-static struct published reproduce(const char *measured, const char *assume, uint32_t samples_count)
+static struct published reproduce_as(const char *quantity, const char *framework,
+                                     const char *measured, const char *assume,
+                                     uint32_t samples_count)
 {
     struct ar_arena arena = {0};
     char text[2 * SCENARIOS_PATH];
@@ -31,16 +33,20 @@ static struct published reproduce(const char *measured, const char *assume, uint
                                         .seed = 1};
     snprintf(text, sizeof text,
              "row,quantity,measured,measured_error,source,cluster,gpus,algorithm,engine,bucket,"
-             "baseline,trace,"
-             "assume\n"
-             "a,iteration_s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s\n",
-             measured, scenarios_trace, assume);
+             "baseline,trace,framework,assume\n"
+             "a,%s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s,%s\n",
+             quantity, measured, scenarios_trace, framework, assume);
     scenarios_write(scenarios_run, text);
     TEST_OK(published_read_file(scenarios_run, &given, &reproduction.rows, &why));
     TEST_OK(reproduce_run(&reproduction, &why));
     struct published result = reproduction.rows.rows[0]; /* its numbers */
     ar_arena_end(&arena);
     return result;
+}
+
+static struct published reproduce(const char *measured, const char *assume, uint32_t samples_count)
+{
+    return reproduce_as("iteration_s", "", measured, assume, samples_count);
 }
 
 /* The 2.5th percentile of 4000 draws has a standard deviation of 0.25 % of the range: four of them
@@ -83,6 +89,52 @@ Test(band, a_measured_value_is_inside_if_its_error_bar_reaches_the_band)
     cr_expect_str_eq(reproduce("0.00344,0.00005", "", 2).inside, "yes");
     cr_expect_str_eq(reproduce("0.00340,0.00001", "", 2).inside, "no");
     cr_expect_str_eq(reproduce("0.00344,0.00001", "", 2).inside, "no");
+}
+
+/* The shipped errors are of times; of a table's own rows those without them. */
+Test(band, it_is_as_wide_as_published_steps_were_off)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_step_errors of_sony, all;
+    TEST_OK(ar_step_errors_read(AR_STEP_OF_TRACE, "sony", &arena, &of_sony, &why));
+    TEST_OK(ar_step_errors_read(AR_STEP_OF_TRACE, "mine", &arena, &all, &why));
+    cr_expect_str_eq(of_sony.without, "sony");
+    struct published step = reproduce_as("iteration_s", "typical", "1,0", "", 1);
+    struct published rate = reproduce_as("samples_per_s", "typical", "1,0", "", 1);
+    cr_expect_float_eq(step.high, step.predicted * all.high, 1e-9);
+    cr_expect_float_eq(step.low, step.predicted * all.low, 1e-9);
+    cr_expect_float_eq(rate.low, rate.predicted / all.high, 1e-6 * rate.predicted);
+}
+
+/* 39 rows of a table are 1 %, 2 %, ... slower than predicted, one of another 100 % faster, and what
+ * was fitted or is of another class does not count. */
+Test(band, tables_tell_of_each_others_errors_by_class)
+{
+    enum { ROWS = 39 };
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct published rows[ROWS + 3];
+    for (int i = 0; i < ROWS + 3; i++) {
+        rows[i] = (struct published){.table = i < ROWS ? "slow" : "fast",
+                                     .class = AR_STEP_ON_V100,
+                                     .predicted_s = 1,
+                                     .measured_s = i < ROWS ? exp(0.01 * (i + 1)) : 0.5};
+    }
+    rows[ROWS + 1].fitted = "it";
+    rows[ROWS + 2].class = AR_STEP_OF_TRACE;
+    struct ar_step_errors *errors;
+    size_t count;
+    reproduce_errors(&(struct published_rows){.rows = rows, .count = ROWS + 3}, &arena, &errors,
+                     &count);
+    const struct ar_step_errors *all = &errors[count - 3], *slow = all + 2;
+    cr_assert_str_eq(slow->without, "fast");
+    cr_expect_eq(all->rows, ROWS + 1);
+    cr_expect_eq(all->tables, 2);
+    cr_expect_eq(all->low, 0.5, "each table counts alike");
+    cr_expect_float_eq(slow->high, exp(0.39), 1e-9);
+    cr_expect_float_eq(slow->half_high, exp(0.30), 1e-9);
+    cr_expect_float_eq(slow->half_low, exp(0.10), 1e-9);
+    cr_expect_float_eq(slow->low, exp(0.01), 1e-9);
+    cr_expect(isnan(all[1].low), "one row");
 }
 
 Test(band, a_summary_counts_rows_and_has_their_median_width)

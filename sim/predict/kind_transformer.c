@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_row.h"
+#include "ar_step_errors.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "kinds.h"
@@ -365,7 +366,8 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
         ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), layout, err),
         scenario->origins[AR_KEY_SPARSE].status, err));
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
-    AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
+    enum ar_key shaped_by = ar_scenario_has(scenario, AR_KEY_MESH) ? AR_KEY_MESH : AR_KEY_GPUS;
+    AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, shaped_by), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
     AR_TRY(take_expert_tokens(scenario, err));
     AR_TRY(find_offload(scenario, err));
@@ -643,6 +645,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     note_library(notes, scenario);
     ar_note_framework(notes, scenario);
     note_end_of_run(notes, scenario);
+    ar_note_step_errors(notes, scenario);
 }
 
 const struct ar_kind ar_kind_transformer = {.name = "a workload",

@@ -5,6 +5,7 @@
 #include "ar_library_engine.h"
 #include "ar_machine_factors.h"
 #include "ar_row.h"
+#include "ar_step_errors.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "kinds.h"
@@ -330,6 +331,7 @@ void trace_note(FILE *notes, const struct ar_scenario *scenario)
     note_end_of_run(notes, scenario);
     ar_note_trace(notes, scenario);
     ar_note_ideal(notes, scenario);
+    ar_note_step_errors(notes, scenario);
     collective_note(notes, scenario);
 }
 

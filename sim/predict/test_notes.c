@@ -52,6 +52,8 @@ Test(notes, an_ideal_step_is_a_bound_of_the_time_not_of_the_efficiency)
                             "lower; --framework typical adds what any run has");
     expect_note(STEP "baseline=gpu", "makes a step longer, and the efficiency lower");
     expect_none(STEP "framework=horovod", TIMES);
+    expect_note(STEP "framework=horovod", "published steps of traces with a framework took ");
+    expect_none(STEP, "how sure");
     expect_none(STEP "jitter=0.1", TIMES);
     expect_none(BARE "gpus=8;algorithm=ring", TIMES);
 }
