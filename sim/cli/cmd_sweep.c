@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ar_row.h"
+#include "ar_step_errors.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "made_by.h"
@@ -136,8 +137,8 @@ static enum ar_status note_steps(FILE *notes, struct space *space, struct ar_err
                 "is %s",
                 space->points_count, last + 1, ar_note_baseline(scenario->baseline));
     }
-    if (is_ideal) { /* if the last one is ideal, too, all are: an axis ends with another value */
-        ar_note_ideal(notes, scenario);
+    if (is_ideal == ar_scenario_is_ideal(scenario)) { /* as all between the first and the last */
+        ar_note_how_sure(notes, scenario);
     }
     for (uint32_t i = 0; i <= last; i++) {
         AR_TRY(variants_scenario(&space->variants, i, &scenario, err));
@@ -223,6 +224,7 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     if (has_counts && unfit->is_asked) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }
+    ar_note_step_errors(notes, scenario);
     if (sweep->points.is_planned) {
         note_plan(notes, sweep);
     } else if (sweep->tries_strategies) {

@@ -32,7 +32,7 @@ static enum ar_status note_run(struct runs *runs, const struct training *trainin
     if (runs->noted != training->file) {
         ar_note(notes, "%s: strategy %s; efficiency: 100 %% is %s", name,
                 training->phases[0].row.strategy, ar_note_baseline(step.baseline));
-        ar_note_ideal(notes, &step);
+        ar_note_how_sure(notes, &step);
         ar_note_framework(notes, &step);
         (void)ar_note_trace(notes, &step);
         ar_note_sweep(notes, &step, &(const uint64_t){gpus}, 1);

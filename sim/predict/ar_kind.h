@@ -82,8 +82,8 @@ const char *ar_note_baseline(enum ar_baseline baseline);
 /** Whether nothing happens between the layers, and all GPUs are equally fast. */
 bool ar_scenario_is_ideal(const struct ar_scenario *scenario);
 
-/** Notes what an ideal scenario leaves out; nothing of another. */
-void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario);
+/** Notes what an ideal scenario leaves out, and how far published steps like another were off. */
+void ar_note_how_sure(FILE *notes, const struct ar_scenario *scenario);
 
 /** Notes the shape made of a number of GPUs that none was given for, if that is not to be expected:
  * a grid, a ring, groups smaller than a node. */

@@ -24,7 +24,7 @@ bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
     return !is_on;
 }
 
-void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario)
+void ar_note_how_sure(FILE *notes, const struct ar_scenario *scenario)
 {
     if (ar_scenario_is_ideal(scenario)) {
         ar_note(notes,
@@ -32,6 +32,7 @@ void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario)
                 "step longer, %sthe efficiency lower; --framework typical adds what any run has",
                 scenario->baseline == AR_BASELINE_GPU ? "and " : "not always ");
     }
+    ar_note_step_errors(notes, scenario);
 }
 
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count)
@@ -330,8 +331,7 @@ void trace_note(FILE *notes, const struct ar_scenario *scenario)
     }
     note_end_of_run(notes, scenario);
     ar_note_trace(notes, scenario);
-    ar_note_ideal(notes, scenario);
-    ar_note_step_errors(notes, scenario);
+    ar_note_how_sure(notes, scenario);
     collective_note(notes, scenario);
 }
 
