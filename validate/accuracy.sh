@@ -192,7 +192,7 @@ printf '\nMeasured time of a step over the predicted one: `half` of the rows lie
   "$(unquoted <"$scratch/published/reproduce.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }
     $place["fitted"] == "" && $place["inside"] != "" { rows++; inside += $place["inside"] == "yes" }
     END { printf("%d of %d (%.1f %%) are inside the band that other tables give", inside, rows, 100 * inside / rows) }')"
-table "steps rows tables low half_low half_high high" '^steps,|,-,' <"$step_errors"
+table "steps rows tables low half_low half_high high" '^steps,|,-,' <"$scratch/published/step_errors.csv"
 printf '\nBy software, GPU and number of GPUs: errors of times; signed: above 0 is too slow; rows that something was fitted to are left out. `peer`: what another
 tool states of these rows ([peers.csv](data/published/peers.csv)), one number for all rows that it was run on:\n\n'
 table "software gpu range rows median_frac*100 mean_frac*100 signed_median_frac*100 worst_frac*100 within_frac*100 misfits peer" <"$scratch/published/families.csv"
