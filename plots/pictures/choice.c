@@ -1,7 +1,6 @@
 /* Which rows of a file may be drawn as one picture: those of `--where`, if they are alike. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "ar_new_machine.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "ar_record.h"

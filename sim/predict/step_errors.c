@@ -2,7 +2,6 @@
 
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "ar_csv.h"

@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "ar_arena.h"
