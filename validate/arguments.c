@@ -88,10 +88,8 @@ static enum ar_status parse_with_unit(const struct option_row *row, const char *
     AR_TRY(row->kind == BYTES ? ar_parse_bytes(where, text, &bytes, err)
                               : ar_parse_seconds(where, text, number, err));
     *number = row->kind == BYTES ? (double)bytes : *number;
-    if (*number < row->min || *number > row->max) {
-        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s", where, text,
-                            row->expected);
-    }
+    AR_REFUSE(*number < row->min || *number > row->max, err, AR_USAGE,
+              "%s: found \"%.60s\"; expected %s", where, text, row->expected);
     return AR_OK;
 }
 
@@ -160,17 +158,13 @@ static enum ar_status find_backend(struct arguments *arguments, const struct bac
            strcmp(arguments->memory, (*memory)->name) != 0) {
         memory++;
     }
-    if (memory == end || *memory == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--memory: found \"%.60s\"; expected what backend %s has in this "
-                            "build, such as %s",
-                            arguments->memory, found->name, found->memories[0]->name);
-    }
+    AR_REFUSE(memory == end || *memory == NULL, err, AR_USAGE,
+              "--memory: found \"%.60s\"; expected what backend %s has in this build, such as %s",
+              arguments->memory, found->name, found->memories[0]->name);
     *backend = found;
     arguments->config.memory = *memory;
-    if (arguments->check_only && arguments->probes) {
-        return ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
-    }
+    AR_REFUSE(arguments->check_only && arguments->probes, err, AR_USAGE,
+              "found --check-only and --probes; expected one");
     return AR_OK;
 }
 
@@ -206,10 +200,8 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
                 ar_error_blame(store_option(&rows[index], optarg, arguments, err), AR_USAGE, err));
         }
     }
-    if (optind < argc) {
-        return ar_error_set(err, AR_USAGE, "unexpected argument \"%.60s\"; see --help",
-                            argv[optind]);
-    }
+    AR_REFUSE(optind < argc, err, AR_USAGE, "unexpected argument \"%.60s\"; see --help",
+              argv[optind]);
     return arguments->help || arguments->version ? AR_OK : find_backend(arguments, backend, err);
 }
 

@@ -32,13 +32,10 @@ static enum ar_status parse_elements(const struct arguments *arguments,
     const char *text = arguments->payload != NULL ? arguments->payload : standard;
     AR_TRY(list_sizes(arena, "--payload", text, &sizes, count, err));
     for (size_t i = 0; i < *count; i++) {
-        if (sizes[i] % type->bytes != 0) {
-            return ar_error_set(err, AR_USAGE,
-                                "--payload: found %" PRIu64
-                                " bytes; expected a multiple of %" PRIu32
-                                ", the bytes of an element",
-                                sizes[i], type->bytes);
-        }
+        AR_REFUSE(sizes[i] % type->bytes != 0, err, AR_USAGE,
+                  "--payload: found %" PRIu64 " bytes; expected a multiple of %" PRIu32
+                  ", the bytes of an element",
+                  sizes[i], type->bytes);
         sizes[i] /= type->bytes;
     }
     *elements = sizes;
@@ -126,12 +123,9 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
                                 struct cases *cases, struct ar_error *err)
 {
     row.root = arguments->root;
-    if (row.root >= row.ranks) {
-        return ar_error_set(err, AR_USAGE,
-                            "--root: found %" PRIu32 "; expected a rank of %" PRIu32
-                            ", which begin with 0",
-                            row.root, row.ranks);
-    }
+    AR_REFUSE(row.root >= row.ranks, err, AR_USAGE,
+              "--root: found %" PRIu32 "; expected a rank of %" PRIu32 ", which begin with 0",
+              row.root, row.ranks);
     /* Operations that the library runs in one call, with channels of its own. */
     for (size_t i = 0; i < lists->operations_count && backend->is_library; i++) {
         row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
@@ -197,10 +191,8 @@ static enum ar_status add_probes(const struct arguments *arguments, const struct
                               .repetitions = arguments->config.repetitions};
     uint64_t *elements = NULL;
     size_t count = 0;
-    if (backend->tier == NULL) {
-        return ar_error_set(err, AR_USAGE, "--probes: found with backend %s; expected another one",
-                            backend->name);
-    }
+    AR_REFUSE(backend->tier == NULL, err, AR_USAGE,
+              "--probes: found with backend %s; expected another one", backend->name);
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
     AR_TRY(parse_elements(arguments, row.type, "64MiB", cases->arena, &elements, &count, err));
     add_pair_probes(backend, row, elements, count, cases);

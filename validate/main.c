@@ -83,10 +83,8 @@ static enum ar_status measure_cases(struct session *session, struct ar_error *er
     }
     if (out == NULL) {
         write_rows(stdout, session);
-        if (fflush(stdout) != 0 || ferror(stdout)) {
-            return ar_error_set(err, AR_IO, "stdout: cannot write: %s",
-                                strerror(errno != 0 ? errno : EIO));
-        }
+        AR_REFUSE(fflush(stdout) != 0 || ferror(stdout), err, AR_IO, "stdout: cannot write: %s",
+                  strerror(errno != 0 ? errno : EIO));
         return AR_OK;
     }
     AR_TRY(ar_output_begin(out, session->arena, &output, err));
@@ -103,10 +101,9 @@ static enum ar_status run_session(void *context, struct ar_error *err)
     enum ar_status status = measure_cases(session, err);
     session->fails_alone = status != AR_OK;
     AR_TRY(status);
-    if (session->wrong > 0) {
-        return ar_error_set(err, AR_INTERNAL, "%zu of %zu cases have wrong elements; expected none",
-                            session->wrong, session->cases.count);
-    }
+    AR_REFUSE(session->wrong > 0, err, AR_INTERNAL,
+              "%zu of %zu cases have wrong elements; expected none", session->wrong,
+              session->cases.count);
     if (session->machine.is_first && !session->arguments.quiet) {
         fprintf(stderr, "allreckon-validate: note: %zu cases, every element as expected\n",
                 session->cases.count);

@@ -374,13 +374,10 @@ static enum ar_status mpi_start(const struct run_config *config, struct machine 
     const struct memory *memory = config->memory;
     const struct mpi_world *world = mpi_world_start(true);
     *machine = mpi_world_machine(world);
-    if (!memory->is_host && !is_cuda_aware()) {
-        return ar_error_set(
-            err, AR_UNAVAILABLE,
-            "--memory %s: this MPI library is not CUDA-aware; expected one that is, "
-            "or --memory host",
-            memory->name);
-    }
+    AR_REFUSE(
+        !memory->is_host && !is_cuda_aware(), err, AR_UNAVAILABLE,
+        "--memory %s: this MPI library is not CUDA-aware; expected one that is, or --memory host",
+        memory->name);
     return memory->select != NULL ? memory->select(world->local_rank, err) : AR_OK;
 }
 

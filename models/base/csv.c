@@ -45,12 +45,10 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
     if (!is_parsed && csv_error(parser) == CSV_ENOMEM) {
         ar_memory_fail(csv->path);
     }
-    if (!is_parsed) {
-        return ar_error_set(loader->err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": a quote is out of place or not closed; expected cells "
-                            "separated by commas",
-                            csv->path, loader->line);
-    }
+    AR_REFUSE(!is_parsed, loader->err, AR_BAD_DATA,
+              "%s:%" PRIu64
+              ": a quote is out of place or not closed; expected cells separated by commas",
+              csv->path, loader->line);
     if (loader->line_cells == 0) {
         return AR_OK;
     }
@@ -89,12 +87,10 @@ static enum ar_status read_comment(struct loader *loader, char *text)
     if (size == 0 && !is_fact) {
         return AR_OK;
     }
-    if (csv->columns_count > 0 && !is_fact) {
-        return ar_error_set(loader->err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": directive after the header (line %" PRIu64
-                            "), where it would be ignored; expected it before",
-                            csv->path, loader->line, csv->header_line);
-    }
+    AR_REFUSE(csv->columns_count > 0 && !is_fact, loader->err, AR_BAD_DATA,
+              "%s:%" PRIu64 ": directive after the header (line %" PRIu64
+              "), where it would be ignored; expected it before",
+              csv->path, loader->line, csv->header_line);
     char *value = size > 0 ? text + mark + 1 : text;
     value += strspn(value, BLANKS);
     for (char *end = strchr(value, '\0'); end > value && strchr(BLANKS, end[-1]) != NULL;) {
@@ -119,11 +115,9 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
     uint64_t line = 1;
     for (size_t i = 0; i < bytes; i++) {
         unsigned char byte = (unsigned char)copy[i];
-        if ((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
-                                parsed->path, line, byte);
-        }
+        AR_REFUSE((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f, err,
+                  AR_BAD_DATA, "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
+                  parsed->path, line, byte);
         line += byte == '\n' || (byte == '\r' && copy[i + 1] != '\n');
     }
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
@@ -152,10 +146,8 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
     }
     csv_free(&loader.parser);
     AR_TRY(status);
-    if (parsed->columns_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: no header line in %zu bytes; expected a CSV file", path, bytes);
-    }
+    AR_REFUSE(parsed->columns_count == 0, err, AR_BAD_DATA,
+              "%s: no header line in %zu bytes; expected a CSV file", path, bytes);
     *csv = parsed;
     return AR_OK;
 }
@@ -279,10 +271,8 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
             return ar_error_unknown(err, AR_BAD_DATA, where, noun, ar_csv_show(name, shown), names,
                                     columns.count);
         }
-        if (column < listed && places[column] != SIZE_MAX) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: %s \"%s\" is given twice; expected it once",
-                                where, noun, name);
-        }
+        AR_REFUSE(column < listed && places[column] != SIZE_MAX, err, AR_BAD_DATA,
+                  "%s: %s \"%s\" is given twice; expected it once", where, noun, name);
         if (column < listed) {
             places[column] = i;
         }

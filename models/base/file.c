@@ -97,11 +97,9 @@ enum ar_status ar_module_load(const char *what, const char *name, const char *sy
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     *found = library != NULL ? dlsym(library, symbol) : NULL;
-    if (*found == NULL) {
-        return ar_error_set(err, AR_UNAVAILABLE,
-                            "%s: %.300s; expected %s beside the program or in %s of it", what,
-                            dlerror(), name, AR_MODULE_FOLDER);
-    }
+    AR_REFUSE(*found == NULL, err, AR_UNAVAILABLE,
+              "%s: %.300s; expected %s beside the program or in %s of it", what, dlerror(), name,
+              AR_MODULE_FOLDER);
     return AR_OK;
 }
 
@@ -122,9 +120,8 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
                                struct ar_error *err)
 {
     struct ar_output *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (strlen(path) >= sizeof made->path) {
-        return ar_error_set(err, AR_IO, "%.100s...: path too long to write to", path);
-    }
+    AR_REFUSE(strlen(path) >= sizeof made->path, err, AR_IO, "%.100s...: path too long to write to",
+              path);
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         /* Renaming onto a device such as /dev/null would replace it. */
@@ -134,9 +131,7 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
     char name[TEMPORARY_NAME];
     snprintf(made->path, sizeof made->path, "%s", path);
     made->file = open_beside(made, name);
-    if (made->file == NULL) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
+    AR_REFUSE(made->file == NULL, err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
     unlink(name); /* so that nothing stays of a process that is killed */
     *output = ar_arena_own(arena, made, abort_output);
     return AR_OK;
@@ -187,12 +182,9 @@ void ar_output_abort(struct ar_output *output)
 enum ar_status ar_make_directory(const char *path, struct ar_error *err)
 {
     char part[sizeof((struct ar_output *)0)->path];
-    if (path[0] == '\0') {
-        return ar_error_set(err, AR_IO, "found an empty path; expected a directory");
-    }
-    if (strlen(path) >= sizeof part) {
-        return ar_error_set(err, AR_IO, "%.100s...: path too long for a directory", path);
-    }
+    AR_REFUSE(path[0] == '\0', err, AR_IO, "found an empty path; expected a directory");
+    AR_REFUSE(strlen(path) >= sizeof part, err, AR_IO, "%.100s...: path too long for a directory",
+              path);
     snprintf(part, sizeof part, "%s", path);
     for (char *slash = part + 1;; slash++) {
         if (*slash != '/' && *slash != '\0') {
@@ -202,13 +194,10 @@ enum ar_status ar_make_directory(const char *path, struct ar_error *err)
         *slash = '\0';
         struct stat info;
         bool is_there = stat(part, &info) == 0;
-        if (is_there && !S_ISDIR(info.st_mode)) {
-            return ar_error_set(err, AR_IO, "%s: found a file; expected a directory", part);
-        }
-        if (!is_there && mkdir(part, 0777) != 0 && errno != EEXIST) {
-            return ar_error_set(err, AR_IO, "%s: cannot make the directory: %s", part,
-                                strerror(errno));
-        }
+        AR_REFUSE(is_there && !S_ISDIR(info.st_mode), err, AR_IO,
+                  "%s: found a file; expected a directory", part);
+        AR_REFUSE(!is_there && mkdir(part, 0777) != 0 && errno != EEXIST, err, AR_IO,
+                  "%s: cannot make the directory: %s", part, strerror(errno));
         *slash = kept;
         if (kept == '\0') {
             return AR_OK;

@@ -416,10 +416,8 @@ enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, 
     if (!has_memory) {
         ar_memory_fail("a line of CSV");
     }
-    if (reader.wrong != NULL) {
-        return ar_error_set(err, AR_BAD_DATA, "column \"%s\": found a cell that is none of it",
-                            reader.wrong->name);
-    }
+    AR_REFUSE(reader.wrong != NULL, err, AR_BAD_DATA,
+              "column \"%s\": found a cell that is none of it", reader.wrong->name);
     return is_csv && reader.count == columns.count
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA, "found a line of %zu cells%s; expected %zu",

@@ -102,10 +102,8 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                                 size_t names_count)
 {
     const char *nearest = ar_nearest_name(name, names, names_count);
-    if (nearest != NULL) {
-        return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; did you mean \"%s\"?", where,
-                            noun, name, nearest);
-    }
+    AR_REFUSE(nearest != NULL, err, status, "%s: unknown %s \"%.60s\"; did you mean \"%s\"?", where,
+              noun, name, nearest);
     static const char more[] = " ...";
     char all[256] = "";
     size_t alike = 0;

@@ -79,17 +79,13 @@ static enum ar_status parse_quantity(const char *where, const char *text, const 
     while (units->name != NULL && strcmp(rest, units->name) != 0) {
         units++;
     }
-    if (units->name == NULL && is_size && strlen(rest) == 1 && strchr("KMGT", *rest) != NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found unit \"%s\" in \"%s\"; expected %.*s%siB, which nccl-tests "
-                            "calls so, or %.*s%sB in powers of 1000",
-                            where, rest, text, (int)(rest - text), text, rest, (int)(rest - text),
-                            text, rest);
-    }
-    if (units->name == NULL) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s", where,
-                            rest, text, expected);
-    }
+    AR_REFUSE(units->name == NULL && is_size && strlen(rest) == 1 && strchr("KMGT", *rest) != NULL,
+              err, AR_BAD_DATA,
+              "%s: found unit \"%s\" in \"%s\"; expected %.*s%siB, which nccl-tests calls so, or "
+              "%.*s%sB in powers of 1000",
+              where, rest, text, (int)(rest - text), text, rest, (int)(rest - text), text, rest);
+    AR_REFUSE(units->name == NULL, err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s",
+              where, rest, text, expected);
     number *= units->factor;
     if (!isfinite(number)) {
         return refuse_quantity(where, text, "", expected, ", less enormous", err);
@@ -163,10 +159,9 @@ enum ar_status ar_parse_number(const char *where, const char *text, double min, 
 {
     double value;
     const char *rest;
-    if (!parse_decimal(text, &value, &rest) || *rest != '\0' || value < min || value > max) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected a number from %g to %g",
-                            where, text, min, max);
-    }
+    AR_REFUSE(!parse_decimal(text, &value, &rest) || *rest != '\0' || value < min || value > max,
+              err, AR_BAD_DATA, "%s: found \"%s\"; expected a number from %g to %g", where, text,
+              min, max);
     *number = value;
     return AR_OK;
 }

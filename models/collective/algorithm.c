@@ -88,22 +88,16 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
     char text[AR_SHAPE_TEXT];
     enum ar_shapes shapes = ar_algorithm_shapes(algorithm);
     bool is_flat = shapes == AR_SHAPES_FLAT || shapes == AR_SHAPES_EVEN;
-    if (is_flat && ar_shape_ranks(shape) != shape->x) {
-        return ar_error_set(err, AR_USAGE, "shape %s: expected Nx1, %s %s",
-                            ar_shape_format(shape, text),
-                            algorithm != NULL ? algorithm->name : "the library",
-                            algorithm != NULL ? "has one row" : "makes its own choice");
-    }
-    if (shapes == AR_SHAPES_EVEN && shape->x > 1 && shape->x % 2 != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "algorithm %s: found %" PRIu32
-                            " ranks; expected an even number, whose neighbours are pairs",
-                            algorithm->name, shape->x);
-    }
-    if (shapes != AR_SHAPES_LEVELS && ar_shape_dimensions(shape) > 2) {
-        return ar_error_set(err, AR_USAGE, "shape %s: expected two dimensions, XxY",
-                            ar_shape_format(shape, text));
-    }
+    AR_REFUSE(is_flat && ar_shape_ranks(shape) != shape->x, err, AR_USAGE,
+              "shape %s: expected Nx1, %s %s", ar_shape_format(shape, text),
+              algorithm != NULL ? algorithm->name : "the library",
+              algorithm != NULL ? "has one row" : "makes its own choice");
+    AR_REFUSE(shapes == AR_SHAPES_EVEN && shape->x > 1 && shape->x % 2 != 0, err, AR_USAGE,
+              "algorithm %s: found %" PRIu32
+              " ranks; expected an even number, whose neighbours are pairs",
+              algorithm->name, shape->x);
+    AR_REFUSE(shapes != AR_SHAPES_LEVELS && ar_shape_dimensions(shape) > 2, err, AR_USAGE,
+              "shape %s: expected two dimensions, XxY", ar_shape_format(shape, text));
     return AR_OK;
 }
 

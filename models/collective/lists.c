@@ -26,10 +26,8 @@ static enum ar_status parse_number(const struct numbers *numbers, const char *wh
         return ar_parse_count(where, text, 1, numbers->max, value, err);
     }
     AR_TRY(ar_parse_bytes(where, text, value, err));
-    if (*value == 0) {
-        return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected a size above zero", where,
-                            text);
-    }
+    AR_REFUSE(*value == 0, err, AR_USAGE, "%s: found \"%s\"; expected a size above zero", where,
+              text);
     return AR_OK;
 }
 
@@ -40,10 +38,9 @@ static enum ar_status append_number(struct numbers *numbers, uint64_t value, str
             return AR_OK;
         }
     }
-    if (numbers->count == LIST_MAX) {
-        return ar_error_set(err, AR_USAGE, "%s: found more than %d values; expected at most %d",
-                            numbers->where, LIST_MAX, LIST_MAX);
-    }
+    AR_REFUSE(numbers->count == LIST_MAX, err, AR_USAGE,
+              "%s: found more than %d values; expected at most %d", numbers->where, LIST_MAX,
+              LIST_MAX);
     numbers->values[numbers->count++] = value;
     return AR_OK;
 }
@@ -67,11 +64,9 @@ static enum ar_status append_range(struct numbers *numbers, char *item, struct a
     char *last_text = strchr(item, ':');
     *last_text++ = '\0';
     char *by_text = strchr(last_text, ':');
-    if (by_text == NULL || (by_text[1] != 'x' && by_text[1] != '+')) {
-        return ar_error_set(err, AR_USAGE, "%s has no step; expected a range such as %s", where,
-                            numbers->are_sizes ? "4KiB:1GiB:x4 or 1MB:8MB:+1MB"
-                                               : "4:4096:x2 or 4:64:+4");
-    }
+    AR_REFUSE(by_text == NULL || (by_text[1] != 'x' && by_text[1] != '+'), err, AR_USAGE,
+              "%s has no step; expected a range such as %s", where,
+              numbers->are_sizes ? "4KiB:1GiB:x4 or 1MB:8MB:+1MB" : "4:4096:x2 or 4:64:+4");
     *by_text++ = '\0';
     range.multiplies = *by_text++ == 'x';
     last.max = UINT32_MAX;
@@ -79,16 +74,12 @@ static enum ar_status append_range(struct numbers *numbers, char *item, struct a
     AR_TRY(parse_number(&last, where, last_text, &range.last, err));
     AR_TRY(range.multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range.by, err)
                             : parse_number(&last, where, by_text, &range.by, err));
-    if (range.first > range.last) {
-        return ar_error_set(err, AR_USAGE, "%s ends before it begins; expected it to ascend",
-                            where);
-    }
+    AR_REFUSE(range.first > range.last, err, AR_USAGE,
+              "%s ends before it begins; expected it to ascend", where);
     uint64_t value = range.first;
     for (;;) {
-        if (value > numbers->max) {
-            return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 "; expected at most %" PRIu64,
-                                where, value, numbers->max);
-        }
+        AR_REFUSE(value > numbers->max, err, AR_USAGE,
+                  "%s: found %" PRIu64 "; expected at most %" PRIu64, where, value, numbers->max);
         AR_TRY(append_number(numbers, value, err));
         /* Asked before the step, which could overflow. */
         if (range.multiplies ? value > range.last / range.by : range.by > range.last - value) {
@@ -266,12 +257,9 @@ enum ar_status list_shapes_check(const char *where, const char *text, const uint
         for (size_t i = 0; i < counts_count; i++) {
             is_met = is_met || counts[i] == ar_shape_ranks(&shape);
         }
-        if (!is_met) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: %s has %" PRIu32
-                                " places; expected X*Y to be one of the GPU counts",
-                                where, item, ar_shape_ranks(&shape));
-        }
+        AR_REFUSE(!is_met, err, AR_USAGE,
+                  "%s: %s has %" PRIu32 " places; expected X*Y to be one of the GPU counts", where,
+                  item, ar_shape_ranks(&shape));
     }
     return AR_OK;
 }

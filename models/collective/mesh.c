@@ -40,15 +40,13 @@ enum ar_status ar_mesh_parse(const char *where, const char *text, struct ar_mesh
         uint64_t size;
         char *number = strchr(name, '=');
         size_t length = number != NULL ? (size_t)(number - name) : 0;
-        if (strlen(text) >= sizeof copy || mesh->axes_count == AR_MESH_AXES_MAX ||
-            !is_name(name, length) || find_axis(mesh, name, length) != NULL ||
-            ar_parse_count(where, number + 1, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
-            ranks * size > UINT32_MAX) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found \"%.80s\"; expected up to %d axes such as "
-                                "pp=4,dp=16,tp=8",
-                                where, text, AR_MESH_AXES_MAX);
-        }
+        AR_REFUSE(strlen(text) >= sizeof copy || mesh->axes_count == AR_MESH_AXES_MAX ||
+                      !is_name(name, length) || find_axis(mesh, name, length) != NULL ||
+                      ar_parse_count(where, number + 1, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
+                      ranks * size > UINT32_MAX,
+                  err, AR_USAGE,
+                  "%s: found \"%.80s\"; expected up to %d axes such as pp=4,dp=16,tp=8", where,
+                  text, AR_MESH_AXES_MAX);
         ranks *= size;
         struct ar_mesh_axis *axis = &mesh->axes[mesh->axes_count++];
         memcpy(axis->name, name, length);

@@ -61,10 +61,8 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
             lengths[count++] = (uint32_t)value;
         }
     }
-    if (!is_good || count < 2) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%s\"; expected columns x rows such as 32x32", where, text);
-    }
+    AR_REFUSE(!is_good || count < 2, err, AR_BAD_DATA,
+              "%s: found \"%s\"; expected columns x rows such as 32x32", where, text);
     *shape = (struct ar_shape){lengths[0], lengths[1], lengths[2], lengths[3], 0};
     return AR_OK;
 }

@@ -243,16 +243,11 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
     for (size_t i = 1; i < problem->rows_count; i++) {
         is_one_size = is_one_size && problem->bytes[i * problem->stride] == problem->bytes[0];
     }
-    if (problem->rows_count < AR_FIT_ROWS_MIN) {
-        return ar_error_set(err, AR_BAD_DATA, "fit: found %zu row%s to fit; expected at least %d",
-                            problem->rows_count, problem->rows_count == 1 ? "" : "s",
-                            AR_FIT_ROWS_MIN);
-    }
-    if (is_one_size) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "fit: found one size, %.0f bytes, in all rows; expected several",
-                            problem->bytes[0]);
-    }
+    AR_REFUSE(problem->rows_count < AR_FIT_ROWS_MIN, err, AR_BAD_DATA,
+              "fit: found %zu row%s to fit; expected at least %d", problem->rows_count,
+              problem->rows_count == 1 ? "" : "s", AR_FIT_ROWS_MIN);
+    AR_REFUSE(is_one_size, err, AR_BAD_DATA,
+              "fit: found one size, %.0f bytes, in all rows; expected several", problem->bytes[0]);
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     ar_gsl_hold(&arena); /* a step it cannot take: the start fails */
     gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();

@@ -106,11 +106,8 @@ enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t cou
     if (ar_library_nodes_have(nodes, count)) {
         return AR_OK;
     }
-    if (nodes->count == AR_LIBRARY_NODES_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "found more than %d different node counts; expected fewer",
-                            AR_LIBRARY_NODES_MAX);
-    }
+    AR_REFUSE(nodes->count == AR_LIBRARY_NODES_MAX, err, AR_BAD_DATA,
+              "found more than %d different node counts; expected fewer", AR_LIBRARY_NODES_MAX);
     size_t place = nodes->count++;
     for (; place > 0 && nodes->counts[place - 1] > count; place--) {
         nodes->counts[place] = nodes->counts[place - 1];
@@ -248,11 +245,9 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
         memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);
     }
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        if (!(library->values[i] > 0)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.200s: found no parameter \"%s\"; expected all of %d", csv->path,
-                                parameter_names[i], AR_LIBRARY_PARAMETERS_COUNT);
-        }
+        AR_REFUSE(!(library->values[i] > 0), err, AR_BAD_DATA,
+                  "%.200s: found no parameter \"%s\"; expected all of %d", csv->path,
+                  parameter_names[i], AR_LIBRARY_PARAMETERS_COUNT);
     }
     return AR_OK;
 }
@@ -267,12 +262,10 @@ enum ar_status ar_library_table_read(const char *path, struct ar_arena *kept,
     struct ar_csv *csv;
     AR_TRY(
         ar_file_read(path, FILE_BYTES_MAX, "the table of a library", &arena, &text, &bytes, err));
-    if (bytes == 0 || text[bytes - 1] != '\n') {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.200s: found no end of the last line; expected a table of a fitted "
-                            "library (is it cut off?)",
-                            path);
-    }
+    AR_REFUSE(bytes == 0 || text[bytes - 1] != '\n', err, AR_BAD_DATA,
+              "%.200s: found no end of the last line; expected a table of a fitted library (is it "
+              "cut off?)",
+              path);
     AR_TRY(ar_csv_parse(path, text, bytes, AR_CSV_FACTS, &arena, &csv, err));
     file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
     file->fitted = file->held_out = file->operations = "";

@@ -98,9 +98,8 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
     const struct ar_csv *first = NULL;
     bool is_known = false;
     bool is_found = false;
-    if (value == NULL || value == term) {
-        return ar_error_set(err, AR_USAGE, "--where: found \"%.60s\"; expected KEY=VALUE", term);
-    }
+    AR_REFUSE(value == NULL || value == term, err, AR_USAGE,
+              "--where: found \"%.60s\"; expected KEY=VALUE", term);
     *value++ = '\0';
     for (size_t i = 0; i < tables_count; i++) {
         first = first == NULL ? tables[i].csv : first;

@@ -78,10 +78,8 @@ static enum ar_status start_gnuplot(const struct gnuplot *gnuplot, struct ar_plo
     fflush(NULL);
     pid_t parent = getpid();
     drawing->child = fork();
-    if (drawing->child < 0) {
-        return ar_error_set(err, AR_NO_MEMORY, "%s: cannot start: %s", gnuplot->program,
-                            strerror(errno));
-    }
+    AR_REFUSE(drawing->child < 0, err, AR_NO_MEMORY, "%s: cannot start: %s", gnuplot->program,
+              strerror(errno));
     if (drawing->child == 0) {
         become_gnuplot(gnuplot, drawing->name, parent);
     }
@@ -96,12 +94,10 @@ static enum ar_status check_exit(const struct gnuplot *gnuplot, const char *name
         return AR_OK;
     }
     read_message(gnuplot, name, "", message);
-    if (WIFEXITED(end) && WEXITSTATUS(end) == NOT_FOUND && message[0] == '\0') {
-        return ar_error_set(err, AR_IO,
-                            "%s: program not found in PATH; pictures need gnuplot 5.4 or newer "
-                            "(Debian: gnuplot-nox)",
-                            gnuplot->program);
-    }
+    AR_REFUSE(
+        WIFEXITED(end) && WEXITSTATUS(end) == NOT_FOUND && message[0] == '\0', err, AR_IO,
+        "%s: program not found in PATH; pictures need gnuplot 5.4 or newer (Debian: gnuplot-nox)",
+        gnuplot->program);
     return ar_error_set(err, AR_INTERNAL, "%s: failed on %s.gp with %s %d: %s", gnuplot->program,
                         name, WIFSIGNALED(end) ? "signal" : "exit code",
                         WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end),
@@ -114,10 +110,8 @@ static enum ar_status check_picture(const struct gnuplot *gnuplot, const char *n
 {
     char last[12];
     FILE *file = open_output(gnuplot, name, suffix);
-    if (file == NULL) {
-        return ar_error_set(err, AR_IO, "%s%s: %s left no such picture", name, suffix,
-                            gnuplot->program);
-    }
+    AR_REFUSE(file == NULL, err, AR_IO, "%s%s: %s left no such picture", name, suffix,
+              gnuplot->program);
     bool is_whole = fseek(file, -(long)sizeof last, SEEK_END) == 0 &&
                     fread(last, 1, sizeof last, file) == sizeof last &&
                     memmem(last, sizeof last, tail, strlen(tail)) != NULL;
@@ -143,14 +137,10 @@ static enum ar_status await_gnuplot(const struct gnuplot *gnuplot, struct ar_plo
         }
         ar_signals_let_in(TICK_S);
     }
-    if (ended < 0) {
-        return ar_error_set(err, AR_INTERNAL, "%s: cannot wait for it: %s", gnuplot->program,
-                            strerror(errno));
-    }
+    AR_REFUSE(ended < 0, err, AR_INTERNAL, "%s: cannot wait for it: %s", gnuplot->program,
+              strerror(errno));
     ar_signals_let_in(0); /* a terminal sends them to gnuplot, too */
-    if (ar_signals_arrived()) {
-        return ar_error_set(err, AR_INTERRUPTED, "interrupted while drawing %s", name);
-    }
+    AR_REFUSE(ar_signals_arrived(), err, AR_INTERRUPTED, "interrupted while drawing %s", name);
     AR_TRY(check_exit(gnuplot, name, end, err));
     AR_TRY(check_picture(gnuplot, name, ".svg", "</svg>", err));
     if (!gnuplot->has_values) { /* The last chunk of a PNG: its name and its checksum. */

@@ -37,10 +37,8 @@ static enum ar_status find_paths(struct job *job, struct ar_error *err)
 {
     const char *path = job->request->path;
     char *input_dir = ar_arena_text(job->arena, path);
-    if (path[0] == '\0') {
-        return ar_error_set(err, AR_NO_INPUT,
-                            "the path is empty; expected a directory with sweep.csv or a CSV file");
-    }
+    AR_REFUSE(path[0] == '\0', err, AR_NO_INPUT,
+              "the path is empty; expected a directory with sweep.csv or a CSV file");
     struct stat info;
     bool is_file = stat(path, &info) != 0 || !S_ISDIR(info.st_mode);
     char *slash = strrchr(input_dir, '/');
@@ -193,13 +191,13 @@ static enum ar_status check_target(const struct job *job, const char *data, stru
     const char *path = path_in(job, job->output_dir, data, ".csv");
     struct stat target, input;
     for (size_t i = 0; i < AR_PLOT_FILES && !is_input_drawn(data); i++) {
-        if (job->paths[i] != NULL && stat(path, &target) == 0 && stat(job->paths[i], &input) == 0 &&
-            target.st_dev == input.st_dev && target.st_ino == input.st_ino) {
-            return ar_error_set(err, AR_IO,
-                                "%s: a picture would overwrite this input; expected another name "
-                                "or another output directory",
-                                path);
-        }
+        AR_REFUSE(job->paths[i] != NULL && stat(path, &target) == 0 &&
+                      stat(job->paths[i], &input) == 0 && target.st_dev == input.st_dev &&
+                      target.st_ino == input.st_ino,
+                  err, AR_IO,
+                  "%s: a picture would overwrite this input; expected another name or another "
+                  "output directory",
+                  path);
     }
     return AR_OK;
 }
@@ -208,9 +206,8 @@ static enum ar_status move_file(const struct job *job, const char *name, const c
                                 struct ar_error *err)
 {
     const char *target = path_in(job, job->output_dir, name, suffix);
-    if (rename(path_in(job, job->work_dir, name, suffix), target) != 0) {
-        return ar_error_set(err, AR_IO, "%.400s: cannot write: %s", target, strerror(errno));
-    }
+    AR_REFUSE(rename(path_in(job, job->work_dir, name, suffix), target) != 0, err, AR_IO,
+              "%.400s: cannot write: %s", target, strerror(errno));
     return AR_OK;
 }
 
@@ -252,10 +249,8 @@ static enum ar_status draw_pictures(struct job *job, struct ar_error *err)
         drawn += is_drawn;
         AR_TRY(is_drawn ? write_picture(job, &job->drawings[i], err) : AR_OK);
     }
-    if (drawn == 0 && job->first_refusal != NULL && !request->is_for_page) {
-        return ar_error_set(err, AR_BAD_DATA, "%.200s: no picture: %.300s", request->path,
-                            job->first_refusal);
-    }
+    AR_REFUSE(drawn == 0 && job->first_refusal != NULL && !request->is_for_page, err, AR_BAD_DATA,
+              "%.200s: no picture: %.300s", request->path, job->first_refusal);
     AR_TRY(ar_plot_gnuplot_run(request->gnuplot == NULL ? "gnuplot" : request->gnuplot,
                                job->work_dir, request->is_for_page, job->drawings, count,
                                job->arena, err));

@@ -66,17 +66,12 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
 {
     const char *where = parts->request->where, *directory = parts->request->directory;
     struct stat info;
-    if (stat(directory, &info) != 0) {
-        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read it: %s", directory,
-                            strerror(errno));
-    }
-    if (!S_ISDIR(info.st_mode)) {
-        return ar_error_set(
-            err, AR_NO_INPUT,
-            "%.300s: found a file, which other commands read; expected the directory "
-            "that " PAGE_COMMANDS " left with --out",
-            directory);
-    }
+    AR_REFUSE(stat(directory, &info) != 0, err, AR_NO_INPUT, "%.400s: cannot read it: %s",
+              directory, strerror(errno));
+    AR_REFUSE(!S_ISDIR(info.st_mode), err, AR_NO_INPUT,
+              "%.300s: found a file, which other commands read; expected the directory "
+              "that " PAGE_COMMANDS " left with --out",
+              directory);
     AR_TRY(load_files(parts, err));
     if (where != NULL) {
         AR_TRY(ar_plot_where(where, parts->arena, parts->files, PAGE_PARAMETERS, err));

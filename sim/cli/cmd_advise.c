@@ -309,17 +309,13 @@ static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err
     AR_TRY(read_number("--mtbf", options->mtbf, &adviser->mtbf_s, err));
     AR_TRY(read_number("--checkpoint", options->checkpoint, &adviser->checkpoint_s, err));
     adviser->mtbf_s *= HOUR_S;
-    if (isnan(adviser->mtbf_s) != isnan(adviser->checkpoint_s)) {
-        return ar_error_set(
-            err, AR_USAGE, "%s: found %s alone; expected --mtbf and --checkpoint together",
-            options->command->name, isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
-    }
-    if (adviser->checkpoint_s >= adviser->mtbf_s) {
-        return ar_error_set(err, AR_USAGE,
-                            "--checkpoint: found %s s with a failure every %s h; expected less "
-                            "than the time between failures",
-                            options->checkpoint, options->mtbf);
-    }
+    AR_REFUSE(isnan(adviser->mtbf_s) != isnan(adviser->checkpoint_s), err, AR_USAGE,
+              "%s: found %s alone; expected --mtbf and --checkpoint together",
+              options->command->name, isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
+    AR_REFUSE(adviser->checkpoint_s >= adviser->mtbf_s, err, AR_USAGE,
+              "--checkpoint: found %s s with a failure every %s h; expected less than the time "
+              "between failures",
+              options->checkpoint, options->mtbf);
     return isnan(adviser->tokens) && (options->price != NULL || options->power != NULL)
                ? ar_error_set(err, AR_USAGE,
                               "%s: found --price or --power without --tokens; expected the "
@@ -379,12 +375,10 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
     AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
     for (const enum ar_key *key = layout_conditions; *key != AR_KEYS_COUNT; key++) {
         const char *text = option_key(options, *key);
-        if (text != NULL && key_is_list(*key, text)) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found --%s %.60s; expected one value: a plan is for one "
-                                "training, several are for 'allreckon sweep --best'",
-                                options->command->name, ar_key_name(*key), text);
-        }
+        AR_REFUSE(text != NULL && key_is_list(*key, text), err, AR_USAGE,
+                  "%s: found --%s %.60s; expected one value: a plan is for one training, several "
+                  "are for 'allreckon sweep --best'",
+                  options->command->name, ar_key_name(*key), text);
     }
     AR_TRY(read_numbers(&adviser, err));
     AR_TRY(read_gpus(&adviser, &sweep, err));

@@ -129,11 +129,8 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
     uint32_t sizes[AR_BOXING_AXES_MAX];
     uint64_t p = 0, q = 0;
     char text[32];
-    if (options->to_gpus != NULL && mesh != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--to-gpus: found with --mesh; expected --gpus, the GPUs that have the "
-                            "tensor");
-    }
+    AR_REFUSE(options->to_gpus != NULL && mesh != NULL, err, AR_USAGE,
+              "--to-gpus: found with --mesh; expected --gpus, the GPUs that have the tensor");
     if (mesh == NULL) {
         uint64_t max = options->to_gpus != NULL ? AR_BOXING_GPUS_MAX : UINT32_MAX;
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));

@@ -191,11 +191,9 @@ static enum ar_status read_measured(const struct options *options, struct diagno
 {
     bool is_time = options->step_s != NULL;
     double number;
-    if ((options->tokens_per_s != NULL) == is_time) {
-        return ar_error_set(err, AR_USAGE,
-                            "diagnose: found %s; expected one of --tokens-per-s and --step-s",
-                            is_time ? "both" : "neither");
-    }
+    AR_REFUSE((options->tokens_per_s != NULL) == is_time, err, AR_USAGE,
+              "diagnose: found %s; expected one of --tokens-per-s and --step-s",
+              is_time ? "both" : "neither");
     enum ar_status status =
         is_time
             ? ar_parse_number("--step-s", options->step_s, 1e-6, 1e9, &number, err)

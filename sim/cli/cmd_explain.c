@@ -46,11 +46,8 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(option_require_work(options, err));
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     AR_TRY(options_load(options, &scenario, err));
-    if (options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found with --payload; expected it with the trace or the "
-                            "workload of a step");
-    }
+    AR_REFUSE(options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL, err, AR_USAGE,
+              "--out: found with --payload; expected it with the trace or the workload of a step");
     AR_TRY(made_by_check_directory(options, file_names, NULL, err));
     struct ar_job job = ar_scenario_job(&scenario);
     bool is_step = !job.kind->is_collective;
@@ -59,18 +56,13 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     bool has_terms = is_step && has_times &&
                      (option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                       scenario.rate.batch > 0);
-    if (has_servers && options->out != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found with strategy %s, whose steps have no tasks; "
-                            "expected none",
-                            scenario.layout.strategy->name);
-    }
-    if ((has_servers || !is_step) && view.format != AR_FORMAT_TABLE) {
-        return ar_error_set(err, AR_USAGE,
-                            "--format: found %s, which has what a step sends; expected the trace "
-                            "or the workload of one without servers",
-                            options->format);
-    }
+    AR_REFUSE(has_servers && options->out != NULL, err, AR_USAGE,
+              "--out: found with strategy %s, whose steps have no tasks; expected none",
+              scenario.layout.strategy->name);
+    AR_REFUSE((has_servers || !is_step) && view.format != AR_FORMAT_TABLE, err, AR_USAGE,
+              "--format: found %s, which has what a step sends; expected the trace or the workload "
+              "of one without servers",
+              options->format);
     ar_note_before(option_notes(options), &scenario,
                    (has_times ? ar_run_cost_s(&scenario) : 0) +
                        (has_terms ? explain_terms_cost_s(&scenario) : 0));

@@ -203,13 +203,10 @@ static enum ar_status write_tuner(const struct options *options, struct ar_scena
         .operation = ar_scenario_has(scenario, AR_KEY_OPERATION) ? scenario->operation : NULL,
         .shape = {.x = scenario->gpus, .y = 1},
         .element_bytes = 1};
-    if (library == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--cluster: found %s without a cost table and library.node_bus; "
-                            "expected one from 'allreckon calibrate LOG... --out NAME.topo', or "
-                            "--set library.node_bus=...",
-                            scenario->cluster_name);
-    }
+    AR_REFUSE(library == NULL, err, AR_USAGE,
+              "--cluster: found %s without a cost table and library.node_bus; expected one from "
+              "'allreckon calibrate LOG... --out NAME.topo', or --set library.node_bus=...",
+              scenario->cluster_name);
     AR_TRY(tuner_write(file, library, is_fitted, &collective, mark, err));
     note_basis(options, library, is_fitted, collective.operation);
     return AR_OK;

@@ -17,10 +17,8 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     struct ar_output *output;
     struct ar_kineto_request request;
     struct ar_kineto_step *step = NULL;
-    if (strcmp(options->arguments[0], "import") != 0) {
-        return ar_error_set(err, AR_USAGE, "trace: found argument %s; expected import FILE",
-                            options->arguments[0]);
-    }
+    AR_REFUSE(strcmp(options->arguments[0], "import") != 0, err, AR_USAGE,
+              "trace: found argument %s; expected import FILE", options->arguments[0]);
     AR_TRY(option_required(options, "out", options->out, err));
     unsigned times = 0, precision = 0;
     uint64_t batch = 0;

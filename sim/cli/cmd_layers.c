@@ -14,14 +14,11 @@ static enum ar_status find_layers(const struct options *options, const struct ar
                                   const struct ar_input **work, const struct ar_input **cost,
                                   struct ar_error *err)
 {
-    if (!measured->is_timed || measured->work == NULL || measured->cost_table == NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found %s; expected a trace of measured times with directives "
-                            "\"work\", the trace of its layers' work, and \"cost_table\", that of "
-                            "its GPU",
-                            measured->name,
-                            measured->is_timed ? "a trace without both" : "a table of work");
-    }
+    AR_REFUSE(!measured->is_timed || measured->work == NULL || measured->cost_table == NULL, err,
+              AR_BAD_DATA,
+              "%s: found %s; expected a trace of measured times with directives \"work\", the "
+              "trace of its layers' work, and \"cost_table\", that of its GPU",
+              measured->name, measured->is_timed ? "a trace without both" : "a table of work");
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "work", measured->work, work, err));
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, "cost_table", measured->cost_table, cost,
                           err));
@@ -44,11 +41,9 @@ static enum ar_status compare_layers(const struct options *options, struct ar_er
     struct parameters parameters = {0};
     AR_TRY(option_view(options, ar_compared_layer_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a trace of measured times", err));
-    if (options->algorithm != NULL || options->engine != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "compare: found --algorithm or --engine; expected none with a "
-                            "trace of measured times");
-    }
+    AR_REFUSE(
+        options->algorithm != NULL || options->engine != NULL, err, AR_USAGE,
+        "compare: found --algorithm or --engine; expected none with a trace of measured times");
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "compare", options->arguments[0], &input,
                           err));
     const struct ar_trace *measured = &input->trace->trace;
@@ -96,11 +91,10 @@ static enum ar_status compare_kernels(const struct options *options, const struc
     struct ar_measured_kernels kernels;
     AR_TRY(option_view(options, ar_kernel_error_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a table of measured kernels", err));
-    if (options->algorithm != NULL || options->engine != NULL || options->out != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "compare: found --algorithm, --engine or --out; expected none with a "
-                            "table of measured kernels");
-    }
+    AR_REFUSE(options->algorithm != NULL || options->engine != NULL || options->out != NULL, err,
+              AR_USAGE,
+              "compare: found --algorithm, --engine or --out; expected none with a table of "
+              "measured kernels");
     AR_TRY(ar_measured_kernels_read(csv, options->arena, &kernels, err));
     double *errors = ar_arena_alloc(options->arena, kernels.count, sizeof *errors);
     struct ar_kernel_error *sums = ar_arena_alloc(options->arena, kernels.count, sizeof *sums);

@@ -430,13 +430,10 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
             printf("\n%s\n", topics[i].below);
         }
     }
-    if (list.pattern != NULL && list.count == 0) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "list: found none of %s with \"%.60s\"; expected a part of a name or of "
-            "what 'allreckon list %s' says, * and ? among it",
-            topics[first].name, options->arguments[1], topics[first].name);
-    }
+    AR_REFUSE(list.pattern != NULL && list.count == 0, err, AR_USAGE,
+              "list: found none of %s with \"%.60s\"; expected a part of a name or of what "
+              "'allreckon list %s' says, * and ? among it",
+              topics[first].name, options->arguments[1], topics[first].name);
     if (!is_table) {
         /* Texts are one line each. */
         for (size_t i = 0; i < list.count; i++) {

@@ -411,10 +411,8 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
                            ? take_topo(arguments, &logs.arguments_count)
                            : NULL;
     logs.arguments = arguments;
-    if (logs.arguments_count == 0) {
-        return ar_error_set(err, AR_USAGE, "expect: found no log; expected one beside %.200s",
-                            topo);
-    }
+    AR_REFUSE(logs.arguments_count == 0, err, AR_USAGE,
+              "expect: found no log; expected one beside %.200s", topo);
     if (options->require != NULL) {
         AR_TRY(
             ar_error_blame(ar_parse_number("--require", options->require, 1e-3, 10, &require, err),

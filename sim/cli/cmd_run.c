@@ -46,13 +46,11 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
     }
     bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
-    if (has_payload == has_trace) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %s; expected one of them: --payload for one collective, "
-                            "--trace for a training step",
-                            options->command->name,
-                            has_trace ? "--payload and --trace" : "neither --payload nor --trace");
-    }
+    AR_REFUSE(has_payload == has_trace, err, AR_USAGE,
+              "%s: found %s; expected one of them: --payload for one collective, --trace for a "
+              "training step",
+              options->command->name,
+              has_trace ? "--payload and --trace" : "neither --payload nor --trace");
     if (has_trace) {
         return AR_OK;
     }

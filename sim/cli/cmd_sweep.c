@@ -30,16 +30,12 @@ struct sweep_command {
 static enum ar_status check_points(const struct options *options, struct ar_error *err)
 {
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
-    if (!has_trace && options->payloads == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "sweep: option --trace is missing, and --payload; expected --trace for "
-                            "training steps, or --payload for collectives alone");
-    }
-    if (has_trace && options->operation != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--operation: found with a trace, whose steps are all-reduces of all "
-                            "GPUs; expected it with --payload alone");
-    }
+    AR_REFUSE(!has_trace && options->payloads == NULL, err, AR_USAGE,
+              "sweep: option --trace is missing, and --payload; expected --trace for training "
+              "steps, or --payload for collectives alone");
+    AR_REFUSE(has_trace && options->operation != NULL, err, AR_USAGE,
+              "--operation: found with a trace, whose steps are all-reduces of all GPUs; expected "
+              "it with --payload alone");
     if (!has_trace) {
         key_set allowed = ~(key_bits(AR_KEY_OF_STEP) & ~key_bits(AR_KEY_OF_COLLECTIVE));
         AR_TRY(option_refuse_others(options, allowed, "--payload alone", err));
@@ -58,11 +54,9 @@ static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar
                         : strcmp(options->algorithms, "all") != 0 ? "--algorithms"
                         : strcmp(options->shapes, "all") != 0     ? "--shapes"
                                                                   : NULL;
-    if (other != NULL) {
-        return ar_error_set(
-            err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload", other,
-            option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
-    }
+    AR_REFUSE(other != NULL, err, AR_USAGE,
+              "%s: found with %s; expected it with a trace or a payload", other,
+              option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
     return option_key(options, AR_KEY_MESH) == NULL || sweep->cp > 0
                ? option_required(options, "gpus", options->gpus_list, err)
                : AR_OK;
@@ -291,11 +285,9 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
     AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
     request->jobs = (uint32_t)jobs;
     AR_TRY(option_view(options, ar_row_columns, &request->view, err));
-    if (options->resume && options->out == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "sweep: found --resume without --out; expected --out DIR, the "
-                            "directory of the sweep to go on with");
-    }
+    AR_REFUSE(options->resume && options->out == NULL, err, AR_USAGE,
+              "sweep: found --resume without --out; expected --out DIR, the directory of the sweep "
+              "to go on with");
     AR_TRY(read_space(sweep, err));
     AR_TRY(space_create(&sweep->points, &sweep->space, err));
     if (sweep->points.is_planned) {

@@ -142,18 +142,15 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         AR_TRY(option_required(options, "tokens", options->tokens, err));
         return command_advise(options, err);
     }
-    if (options->arguments_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "train: found no run; expected RUN.csv, or a model: --workload W, "
-                            "--cluster C and --tokens T, see 'allreckon train --help'");
-    }
+    AR_REFUSE(options->arguments_count == 0, err, AR_USAGE,
+              "train: found no run; expected RUN.csv, or a model: --workload W, --cluster C and "
+              "--tokens T, see 'allreckon train --help'");
     AR_TRY(option_refuse_others(options, key_bits(AR_KEY_IN_RUN), "a run file", err));
-    if (options->tokens != NULL || options->price != NULL || options->power != NULL ||
-        options->mtbf != NULL || options->checkpoint != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "train: found --tokens, --price, --power, --mtbf or --checkpoint with "
-                            "a run file; expected them with --workload");
-    }
+    AR_REFUSE(options->tokens != NULL || options->price != NULL || options->power != NULL ||
+                  options->mtbf != NULL || options->checkpoint != NULL,
+              err, AR_USAGE,
+              "train: found --tokens, --price, --power, --mtbf or --checkpoint with a run file; "
+              "expected them with --workload");
     AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
     AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));
     AR_TRY(options_scenario(options, 0, &runs.given, err));

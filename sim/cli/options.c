@@ -273,17 +273,15 @@ static enum ar_status refuse_option(const struct options *options, const struct 
     const char *command = options->command->name;
     for (size_t i = 0; i < parser->count; i++) {
         names[i] = ar_arena_format(options->arena, "--%s", parser->rows[i].name);
-        if (strncmp(text, names[i], strlen(names[i])) == 0 && text[strlen(names[i])] == '=') {
-            return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value",
-                                command, text, names[i]);
-        }
+        AR_REFUSE(strncmp(text, names[i], strlen(names[i])) == 0 && text[strlen(names[i])] == '=',
+                  err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value", command, text,
+                  names[i]);
     }
     const char *word = ar_arena_format(options->arena, " %.*s ", (int)strcspn(text, "="), text);
     for (size_t i = 0; i < sizeof other_words / sizeof other_words[0]; i++) {
-        if (strstr(other_words[i].words, word) != NULL) {
-            return ar_error_set(err, AR_USAGE, "%s: unknown option \"%.60s\"; expected %s", command,
-                                text, other_words[i].said_here);
-        }
+        AR_REFUSE(strstr(other_words[i].words, word) != NULL, err, AR_USAGE,
+                  "%s: unknown option \"%.60s\"; expected %s", command, text,
+                  other_words[i].said_here);
     }
     return ar_error_unknown(err, AR_USAGE, command, "option", text, names, parser->count);
 }
@@ -298,17 +296,13 @@ static enum ar_status keep_value(const struct option_row *row, const char *text,
                                                     : NULL;
     bool may_repeat = row->is_key ? ar_key_is(row->key, AR_KEY_REPEATS)
                                   : row->is_joined || row->placeholder == NULL;
-    if (is_again && !may_repeat) {
-        return ar_error_set(err, AR_USAGE,
-                            "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once", row->name,
-                            before, text);
-    }
+    AR_REFUSE(is_again && !may_repeat, err, AR_USAGE,
+              "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once", row->name, before, text);
     if (row->is_key) {
         struct option_values *values = &options->keys[row->key];
-        if (values->count == REPEATED_MAX) {
-            return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
-                                row->name, REPEATED_MAX, REPEATED_MAX);
-        }
+        AR_REFUSE(values->count == REPEATED_MAX, err, AR_USAGE,
+                  "--%s: found more than %d; expected at most %d", row->name, REPEATED_MAX,
+                  REPEATED_MAX);
         *AR_ARENA_ADD(options->arena, values->texts, values->count) = text;
         return AR_OK;
     }
@@ -330,12 +324,11 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     for (int i = 1; i < argc; i++) { /* no control characters: no CSV file may hold them */
         for (const char *at = argv[i]; *at != '\0'; at++) {
             unsigned char byte = (unsigned char)*at;
-            if (byte == 0x7f || (byte < 0x20 && strchr("\t\r\n", byte) == NULL)) {
-                return ar_error_set(err, AR_USAGE,
-                                    "%s: found byte 0x%02x in \"%.60s\"; expected names and paths "
-                                    "without control characters",
-                                    command->name, byte, argv[i]);
-            }
+            AR_REFUSE(byte == 0x7f || (byte < 0x20 && strchr("\t\r\n", byte) == NULL), err,
+                      AR_USAGE,
+                      "%s: found byte 0x%02x in \"%.60s\"; expected names and paths without "
+                      "control characters",
+                      command->name, byte, argv[i]);
         }
     }
     parser->count = options_list(command, parser->rows);
@@ -370,13 +363,9 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     }
     options->arguments = (const char *const *)argv + optind;
     options->arguments_count = (size_t)(argc - optind);
-    if (!options->help && options->arguments_count < command->arguments_min) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %zu arguments; expected %s, see 'allreckon %s "
-                            "--help'",
-                            command->name, options->arguments_count, command->arguments,
-                            command->name);
-    }
+    AR_REFUSE(!options->help && options->arguments_count < command->arguments_min, err, AR_USAGE,
+              "%s: found %zu arguments; expected %s, see 'allreckon %s --help'", command->name,
+              options->arguments_count, command->arguments, command->name);
     return options->arguments_count <= command->arguments_max
                ? AR_OK
                : ar_error_set(
@@ -436,11 +425,9 @@ enum ar_status option_required(const struct options *options, const char *name, 
     struct option_row rows[OPTIONS_MAX];
     size_t count = value == NULL ? options_list(options->command, rows) : 0;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            return ar_error_set(err, AR_USAGE, "%s: option --%s is missing; expected --%s %s, %s",
-                                options->command->name, name, name, rows[i].placeholder,
-                                rows[i].help);
-        }
+        AR_REFUSE(strcmp(rows[i].name, name) == 0, err, AR_USAGE,
+                  "%s: option --%s is missing; expected --%s %s, %s", options->command->name, name,
+                  name, rows[i].placeholder, rows[i].help);
     }
     return AR_OK;
 }
@@ -455,11 +442,9 @@ enum ar_status option_refuse_others(const struct options *options, key_set allow
                                     struct ar_error *err)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        if (options->keys[i].count > 0 && (allowed & KEY_BIT(i)) == 0) {
-            return ar_error_set(
-                err, AR_USAGE, "%s: found %s; expected none with %s, see 'allreckon %s --help'",
-                options->command->name, ar_keys[i].option, use, options->command->name);
-        }
+        AR_REFUSE(options->keys[i].count > 0 && (allowed & KEY_BIT(i)) == 0, err, AR_USAGE,
+                  "%s: found %s; expected none with %s, see 'allreckon %s --help'",
+                  options->command->name, ar_keys[i].option, use, options->command->name);
     }
     return AR_OK;
 }

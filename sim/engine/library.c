@@ -125,12 +125,10 @@ static enum ar_status library_check_tree(const struct ar_engine *engine,
     if (ar_tuning_has(tuning, AR_CALLS_TREE, run) || run->ranks == 1) {
         return AR_OK;
     }
-    if (run->nodes > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found algorithm tree, which %s does not have; expected "
-                            "auto, ring, torus2d or hierarchical",
-                            engine->name, tuning->release->name);
-    }
+    AR_REFUSE(run->nodes > 1, err, AR_USAGE,
+              "engine %s: found algorithm tree, which %s does not have; expected auto, ring, "
+              "torus2d or hierarchical",
+              engine->name, tuning->release->name);
     return ar_error_set(err, AR_USAGE,
                         "engine %s: found algorithm tree on one node, where %s has none; "
                         "expected auto or ring",
@@ -144,27 +142,20 @@ static enum ar_status library_check(const struct ar_engine *engine,
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_library_call call;
-    if (!ar_library_call_find(collective->operation, &call)) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found %s, which NCCL sends as messages and has no model "
-                            "of; expected --engine recurrence, simgrid or closed",
-                            engine->name, collective->operation->name);
-    }
-    if (library == NULL && engine->has_band) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine library: cluster %s has no library.cost_table; expected a "
-                            "cluster from 'allreckon calibrate LOG... --cluster %s --out "
-                            "NAME.topo', or library.release, library.node_bus and gpu.generation, "
-                            "by which other machines tell",
-                            cluster, cluster);
-    }
-    if (library == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: cluster %s has no library.node_bus; expected the bandwidth "
-                            "of the rings that NCCL finds in a node and across the network, such "
-                            "as --set library.node_bus=132GB/s --set library.net_bus=24GB/s",
-                            engine->name, cluster);
-    }
+    AR_REFUSE(!ar_library_call_find(collective->operation, &call), err, AR_USAGE,
+              "engine %s: found %s, which NCCL sends as messages and has no model of; expected "
+              "--engine recurrence, simgrid or closed",
+              engine->name, collective->operation->name);
+    AR_REFUSE(library == NULL && engine->has_band, err, AR_USAGE,
+              "engine library: cluster %s has no library.cost_table; expected a cluster from "
+              "'allreckon calibrate LOG... --cluster %s --out NAME.topo', or library.release, "
+              "library.node_bus and gpu.generation, by which other machines tell",
+              cluster, cluster);
+    AR_REFUSE(library == NULL, err, AR_USAGE,
+              "engine %s: cluster %s has no library.node_bus; expected the bandwidth of the rings "
+              "that NCCL finds in a node and across the network, such as --set "
+              "library.node_bus=132GB/s --set library.net_bus=24GB/s",
+              engine->name, cluster);
     const struct ar_tuning *tuning = &library->tuning;
     enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
     if (calls == AR_CALLS_NONE) {
@@ -181,27 +172,22 @@ static enum ar_status library_check(const struct ar_engine *engine,
             engine->name, ar_algorithm_name(collective->algorithm), names);
     }
     bool is_grid = calls == AR_CALLS_TORUS || calls == AR_CALLS_LEADERS;
-    if (is_grid && ar_collective_groups(collective) > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found %s in %" PRIu32 " groups at once; expected auto, "
-                            "ring or tree there",
-                            engine->name, ar_algorithm_name(collective->algorithm),
-                            ar_collective_groups(collective));
-    }
+    AR_REFUSE(
+        is_grid && ar_collective_groups(collective) > 1, err, AR_USAGE,
+        "engine %s: found %s in %" PRIu32 " groups at once; expected auto, ring or tree there",
+        engine->name, ar_algorithm_name(collective->algorithm), ar_collective_groups(collective));
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
         AR_TRY(library_check_tree(engine, tuning, &runs[0], err));
     }
     for (size_t i = 0; i < count; i++) {
-        if (runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0)) {
-            return ar_error_set(err, AR_USAGE,
-                                engine->has_band && library->told == NULL
-                                    ? "engine %s: the cost table of cluster %s is of one node; "
-                                      "expected one that was fitted with library.net_bus"
-                                    : "engine %s: cluster %s has no library.net_bus; expected the "
-                                      "bandwidth of the rings that NCCL finds across the network",
-                                engine->name, cluster);
-        }
+        AR_REFUSE(runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0), err, AR_USAGE,
+                  engine->has_band && library->told == NULL
+                      ? "engine %s: the cost table of cluster %s is of one node; expected one that "
+                        "was fitted with library.net_bus"
+                      : "engine %s: cluster %s has no library.net_bus; expected the bandwidth of "
+                        "the rings that NCCL finds across the network",
+                  engine->name, cluster);
     }
     return AR_OK;
 }

@@ -38,12 +38,10 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
     if (engine->check != NULL) {
         return engine->check(engine, collective, library, err);
     }
-    if (collective->algorithm == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "algorithm auto: engine %s makes no choice; expected an algorithm by "
-                            "name, or --engine library or nccl",
-                            engine->name);
-    }
+    AR_REFUSE(collective->algorithm == NULL, err, AR_USAGE,
+              "algorithm auto: engine %s makes no choice; expected an algorithm by name, or "
+              "--engine library or nccl",
+              engine->name);
     return AR_OK;
 }
 

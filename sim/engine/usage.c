@@ -28,10 +28,8 @@ enum ar_status ar_usage_create(const struct ar_cluster *cluster, uint32_t ranks,
     uint32_t links = ar_cluster_links_count(cluster);
     struct ar_usage *made = mmap(NULL, usage_size(links + ranks), PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (made == MAP_FAILED) {
-        return ar_error_set(err, AR_NO_MEMORY, "cannot hold the use of %u links in memory: %s",
-                            links, strerror(errno));
-    }
+    AR_REFUSE(made == MAP_FAILED, err, AR_NO_MEMORY,
+              "cannot hold the use of %u links in memory: %s", links, strerror(errno));
     made->links_count = links;
     made->ranks_count = ranks;
     ar_usage_clear(made);

@@ -265,12 +265,12 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
     }
     writer.is_data = (writer.present & ~(unsigned)DP) == 0;
     const struct ar_strategy *strategy = timing->layout.strategy;
-    if ((strategy->shards_optimizer || strategy->shards_all) && (writer.present & (DP | EP)) != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "--strategy: found %s; expected data with --format astra-sim, which "
-                            "cannot say that replicas keep parts of the optimizer or parameters",
-                            strategy->name);
-    }
+    AR_REFUSE((strategy->shards_optimizer || strategy->shards_all) &&
+                  (writer.present & (DP | EP)) != 0,
+              err, AR_USAGE,
+              "--strategy: found %s; expected data with --format astra-sim, which cannot say that "
+              "replicas keep parts of the optimizer or parameters",
+              strategy->name);
     if (writer.graph->roles_count > 1 || timing->rank_end_s != NULL) {
         return refuse_step(err, "stages of a pipeline, or GPUs that differ",
                            "one stage, GPUs alike");

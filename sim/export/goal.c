@@ -212,12 +212,10 @@ static enum ar_status write_needs(const struct writer *writer, uint32_t number, 
     write_requires(writer, writer->starts[number], before);
     for (uint32_t i = task->need; i != AR_NO_TASK; i = graph->needs[i].next) {
         uint64_t needed = writer->ends[graph->needs[i].task];
-        if (needed == 0) {
-            return ar_error_set(err, AR_INTERNAL,
-                                "task %" PRIu32 " waits for task %" PRIu32
-                                " of another role; expected a message to its own",
-                                number, graph->needs[i].task);
-        }
+        AR_REFUSE(needed == 0, err, AR_INTERNAL,
+                  "task %" PRIu32 " waits for task %" PRIu32
+                  " of another role; expected a message to its own",
+                  number, graph->needs[i].task);
         write_requires(writer, writer->starts[number], needed != before ? needed : 0);
     }
     return AR_OK;
@@ -274,12 +272,10 @@ static enum ar_status prepare_writer(struct writer *writer, struct ar_arena *are
     for (uint32_t i = 0; i < graph->tasks_count && operations <= GOAL_OPERATIONS_MAX; i++) {
         operations += (uint64_t)graph->tasks[i].count * writer->places;
     }
-    if (operations > GOAL_OPERATIONS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "--format goal: found at least %" PRIu64
-                            " messages and tasks of all ranks; expected at most %d",
-                            operations, GOAL_OPERATIONS_MAX);
-    }
+    AR_REFUSE(operations > GOAL_OPERATIONS_MAX, err, AR_USAGE,
+              "--format goal: found at least %" PRIu64
+              " messages and tasks of all ranks; expected at most %d",
+              operations, GOAL_OPERATIONS_MAX);
     writer->orders = ar_arena_alloc(arena, graph->works_count, sizeof *writer->orders);
     writer->starts = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->starts);
     writer->ends = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->ends);
@@ -288,12 +284,10 @@ static enum ar_status prepare_writer(struct writer *writer, struct ar_arena *are
         if (graph->works[i].kind != AR_TASK_COLLECTIVE || graph->works[i].every > 0) {
             continue;
         }
-        if (collective->algorithm == NULL || collective->algorithm->wants_sums) {
-            return ar_error_set(err, AR_USAGE,
-                                "--algorithm: found %s; expected one whose ranks send to ranks "
-                                "with --format goal",
-                                ar_algorithm_name(collective->algorithm));
-        }
+        AR_REFUSE(
+            collective->algorithm == NULL || collective->algorithm->wants_sums, err, AR_USAGE,
+            "--algorithm: found %s; expected one whose ranks send to ranks with --format goal",
+            ar_algorithm_name(collective->algorithm));
         writer->orders[i] = ar_collective_order(collective);
         writer->channels_max = collective->channels > writer->channels_max ? collective->channels
                                                                            : writer->channels_max;

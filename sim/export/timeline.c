@@ -356,12 +356,10 @@ void timeline_write_trace(FILE *file, const struct ar_timing *timing, const stru
 enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
                                     struct ar_arena *arena, struct ar_error *err)
 {
-    if (timing->graph->tasks_count > TIMELINE_TASKS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found %u tasks; expected at most %d for a picture: fewer "
-                            "micro-batches or stages",
-                            timing->graph->tasks_count, TIMELINE_TASKS_MAX);
-    }
+    AR_REFUSE(
+        timing->graph->tasks_count > TIMELINE_TASKS_MAX, err, AR_USAGE,
+        "--out: found %u tasks; expected at most %d for a picture: fewer micro-batches or stages",
+        timing->graph->tasks_count, TIMELINE_TASKS_MAX);
     const struct task_row *rows = list_task_rows(timing, arena);
     ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(task_columns), rows,
                      timing->graph->tasks_count, sizeof *rows);

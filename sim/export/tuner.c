@@ -74,14 +74,13 @@ enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is
     own.operation = own.operation != NULL ? own.operation : &ar_operation_all_reduce;
     uint32_t ranks = ar_shape_ranks(&own.shape);
     bool is_call = ar_library_call_find(own.operation, &call);
-    if (!is_call || ranks < 2 || ar_library_engine_calls(&own, 1, runs) != 1 ||
-        (runs[0].nodes > 1 && !(library->tuning.net_bus_Bps > 0))) {
-        return ar_error_set(err, AR_USAGE,
-                            "--format tuner: found %s on %" PRIu32
-                            " GPUs; expected allreduce, reducescatter, allgather, broadcast or "
-                            "reduce on several, of nodes that library.net_bus joins",
-                            own.operation->command, ranks);
-    }
+    AR_REFUSE(!is_call || ranks < 2 || ar_library_engine_calls(&own, 1, runs) != 1 ||
+                  (runs[0].nodes > 1 && !(library->tuning.net_bus_Bps > 0)),
+              err, AR_USAGE,
+              "--format tuner: found %s on %" PRIu32
+              " GPUs; expected allreduce, reducescatter, allgather, broadcast or reduce on "
+              "several, of nodes that library.net_bus joins",
+              own.operation->command, ranks);
     fprintf(file, "# %s: %s%s\n", made_by, is_fitted ? "fitted, " : "",
             library->tuning.release->name);
     fprintf(file, "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,"

@@ -142,23 +142,17 @@ static enum ar_status collective_check_lines(const struct ar_collective *collect
             AR_TRY(ar_cluster_find_sums(collective->cluster, flow->source, next, &sums, err));
             bool is_even = move.sends && move.receive != AR_RECEIVE_NONE &&
                            move.send_span.count == move.receive_span.count;
-            if (sums == AR_SUMS_TREE && !is_even) {
-                return ar_error_set(
-                    err, AR_USAGE,
-                    "GPUs %" PRIu32 " and %" PRIu32
-                    " of a row: found several switches between them; expected one, whose "
-                    "GPUs may send and get unlike parts",
-                    flow->source, next);
-            }
-            if ((sums == AR_SUMS_NVLINK) != (line_sums == AR_SUMS_NVLINK)) {
-                return ar_error_set(
-                    err, AR_USAGE,
-                    "GPUs %" PRIu32 " and %" PRIu32
-                    " of a row or column: found them %s one NVLink domain, others %s; "
-                    "expected one GPU of each node in a column",
-                    flow->source, next, sums == AR_SUMS_NVLINK ? "in" : "not in",
-                    sums == AR_SUMS_NVLINK ? "not" : "in one");
-            }
+            AR_REFUSE(sums == AR_SUMS_TREE && !is_even, err, AR_USAGE,
+                      "GPUs %" PRIu32 " and %" PRIu32
+                      " of a row: found several switches between them; expected one, whose GPUs "
+                      "may send and get unlike parts",
+                      flow->source, next);
+            AR_REFUSE((sums == AR_SUMS_NVLINK) != (line_sums == AR_SUMS_NVLINK), err, AR_USAGE,
+                      "GPUs %" PRIu32 " and %" PRIu32
+                      " of a row or column: found them %s one NVLink domain, others %s; expected "
+                      "one GPU of each node in a column",
+                      flow->source, next, sums == AR_SUMS_NVLINK ? "in" : "not in",
+                      sums == AR_SUMS_NVLINK ? "not" : "in one");
         }
     }
     return AR_OK;
@@ -187,27 +181,20 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
     for (uint32_t i = 0; i < AR_DIMENSIONS_MAX && ranks <= UINT32_MAX; i++) {
         ranks *= ar_shape_length(&collective->shape, i);
     }
-    if (ranks > exist) {
-        return ar_error_set(err, AR_USAGE,
-                            "%" PRIu64 " GPUs asked for; expected at most %" PRIu64
-                            ", all that cluster %s has",
-                            ranks, exist, ar_cluster_facts(collective->cluster)->name);
-    }
+    AR_REFUSE(ranks > exist, err, AR_USAGE,
+              "%" PRIu64 " GPUs asked for; expected at most %" PRIu64 ", all that cluster %s has",
+              ranks, exist, ar_cluster_facts(collective->cluster)->name);
     uint32_t channels_max = AR_CHANNELS_MAX * ar_algorithm_channels(collective->algorithm);
-    if (collective->channels < 1 || collective->channels > channels_max) {
-        return ar_error_set(err, AR_USAGE, "%" PRIu32 " channels; expected 1 to %" PRIu32,
-                            collective->channels, channels_max);
-    }
-    if (collective->window < 1 || collective->window > AR_WINDOW_MAX) {
-        return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
-                            collective->window, AR_WINDOW_MAX);
-    }
-    if (collective->algorithm != NULL &&
-        collective->algorithm->operation != collective->operation) {
-        return ar_error_set(err, AR_USAGE, "algorithm %s: found %s; expected %s, which it is for",
-                            collective->algorithm->name, collective->operation->name,
-                            collective->algorithm->operation->name);
-    }
+    AR_REFUSE(collective->channels < 1 || collective->channels > channels_max, err, AR_USAGE,
+              "%" PRIu32 " channels; expected 1 to %" PRIu32, collective->channels, channels_max);
+    AR_REFUSE(collective->window < 1 || collective->window > AR_WINDOW_MAX, err, AR_USAGE,
+              "window of %" PRIu32 " messages; expected 1 to %d", collective->window,
+              AR_WINDOW_MAX);
+    AR_REFUSE(collective->algorithm != NULL &&
+                  collective->algorithm->operation != collective->operation,
+              err, AR_USAGE, "algorithm %s: found %s; expected %s, which it is for",
+              collective->algorithm->name, collective->operation->name,
+              collective->algorithm->operation->name);
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
     uint32_t positions = ar_shape_ranks(&collective->shape);
     uint32_t in_group =
@@ -219,10 +206,8 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             ", the GPUs of a group of the mesh",
                             ar_shape_format(&collective->shape, shape), positions, in_group);
     }
-    if (collective->root >= positions) {
-        return ar_error_set(err, AR_USAGE, "root %" PRIu32 "; expected 0 to %" PRIu32,
-                            collective->root, positions - 1);
-    }
+    AR_REFUSE(collective->root >= positions, err, AR_USAGE,
+              "root %" PRIu32 "; expected 0 to %" PRIu32, collective->root, positions - 1);
     return ar_collective_check_sums(collective, err);
 }
 

@@ -172,21 +172,17 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     uint64_t count = (uint64_t)(model->passes + 3) * blocks * (PLACES + 1) + 1;
     uint64_t tp = request->sizes[AR_AXIS_TP];
     const uint32_t *sizes = request->sizes;
-    if (sizes[AR_AXIS_PP] > 1 || sizes[AR_AXIS_EP] > 1 || sizes[AR_AXIS_CP] > 1) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--mesh: found pp=%u, ep=%u, cp=%u with strategy dap; expected dp and tp alone",
-            sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_CP]);
-    }
-    if (model->residues % tp != 0 || model->sequences % tp != 0 ||
-        model->extra_sequences % tp != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %llu residues and %llu sequences (%llu extra); expected "
-                            "multiples of %llu, tp of the mesh",
-                            request->where, (unsigned long long)model->residues,
-                            (unsigned long long)model->sequences,
-                            (unsigned long long)model->extra_sequences, (unsigned long long)tp);
-    }
+    AR_REFUSE(sizes[AR_AXIS_PP] > 1 || sizes[AR_AXIS_EP] > 1 || sizes[AR_AXIS_CP] > 1, err,
+              AR_USAGE,
+              "--mesh: found pp=%u, ep=%u, cp=%u with strategy dap; expected dp and tp alone",
+              sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_CP]);
+    AR_REFUSE(
+        model->residues % tp != 0 || model->sequences % tp != 0 || model->extra_sequences % tp != 0,
+        err, AR_USAGE,
+        "%s: found %llu residues and %llu sequences (%llu extra); expected multiples of %llu, tp "
+        "of the mesh",
+        request->where, (unsigned long long)model->residues, (unsigned long long)model->sequences,
+        (unsigned long long)model->extra_sequences, (unsigned long long)tp);
     AR_TRY(ar_operators_create(request->where, count, arena, &dap.operators, err));
     dap.sums = ar_arena_alloc(arena, blocks, sizeof *dap.sums);
     extra.is_extra = true;

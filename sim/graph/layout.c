@@ -99,12 +99,11 @@ enum ar_status ar_layout_check_recompute(const char *where, const struct ar_layo
     const struct ar_recompute *recompute = &layout->recompute;
     bool has_experts = layout->model->experts > 0;
     uint32_t most = 0;
-    if (has_experts ? (recompute->modules & AR_AGAIN_MLP) != 0
-                    : (recompute->modules & (AR_AGAIN_MOE | AR_AGAIN_MOE_ACT)) != 0) {
-        return ar_error_set(err, AR_USAGE, "%s: found %s of a model %s experts; expected %s there",
-                            where, has_experts ? "mlp" : "moe or moe_act",
-                            has_experts ? "with" : "without", has_experts ? "moe" : "mlp");
-    }
+    AR_REFUSE(has_experts ? (recompute->modules & AR_AGAIN_MLP) != 0
+                          : (recompute->modules & (AR_AGAIN_MOE | AR_AGAIN_MOE_ACT)) != 0,
+              err, AR_USAGE, "%s: found %s of a model %s experts; expected %s there", where,
+              has_experts ? "mlp" : "moe or moe_act", has_experts ? "with" : "without",
+              has_experts ? "moe" : "mlp");
     for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
         uint32_t layers = ar_layout_place_layers(layout, i);
         most = layers > most ? layers : most;
@@ -132,25 +131,19 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
     AR_TRY(check_divides(where, "ffn", model->ffn, by_tp, tp, err));
     AR_TRY(check_divides(where, "shared experts", model->shared_ffn, by_tp, tp, err));
     AR_TRY(check_divides(where, "ffn of dense layers", model->dense_ffn, by_tp, tp, err));
-    if (layout->strategy == &ar_strategy_zero3_lists &&
-        (model->key_latent > 0 || model->shared_ffn > 0 || model->dense_layers > 0)) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found strategy %s for latent attention or unlike layers; expected "
-                            "another one",
-                            where, layout->strategy->name);
-    }
-    if (layout->is_sequence_parallel && tp == 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found sequence parallelism without tensor parallelism; expected "
-                            "tp of the mesh above 1",
-                            where);
-    }
-    if (layout->overlaps_tensor && !layout->is_sequence_parallel) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found tensor parallelism beside products without sequence "
-                            "parallelism; expected --sequence-parallel yes",
-                            where);
-    }
+    AR_REFUSE(layout->strategy == &ar_strategy_zero3_lists &&
+                  (model->key_latent > 0 || model->shared_ffn > 0 || model->dense_layers > 0),
+              err, AR_USAGE,
+              "%s: found strategy %s for latent attention or unlike layers; expected another one",
+              where, layout->strategy->name);
+    AR_REFUSE(layout->is_sequence_parallel && tp == 1, err, AR_USAGE,
+              "%s: found sequence parallelism without tensor parallelism; expected tp of the mesh "
+              "above 1",
+              where);
+    AR_REFUSE(layout->overlaps_tensor && !layout->is_sequence_parallel, err, AR_USAGE,
+              "%s: found tensor parallelism beside products without sequence parallelism; expected "
+              "--sequence-parallel yes",
+              where);
     if (cp > 1) {
         AR_TRY(
             check_divides(where, "seq", model->seq, "twice cp of the mesh", 2 * (uint64_t)cp, err));
@@ -159,29 +152,22 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
         AR_TRY(check_divides(where, "seq", model->seq, cp > 1 ? "cp times tp of the mesh" : by_tp,
                              (uint64_t)cp * tp, err));
     }
-    if (ep > 1 && model->experts == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found ep=%u for a model without experts; expected --experts, or "
-                            "ep=1",
-                            where, ep);
-    }
+    AR_REFUSE(ep > 1 && model->experts == 0, err, AR_USAGE,
+              "%s: found ep=%u for a model without experts; expected --experts, or ep=1", where,
+              ep);
     if (model->experts > 0) {
         AR_TRY(check_divides(where, "experts", model->experts, "ep of the mesh", ep, err));
     }
     AR_TRY(check_divides(where, "global-batch", layout->global_batch,
                          "dp times ep times the micro-batch",
                          (uint64_t)ar_layout_sequences(layout) * layout->micro_batch, err));
-    if (layout->schedule->has_chunks && stages == 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found schedule %s:%u without a pipeline; expected pp of the mesh "
-                            "above 1, or 1f1b",
-                            where, layout->schedule->name, layout->chunks);
-    }
-    if (model->layers + (has_lighter_ends(model->layers, (uint32_t)places) ? 2 : 0) < places) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found layers %u; expected at least %llu, stages times chunks",
-                            where, model->layers, (unsigned long long)places);
-    }
+    AR_REFUSE(
+        layout->schedule->has_chunks && stages == 1, err, AR_USAGE,
+        "%s: found schedule %s:%u without a pipeline; expected pp of the mesh above 1, or 1f1b",
+        where, layout->schedule->name, layout->chunks);
+    AR_REFUSE(model->layers + (has_lighter_ends(model->layers, (uint32_t)places) ? 2 : 0) < places,
+              err, AR_USAGE, "%s: found layers %u; expected at least %llu, stages times chunks",
+              where, model->layers, (unsigned long long)places);
     return layout->schedule->has_chunks
                ? check_divides(where, "micro-batches of a replica", ar_layout_batches(layout),
                                "the stages, as interleaved schedules need it", stages, err)

@@ -21,11 +21,9 @@ static enum ar_status make_star(const struct ar_parts_request *request, struct a
     uint64_t rounds = request->rounds;
     uint32_t workers = request->devices - 1, each = workers + 2;
     struct ar_operators *made;
-    if (request->devices < 2) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found star on 1 GPU; expected a scheduler and at least one worker",
-                            request->where);
-    }
+    AR_REFUSE(request->devices < 2, err, AR_USAGE,
+              "%s: found star on 1 GPU; expected a scheduler and at least one worker",
+              request->where);
     AR_TRY(ar_operators_create(request->where, rounds * each, arena, &made, err));
     const struct ar_operator end = {.duty = AR_DUTY_OPTIMIZER};
     struct ar_operator begin = {.output_bytes = ar_trace_gradient_elements(request->trace) *
@@ -295,13 +293,11 @@ static enum ar_status choose_tiles(struct tiles *tiles, struct ar_error *err)
         tiles->across = devices % i == 0 ? i : tiles->across;
     }
     tiles->down = devices / tiles->across;
-    if (tiles->down > fewest) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u GPUs, at best %u x %u tiles, for layer %s, whose output "
-                            "has %u rows; expected a row for each tile at least",
-                            request->where, devices, tiles->down, tiles->across,
-                            request->trace->layers[layer].name, fewest);
-    }
+    AR_REFUSE(tiles->down > fewest, err, AR_USAGE,
+              "%s: found %u GPUs, at best %u x %u tiles, for layer %s, whose output has %u rows; "
+              "expected a row for each tile at least",
+              request->where, devices, tiles->down, tiles->across,
+              request->trace->layers[layer].name, fewest);
     return AR_OK;
 }
 
@@ -310,12 +306,10 @@ static enum ar_status make_tiles(const struct ar_parts_request *request, struct 
 {
     struct tiles tiles = {.request = request};
     uint64_t devices = request->devices, layers = request->trace->layers_count;
-    if (request->work == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found trace %s, which does not say what its layers hand on; "
-                            "expected a table of their work, such as resnet50-v1.5, or --operators",
-                            request->where, request->trace->name);
-    }
+    AR_REFUSE(request->work == NULL, err, AR_USAGE,
+              "%s: found trace %s, which does not say what its layers hand on; expected a table of "
+              "their work, such as resnet50-v1.5, or --operators",
+              request->where, request->trace->name);
     AR_TRY(choose_tiles(&tiles, err));
     uint64_t rows = 1 + 2 * layers + 2 * (devices - 1) + 1;
     AR_TRY(ar_operators_create(request->where, rows * devices, arena, &tiles.operators, err));

@@ -14,10 +14,9 @@
 enum ar_status ar_operators_create(const char *where, uint64_t count, struct ar_arena *arena,
                                    struct ar_operators **operators, struct ar_error *err)
 {
-    if (count > AR_OPERATORS_MAX) {
-        return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 " operators; expected at most %d",
-                            where, count, AR_OPERATORS_MAX);
-    }
+    AR_REFUSE(count > AR_OPERATORS_MAX, err, AR_USAGE,
+              "%s: found %" PRIu64 " operators; expected at most %d", where, count,
+              AR_OPERATORS_MAX);
     *operators = ar_arena_alloc(arena, 1, sizeof **operators);
     **operators = (struct ar_operators){.path = where, .arena = arena};
     return AR_OK;
@@ -103,12 +102,10 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
     }
     for (uint32_t i = 0; found < operators->count; i++) {
         const struct ar_operator *op = &operators->list[i];
-        if (waiting[i] > 0) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": operators need each other in a circle, which "
-                                "needs \"%.60s\"; expected none",
-                                operators->path, op->line, op->name != NULL ? op->name : "");
-        }
+        AR_REFUSE(waiting[i] > 0, err, AR_BAD_DATA,
+                  "%s:%" PRIu64
+                  ": operators need each other in a circle, which needs \"%.60s\"; expected none",
+                  operators->path, op->line, op->name != NULL ? op->name : "");
     }
     qsort(ranks, operators->count, sizeof *ranks, compare_ranks);
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -219,10 +216,8 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
     struct ar_csv *csv;
     struct ar_operators *made;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
-    if (csv->rows_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found no operators; expected at least one",
-                            path);
-    }
+    AR_REFUSE(csv->rows_count == 0, err, AR_BAD_DATA,
+              "%s: found no operators; expected at least one", path);
     struct operator_row *rows = ar_arena_alloc(arena, csv->rows_count, sizeof *rows);
     for (size_t i = 0; i < csv->rows_count; i++) {
         rows[i].op.time_s = NAN;
@@ -241,13 +236,11 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
     for (uint32_t i = 0; i < count; i++) {
         struct ar_operator op = rows[i].op;
         bool is_by_work = has_work(&op);
-        if (is_by_work == !isnan(op.time_s)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": operator \"%.60s\" has %s; expected time_s, or "
-                                "work_flop and work_bytes",
-                                csv->path, csv->lines[i], op.name,
-                                is_by_work ? "a time and work" : "neither a time nor work");
-        }
+        AR_REFUSE(is_by_work == !isnan(op.time_s), err, AR_BAD_DATA,
+                  "%s:%" PRIu64
+                  ": operator \"%.60s\" has %s; expected time_s, or work_flop and work_bytes",
+                  csv->path, csv->lines[i], op.name,
+                  is_by_work ? "a time and work" : "neither a time nor work");
         op.line = csv->lines[i];
         op.time_s = is_by_work ? 0 : op.time_s;
         ar_operators_add(made, &op);
@@ -294,12 +287,10 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
         made[found->number] = (uint32_t)rows[i].device;
     }
     for (uint32_t i = 0; i < operators->count; i++) {
-        if (made[i] == UINT32_MAX) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: operator \"%.60s\" is on no device; expected a row for each "
-                                "operator of %.120s",
-                                csv->path, operators->list[i].name, operators->path);
-        }
+        AR_REFUSE(
+            made[i] == UINT32_MAX, err, AR_BAD_DATA,
+            "%s: operator \"%.60s\" is on no device; expected a row for each operator of %.120s",
+            csv->path, operators->list[i].name, operators->path);
     }
     *devices = made;
     return AR_OK;

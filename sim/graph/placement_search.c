@@ -57,14 +57,12 @@ static enum ar_status place_first(struct search *search, struct ar_error *err)
         while (device < search->request->devices_count && !has_room(search, number, device)) {
             device++;
         }
-        if (device == search->request->devices_count) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: operator \"%.60s\" with %.4g bytes of memory has no room on "
-                                "%u GPUs of %.4g bytes; expected more GPUs, or a placement",
-                                operators->path, operators->list[number].name,
-                                (double)operators->list[number].memory_bytes,
-                                search->request->devices_count, search->request->room_bytes);
-        }
+        AR_REFUSE(device == search->request->devices_count, err, AR_USAGE,
+                  "%s: operator \"%.60s\" with %.4g bytes of memory has no room on %u GPUs of %.4g "
+                  "bytes; expected more GPUs, or a placement",
+                  operators->path, operators->list[number].name,
+                  (double)operators->list[number].memory_bytes, search->request->devices_count,
+                  search->request->room_bytes);
         search->devices[number] = device;
         search->used_bytes[device] += (double)operators->list[number].memory_bytes;
     }

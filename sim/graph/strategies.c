@@ -72,17 +72,14 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
     }
     bool is_named = found->staleness == AR_STALENESS_NAMED;
     struct ar_error ignored;
-    if (is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,
-                                   AR_STALENESS_NAMED - 1, &bound, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.60s\"; expected %s:S with S steps, 0 or more, that a "
-                            "worker may be ahead of the slowest, such as %s:3",
-                            where, text, name, name);
-    }
-    if (!is_named && text[length] != '\0') {
-        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s alone", where, text,
-                            name);
-    }
+    AR_REFUSE(is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,
+                                         AR_STALENESS_NAMED - 1, &bound, &ignored) != AR_OK,
+              err, AR_USAGE,
+              "%s: found \"%.60s\"; expected %s:S with S steps, 0 or more, that a worker may be "
+              "ahead of the slowest, such as %s:3",
+              where, text, name, name);
+    AR_REFUSE(!is_named && text[length] != '\0', err, AR_USAGE,
+              "%s: found \"%.60s\"; expected %s alone", where, text, name);
     *strategy = found;
     *staleness = is_named ? (uint32_t)bound : found->staleness;
     return AR_OK;

@@ -60,9 +60,8 @@ static enum ar_status estimate_set(const struct predicted_set *set, const bool *
     }
     request.links = has_all_messages ? &set->fitted->links : NULL;
     enum ar_status status = ar_estimate_run(&request, measured, is_fitted, arena, estimate, &why);
-    if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
-        return ar_error_set(err, status, "%s", why.text);
-    }
+    AR_REFUSE(status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE, err, status, "%s",
+              why.text);
     if (status != AR_OK) {
         ar_note(notes, "%s: %s: %s", set->rows->set->name, what, why.text);
     }
@@ -466,12 +465,10 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
             is_wanted[k] = is_wanted[k] || is_it;
             is_known = is_known || is_it;
         }
-        if (!is_known) {
-            return ar_error_set(err, AR_NO_INPUT,
-                                "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the "
-                                "%zu that there are",
-                                names[i], index->sets_count);
-        }
+        AR_REFUSE(
+            !is_known, err, AR_NO_INPUT,
+            "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the %zu that there are",
+            names[i], index->sets_count);
     }
     for (size_t i = 0; i < index->sets_count; i++) {
         if (names_count == 0 || is_wanted[i]) {

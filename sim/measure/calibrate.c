@@ -76,13 +76,12 @@ static enum ar_status take_library(struct calibration *calibration,
     const struct ar_tuning *tuning = &library->tuning;
     char node[AR_UNIT_TEXT], net[AR_UNIT_TEXT];
     struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
-    if (library->residual_frac >= RESIDUAL_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "fit: found a residual of %.0f %% over %" PRIu32 " rows; expected less "
-                            "than %.0f %%, all-reduces that resemble those of %s with such rings",
-                            library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
-                            tuning->release->name);
-    }
+    AR_REFUSE(
+        library->residual_frac >= RESIDUAL_MAX, err, AR_BAD_DATA,
+        "fit: found a residual of %.0f %% over %" PRIu32
+        " rows; expected less than %.0f %%, all-reduces that resemble those of %s with such rings",
+        library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
+        tuning->release->name);
     *table = (struct ar_library_table){
         .library = *library, .fitted = calibration->fitted, .held_out = calibration->held_out};
     calibration->table = table;
@@ -162,12 +161,10 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
         max = groups->counts[groups->count > 1 ? groups->count - 2 : 0];
     }
     for (size_t i = 0; i < request->held_out_count; i++) {
-        if (!ar_library_nodes_have(groups, (uint32_t)request->held_out[i])) {
-            return ar_error_set(err, AR_USAGE,
-                                "--hold-out: found %" PRIu64 " %ss, which no log has; expected %s "
-                                "counts of the logs, or none",
-                                request->held_out[i], unit, unit);
-        }
+        AR_REFUSE(!ar_library_nodes_have(groups, (uint32_t)request->held_out[i]), err, AR_USAGE,
+                  "--hold-out: found %" PRIu64
+                  " %ss, which no log has; expected %s counts of the logs, or none",
+                  request->held_out[i], unit, unit);
         AR_TRY(ar_library_nodes_add(&calibration->held_out, (uint32_t)request->held_out[i], err));
     }
     if (has_default && groups->count == 1) {
@@ -385,21 +382,17 @@ enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, stru
     size_t plain =
         strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
     struct stat a, b;
-    if (length < 6 || length > 60 || plain != length || base[0] == '.' ||
-        strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_SIZE) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--out: found \"%.200s\"; expected NAME.topo, with a NAME of at most 55 "
-            "letters, digits, '-', '_' and '.'",
-            path);
-    }
-    if (stat(request->source_path, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-        a.st_ino == b.st_ino) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found \"%.200s\", the cluster that is calibrated; expected "
-                            "another file",
-                            path);
-    }
+    AR_REFUSE(length < 6 || length > 60 || plain != length || base[0] == '.' ||
+                  strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_SIZE,
+              err, AR_USAGE,
+              "--out: found \"%.200s\"; expected NAME.topo, with a NAME of at most 55 letters, "
+              "digits, '-', '_' and '.'",
+              path);
+    AR_REFUSE(stat(request->source_path, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+                  a.st_ino == b.st_ino,
+              err, AR_USAGE,
+              "--out: found \"%.200s\", the cluster that is calibrated; expected another file",
+              path);
     request->name = ar_arena_format(arena, "%.*s", (int)(length - 5), base);
     request->table_path = ar_arena_format(arena, "%.*s.library.csv", (int)strlen(path) - 5, path);
     return AR_OK;
@@ -492,11 +485,8 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
     AR_TRY(ar_measured_load(&request->rows, cluster, arena, &measured, err));
     made->measured = measured;
     const struct ar_library_nodes *groups = ar_measured_groups(measured);
-    if (measured->calls_count == 0 && scenario->release != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--tuning: found rows that name their algorithms; expected calls of "
-                            "NCCL");
-    }
+    AR_REFUSE(measured->calls_count == 0 && scenario->release != NULL, err, AR_USAGE,
+              "--tuning: found rows that name their algorithms; expected calls of NCCL");
     AR_TRY(split_counts(request, made, err));
     AR_TRY(fit_without(&request->rows, measured, &made->held_out, arena, &estimate, err));
     if (estimate->has_library) {
@@ -533,11 +523,10 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
         struct ar_output *file;
         struct ar_output *table;
         AR_TRY(make_copy(made, request, cluster, comments, count, arena, &topo, err));
-        if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.100s: not written: no machine has the fitted numbers: %.360s",
-                                request->out, why.text);
-        }
+        AR_REFUSE(ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK,
+                  err, AR_BAD_DATA,
+                  "%.100s: not written: no machine has the fitted numbers: %.360s", request->out,
+                  why.text);
         AR_TRY(ar_output_begin(request->out, arena, &file, err));
         ar_topo_write(topo, file->file);
         if (made->table != NULL) { /* first: a cluster file never names one that is not there */

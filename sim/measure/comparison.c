@@ -176,13 +176,10 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
         one.gpus = row->call.run.ranks;
         one.payload_bytes =
             ((uint64_t)row->call.run.bytes + element_bytes - 1) / element_bytes * element_bytes;
-        if ((row->call.run.ranks + gpus - 1) / gpus != row->call.run.nodes) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
-                                "; expected full nodes with --engine %s",
-                                row->call.run.ranks, row->call.run.nodes, gpus,
-                                scenario->engine->name);
-        }
+        AR_REFUSE((row->call.run.ranks + gpus - 1) / gpus != row->call.run.nodes, err, AR_BAD_DATA,
+                  "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
+                  "; expected full nodes with --engine %s",
+                  row->call.run.ranks, row->call.run.nodes, gpus, scenario->engine->name);
         AR_TRY(ar_scenario_check(&one, err));
         AR_TRY(ar_run(&one, &predicted, err));
         prediction = (struct ar_library_prediction){
@@ -281,20 +278,15 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
          * they ran, an algorithm. */
         static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
         bool is_named = measured->rows[0].run->algorithm[0] != '\0';
-        if (ar_engine_times_calls(scenario->engine)) {
-            return ar_error_set(err, AR_USAGE,
-                                "compare: found messages of algorithms with --engine %s; "
-                                "expected --engine closed, recurrence or simgrid",
-                                scenario->engine->name);
-        }
+        AR_REFUSE(ar_engine_times_calls(scenario->engine), err, AR_USAGE,
+                  "compare: found messages of algorithms with --engine %s; expected --engine "
+                  "closed, recurrence or simgrid",
+                  scenario->engine->name);
         for (size_t i = 0; is_named && i < sizeof keys / sizeof keys[0]; i++) {
-            if (ar_scenario_has(scenario, keys[i])) {
-                return ar_error_set(
-                    err, AR_USAGE,
-                    "compare: found %s with messages of algorithms; expected none, since "
-                    "each row names its own and none is of NCCL",
-                    ar_keys[keys[i]].option);
-            }
+            AR_REFUSE(ar_scenario_has(scenario, keys[i]), err, AR_USAGE,
+                      "compare: found %s with messages of algorithms; expected none, since each "
+                      "row names its own and none is of NCCL",
+                      ar_keys[keys[i]].option);
         }
     } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
@@ -356,9 +348,7 @@ enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_a
     enum ar_status status =
         ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, &why);
     bool has_fit = status == AR_OK;
-    if (!has_fit && status != AR_BAD_DATA) {
-        return ar_error_set(err, status, "%s", why.text);
-    }
+    AR_REFUSE(!has_fit && status != AR_BAD_DATA, err, status, "%s", why.text);
     ar_note(rows->request.notes, "measured set %s: --cluster %s, %s%s", rows->set->name,
             rows->set->cluster,
             has_fit ? "fitted to its shipped rows" : "some rows with nothing fitted: ",

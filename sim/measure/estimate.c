@@ -28,13 +28,12 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
     struct ar_tuning tuning;
     struct ar_library_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
     size_t fitted = 0;
-    if (!has_node || (facts->nodes_count > 1 && facts->library_net_bus_Bps == 0)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "cluster %s: key \"%s\": found nowhere; expected the bandwidth of the "
-                            "rings that NCCL finds %s (channels x speed in its log with "
-                            "NCCL_DEBUG_SUBSYS=GRAPH), such as --set %s=24GB/s",
-                            facts->name, key, has_node ? "across the network" : "in a node", key);
-    }
+    AR_REFUSE(!has_node || (facts->nodes_count > 1 && facts->library_net_bus_Bps == 0), err,
+              AR_BAD_DATA,
+              "cluster %s: key \"%s\": found nowhere; expected the bandwidth of the rings that "
+              "NCCL finds %s (channels x speed in its log with NCCL_DEBUG_SUBSYS=GRAPH), such as "
+              "--set %s=24GB/s",
+              facts->name, key, has_node ? "across the network" : "in a node", key);
     AR_TRY(ar_library_engine_tuning(cluster, request->scenario->release, NULL, &tuning, err));
     tuning.factor_logs = request->factors != NULL ? request->factors->calls : NULL;
     for (size_t i = 0; is_fitted != NULL && i < measured->rows_count; i++) {
@@ -98,11 +97,8 @@ static enum ar_status fit_messages(const struct ar_measured_request *request,
             rows[count++] = row->messages;
         }
     }
-    if (count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "fit: found no messages of at most %d ranks; expected some",
-                            AR_ESTIMATE_RANKS_MAX);
-    }
+    AR_REFUSE(count == 0, err, AR_BAD_DATA,
+              "fit: found no messages of at most %d ranks; expected some", AR_ESTIMATE_RANKS_MAX);
     AR_TRY(ar_link_fit(clusters, measured->machines_count, rows, count, &estimate->links, err));
     estimate->has_links = true;
     return AR_OK;

@@ -554,10 +554,8 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
             worst = worst == NULL || row->ratio_frac < worst->ratio_frac ? row : worst;
         }
     }
-    if (worst == NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "--require: found no row from 1 MiB on; expected some");
-    }
+    AR_REFUSE(worst == NULL, err, AR_BAD_DATA,
+              "--require: found no row from 1 MiB on; expected some");
     return below == 0
                ? AR_OK
                : ar_error_set(err, AR_NOT_MET,

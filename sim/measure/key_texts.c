@@ -35,12 +35,9 @@ static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, 
     const struct ar_settings given = key == AR_KEY_SET ? scenario->settings : scenario->terms;
     char *rest = ar_arena_text(scenario->arena, list);
     for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
-        if (part[0] == '\0') {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found nothing; expected KEY=VALUE, or several separated by "
-                                "\";\"",
-                                origin->where);
-        }
+        AR_REFUSE(part[0] == '\0', err, AR_BAD_DATA,
+                  "%s: found nothing; expected KEY=VALUE, or several separated by \";\"",
+                  origin->where);
         if (ar_settings_find(&given, part) == NULL) {
             AR_TRY(ar_scenario_set(scenario, key, origin, part, err));
         }
@@ -72,13 +69,10 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
             const char *slash = strrchr(file->path, '/');
             bool is_file = strchr(text, '/') != NULL ||
                            (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".csv") == 0));
-            if (!ar_file_is_below(text)) {
-                return ar_error_set(
-                    err, AR_BAD_DATA,
-                    "%s: found \"%.100s\"; expected a shipped name, or a file beside this "
-                    "one or below it (the command line may name any)",
-                    origin.where, text);
-            }
+            AR_REFUSE(!ar_file_is_below(text), err, AR_BAD_DATA,
+                      "%s: found \"%.100s\"; expected a shipped name, or a file beside this one or "
+                      "below it (the command line may name any)",
+                      origin.where, text);
             if (is_file && text[0] != '/' && slash != NULL) {
                 text = ar_arena_format(scenario->arena, "%.*s%s", (int)(slash - file->path) + 1,
                                        file->path, text);

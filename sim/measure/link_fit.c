@@ -274,13 +274,10 @@ static enum ar_status solve_links(struct link_data *data, struct ar_fit *found,
                                      .data = data,
                                      .expected = "collectives that resemble the closed form"};
     AR_TRY(ar_fit_solve(&problem, found, err));
-    if (found->residual_frac > RESIDUAL_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "fit: found a residual of %.0f %% over %zu rows; expected less than "
-                            "%.0f %%, %s, and values in the file that are not far off",
-                            found->residual_frac * 100, data->count, RESIDUAL_MAX * 100,
-                            problem.expected);
-    }
+    AR_REFUSE(found->residual_frac > RESIDUAL_MAX, err, AR_BAD_DATA,
+              "fit: found a residual of %.0f %% over %zu rows; expected less than %.0f %%, %s, and "
+              "values in the file that are not far off",
+              found->residual_frac * 100, data->count, RESIDUAL_MAX * 100, problem.expected);
     return AR_OK;
 }
 

@@ -416,18 +416,15 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
     uint32_t gpus = ar_cluster_facts(request->scenario->cluster)->gpus_per_node;
     size_t runs = 0;
     struct ar_measured *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (request->paths_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: no log; expected files of nccl-tests, of the harness or of "
-                            "published measurements",
-                            request->command);
-    }
+    AR_REFUSE(
+        request->paths_count == 0, err, AR_USAGE,
+        "%s: no log; expected files of nccl-tests, of the harness or of published measurements",
+        request->command);
     for (size_t i = request->known_count; i < request->paths_count; i++) {
         for (size_t j = request->known_count; j < i; j++) {
-            if (strcmp(request->paths[i], request->paths[j]) == 0) {
-                return ar_error_set(err, AR_USAGE, "%s: found log \"%.200s\" twice; expected once",
-                                    request->command, request->paths[i]);
-            }
+            AR_REFUSE(strcmp(request->paths[i], request->paths[j]) == 0, err, AR_USAGE,
+                      "%s: found log \"%.200s\" twice; expected once", request->command,
+                      request->paths[i]);
         }
     }
     made->logs = ar_arena_alloc(arena, request->paths_count, sizeof *made->logs);

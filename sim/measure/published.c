@@ -168,15 +168,11 @@ static enum ar_status read_assumptions(const struct ar_scenario *given, struct p
         if (part[0] == '\0') {
             continue;
         }
-        if (row->ranges_count == RANGES_MAX) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges in \"assume\"",
-                                row->where, RANGES_MAX);
-        }
+        AR_REFUSE(row->ranges_count == RANGES_MAX, err, AR_BAD_DATA,
+                  "%s: found more than %d ranges in \"assume\"", row->where, RANGES_MAX);
         AR_TRY(parse_published_range(given->arena, row->where, part, "row", &range, err));
-        if (find_range(row, range.key, range.setting) != NULL) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: found %s twice in \"assume\"", row->where,
-                                range.parameter);
-        }
+        AR_REFUSE(find_range(row, range.key, range.setting) != NULL, err, AR_BAD_DATA,
+                  "%s: found %s twice in \"assume\"", row->where, range.parameter);
         if (!range_is_fixed(&range, given)) {
             row->ranges[row->ranges_count++] = range;
         }
@@ -188,24 +184,18 @@ static enum ar_status read_assumptions(const struct ar_scenario *given, struct p
 static enum ar_status check_row(const struct published *row, struct ar_error *err)
 {
     bool is_train = row->quantity == QUANTITY_TRAIN_S;
-    if (!published_is_context(row) && isnan(row->measured)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found no measured value; expected one, or no cluster", row->where);
-    }
-    if (!published_is_context(row) && is_train != (row->run != NULL)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found quantity %s and run \"%.40s\"; expected a run file with "
-                            "train_s and with no other quantity",
-                            row->where, published_quantities[row->quantity],
-                            row->run != NULL ? row->run : "");
-    }
-    if (is_train &&
-        (row->keys[AR_KEY_BATCH] != NULL || find_range(row, AR_KEY_BATCH, NULL) != NULL)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found a batch; expected none, the run file has those of its "
-                            "phases (assume run=A|B for others)",
-                            row->where);
-    }
+    AR_REFUSE(!published_is_context(row) && isnan(row->measured), err, AR_BAD_DATA,
+              "%s: found no measured value; expected one, or no cluster", row->where);
+    AR_REFUSE(!published_is_context(row) && is_train != (row->run != NULL), err, AR_BAD_DATA,
+              "%s: found quantity %s and run \"%.40s\"; expected a run file with train_s and with "
+              "no other quantity",
+              row->where, published_quantities[row->quantity], row->run != NULL ? row->run : "");
+    AR_REFUSE(is_train &&
+                  (row->keys[AR_KEY_BATCH] != NULL || find_range(row, AR_KEY_BATCH, NULL) != NULL),
+              err, AR_BAD_DATA,
+              "%s: found a batch; expected none, the run file has those of its phases (assume "
+              "run=A|B for others)",
+              row->where);
     return AR_OK;
 }
 
@@ -256,11 +246,8 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
         AR_TRY(read_assumptions(given, row, err));
         AR_TRY(check_row(row, err));
         for (const struct published *other = rows->rows; other < row; other++) {
-            if (strcmp(other->name, row->name) == 0) {
-                return ar_error_set(err, AR_BAD_DATA,
-                                    "%s: found the name again; expected it once (%s)", row->where,
-                                    other->where);
-            }
+            AR_REFUSE(strcmp(other->name, row->name) == 0, err, AR_BAD_DATA,
+                      "%s: found the name again; expected it once (%s)", row->where, other->where);
         }
         rows->count++;
     }
@@ -340,10 +327,8 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
             if (!line_concerns(line, row) || (old != NULL && strcmp(old->source, "row") == 0)) {
                 continue;
             }
-            if (old == NULL && row->ranges_count == RANGES_MAX) {
-                return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges", row->where,
-                                    RANGES_MAX);
-            }
+            AR_REFUSE(old == NULL && row->ranges_count == RANGES_MAX, err, AR_BAD_DATA,
+                      "%s: found more than %d ranges", row->where, RANGES_MAX);
             *(old != NULL ? old : &row->ranges[row->ranges_count++]) = line->range;
         }
     }
@@ -389,15 +374,11 @@ enum ar_status published_read(const struct published_request *request, struct pu
             rows->rows[rows->count++] = rows->rows[i];
         }
     }
-    if (all == 0) {
-        return ar_error_set(err, AR_BAD_DATA, "reproduce: found no rows in the files");
-    }
-    if (rows->count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "--rows: found \"%.60s\"; expected the name of one of the %zu rows, "
-                            "or a pattern such as \"sony*\"",
-                            pattern, all);
-    }
+    AR_REFUSE(all == 0, err, AR_BAD_DATA, "reproduce: found no rows in the files");
+    AR_REFUSE(rows->count == 0, err, AR_USAGE,
+              "--rows: found \"%.60s\"; expected the name of one of the %zu rows, or a pattern "
+              "such as \"sony*\"",
+              pattern, all);
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", peers_name, path, err));
     struct ar_csv_list *peers;
     AR_TRY(ar_csv_load_list(path, request->given.arena, AR_COLUMNS(peer_columns),

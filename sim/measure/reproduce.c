@@ -161,9 +161,7 @@ static enum ar_status take_answer(void *context, const struct ar_pool_answer *go
                                   struct ar_error *err)
 {
     struct prediction *prediction = &((struct predictions *)context)->list[got->item];
-    if (got->is_lost) {
-        return ar_error_set(err, AR_INTERNAL, "%s: %s", prediction->row->where, got->bytes);
-    }
+    AR_REFUSE(got->is_lost, err, AR_INTERNAL, "%s: %s", prediction->row->where, got->bytes);
     memcpy(&prediction->answer, got->bytes, sizeof prediction->answer);
     return AR_OK;
 }

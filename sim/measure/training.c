@@ -67,12 +67,11 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     AR_TRY(ar_csv_read_directives(csv, columns, made, err));
     bool has_images = ar_csv_find_directive(csv, "evalimages") != NULL;
     bool has_every = ar_csv_find_directive(csv, "evalevery") != NULL;
-    if ((made->eval_images > 0 && !has_every) || (made->eval_every > 0 && !has_images)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: directive \"%s\" is missing; expected the images of an "
-                            "evaluation and the epochs between evaluations, or neither",
-                            csv->path, has_every ? "evalimages" : "evalevery");
-    }
+    AR_REFUSE((made->eval_images > 0 && !has_every) || (made->eval_every > 0 && !has_images), err,
+              AR_BAD_DATA,
+              "%s: directive \"%s\" is missing; expected the images of an evaluation and the "
+              "epochs between evaluations, or neither",
+              csv->path, has_every ? "evalimages" : "evalevery");
     if (made->keys[AR_KEY_GPUS] != NULL &&
         ar_parse_count("", made->keys[AR_KEY_GPUS], 1, UINT32_MAX, &gpus, err) != AR_OK) {
         return ar_csv_directive_error(csv, "gpus", "a whole number from 1 to 4294967295", err);
@@ -86,17 +85,13 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     AR_TRY(
         ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, sizeof *made->phases, err));
     bool has_total = ar_csv_find_column(csv, "batch_total") != SIZE_MAX;
-    if (has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": found %s \"batch_per_gpu\" and \"batch_total\"; "
-                            "expected one of them",
-                            csv->path, csv->header_line,
-                            has_total ? "columns" : "neither of the columns");
-    }
-    if (csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX) {
-        return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": found %zu phases; expected 1 to %d",
-                            csv->path, csv->header_line, csv->rows_count, TRAINING_PHASES_MAX);
-    }
+    AR_REFUSE(has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX), err, AR_BAD_DATA,
+              "%s:%" PRIu64
+              ": found %s \"batch_per_gpu\" and \"batch_total\"; expected one of them",
+              csv->path, csv->header_line, has_total ? "columns" : "neither of the columns");
+    AR_REFUSE(csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX, err, AR_BAD_DATA,
+              "%s:%" PRIu64 ": found %zu phases; expected 1 to %d", csv->path, csv->header_line,
+              csv->rows_count, TRAINING_PHASES_MAX);
     for (size_t i = 0; i < made->phases_count; i++) {
         const struct training_phase *phase = &made->phases[i];
         if (phase->first_epoch != end) {
@@ -186,11 +181,9 @@ static enum ar_status training_begin(const struct training_file *file,
                                          AR_KEY_TRACE};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         bool is_needed = needed[i] != AR_KEY_ALGORITHM || needs_algorithm;
-        if (is_needed && !ar_scenario_has(scenario, needed[i])) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: directive \"%s\" is missing; expected it or the option %s",
-                                file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
-        }
+        AR_REFUSE(is_needed && !ar_scenario_has(scenario, needed[i]), err, AR_BAD_DATA,
+                  "%s: directive \"%s\" is missing; expected it or the option %s", file->csv->path,
+                  ar_key_name(needed[i]), ar_keys[needed[i]].option);
     }
     bool has_others = strategy != NULL && strategy->operators != NULL &&
                       (!strategy->has_replicas || strategy->schedulers > 0);

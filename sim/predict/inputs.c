@@ -126,12 +126,10 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
     for (size_t i = 0; i < count; i++) {
         pointers[i] = names[i];
     }
-    if (count == 0) {
-        return ar_error_set(err, AR_NO_INPUT,
-                            "%s: unknown %s \"%.100s\"; the shipped files are neither beside the "
-                            "program nor in %s",
-                            where, kinds[kind].noun, name, AR_DATA_DIR);
-    }
+    AR_REFUSE(
+        count == 0, err, AR_NO_INPUT,
+        "%s: unknown %s \"%.100s\"; the shipped files are neither beside the program nor in %s",
+        where, kinds[kind].noun, name, AR_DATA_DIR);
     ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
     return resource_add_path(kind, err);
 }
@@ -191,10 +189,8 @@ static enum ar_status read_cost(const char *path, struct ar_arena *arena,
     const char *where = ar_arena_format(arena, "%s: base", path);
     AR_TRY(resource_find(RESOURCE_COST, where, (*cost)->base, base_path, err));
     AR_TRY(ar_device_cost_load(base_path, arena, &base, err));
-    if (base->base != NULL) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found %s; expected a table without a base",
-                            where, (*cost)->base);
-    }
+    AR_REFUSE(base->base != NULL, err, AR_BAD_DATA, "%s: found %s; expected a table without a base",
+              where, (*cost)->base);
     return ar_device_cost_complete(path, base, *cost, err);
 }
 

@@ -64,10 +64,8 @@ KEY_PARSE(setting)
     struct ar_settings *settings = field_of(scenario, key);
     const struct ar_setting *old =
         strchr(text, '=') != NULL ? ar_settings_find(settings, text) : NULL;
-    if (old != NULL) {
-        return ar_error_set(err, origin->status, "%s: found \"%.60s\" and \"%.60s\"; expected one",
-                            origin->where, old->text, text);
-    }
+    AR_REFUSE(old != NULL, err, origin->status, "%s: found \"%.60s\" and \"%.60s\"; expected one",
+              origin->where, old->text, text);
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
     for (size_t i = 0; i < settings->count; i++) { /* other scenarios have the old list */
         list[i] = settings->list[i];
@@ -191,13 +189,12 @@ KEY_PARSE(samples_per_s_at)
     const char *first = ar_next_part(&rate, '=');
     uint64_t batch;
     struct ar_error ignored;
-    if (rate == NULL || ar_parse_count("", first, 1, 1000000, &batch, &ignored) != AR_OK ||
-        ar_parse_number("", rate, 1e-6, 1e12, &scenario->rate.samples_per_s, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such as "
-                            "32=950",
-                            origin->where, text);
-    }
+    AR_REFUSE(rate == NULL || ar_parse_count("", first, 1, 1000000, &batch, &ignored) != AR_OK ||
+                  ar_parse_number("", rate, 1e-6, 1e12, &scenario->rate.samples_per_s, &ignored) !=
+                      AR_OK,
+              err, AR_USAGE,
+              "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such as 32=950",
+              origin->where, text);
     scenario->rate.batch = (uint32_t)batch;
     return AR_OK;
 }
@@ -216,21 +213,18 @@ KEY_PARSE(straggler)
     const char *rank_text = ar_next_part(&factor, ':');
     uint64_t rank = 0;
     struct ar_error ignored;
-    if (factor == NULL ||
-        ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
-        ar_parse_number("", factor, 1, 1e6, &list[count].factor, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute "
-                            "time from 1 to 1e6, such as 17:1.5",
-                            origin->where, text);
-    }
+    AR_REFUSE(factor == NULL ||
+                  ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
+                  ar_parse_number("", factor, 1, 1e6, &list[count].factor, &ignored) != AR_OK,
+              err, AR_USAGE,
+              "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute time from 1 to "
+              "1e6, such as 17:1.5",
+              origin->where, text);
     list[count].rank = (uint32_t)rank;
     for (uint32_t i = 0; i < count; i++) {
         list[i] = scenario->stragglers[i];
-        if (list[i].rank == rank) {
-            return ar_error_set(err, AR_USAGE, "%s: found rank %" PRIu64 " twice; expected it once",
-                                origin->where, rank);
-        }
+        AR_REFUSE(list[i].rank == rank, err, AR_USAGE,
+                  "%s: found rank %" PRIu64 " twice; expected it once", origin->where, rank);
     }
     scenario->stragglers = list;
     scenario->stragglers_count = count + 1;

@@ -156,12 +156,10 @@ enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs
         scenario->origins[AR_KEY_SPARSE].status, err));
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         const struct ar_term_value *term = &scenario->framework->terms[i];
-        if (ar_terms[i].of == AR_TERM_OF_WORKLOADS &&
-            ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
-            return ar_error_set(err, term->status,
-                                "%s: found %s with a trace; expected it with --workload alone",
-                                term->where, term->text);
-        }
+        AR_REFUSE(ar_terms[i].of == AR_TERM_OF_WORKLOADS &&
+                      ar_framework_is_on(scenario->framework, (enum ar_term)i),
+                  err, term->status, "%s: found %s with a trace; expected it with --workload alone",
+                  term->where, term->text);
     }
     scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
                          ? scenario->layout.gradients
@@ -282,12 +280,10 @@ enum ar_status job_find_speed(const struct ar_job *job, double *speed_frac, stru
     if (ar_job_ranks(job) == 1 || taken == 0) {
         return AR_OK;
     }
-    if (taken >= there) {
-        return ar_error_set(err, AR_USAGE,
-                            "term contention.sms: %u channels take %g of the %g multiprocessors of "
-                            "gpu.sms; expected fewer",
-                            channels, taken, there);
-    }
+    AR_REFUSE(taken >= there, err, AR_USAGE,
+              "term contention.sms: %u channels take %g of the %g multiprocessors of gpu.sms; "
+              "expected fewer",
+              channels, taken, there);
     *speed_frac = 1 - taken / there;
     return AR_OK;
 }

@@ -313,14 +313,10 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         }
     }
     fclose(file);
-    if (strlen(text) >= AR_ROW_TEXT) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--set: found settings of more than %d characters in all, "
-            "--slow-link, --down-link, --straggler and --term among them; expected fewer, and "
-            "the rest in a cluster file",
-            AR_ROW_TEXT - 1);
-    }
+    AR_REFUSE(strlen(text) >= AR_ROW_TEXT, err, AR_USAGE,
+              "--set: found settings of more than %d characters in all, --slow-link, --down-link, "
+              "--straggler and --term among them; expected fewer, and the rest in a cluster file",
+              AR_ROW_TEXT - 1);
     scenario->settings_text = text;
     if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
         scenario->jitter_frac = scenario->framework->terms[AR_TERM_JITTER].number;

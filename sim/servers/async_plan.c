@@ -23,21 +23,17 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
     const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
     uint64_t there = ar_cluster_gpus_count(run->cluster) / facts->gpus_per_node;
     uint64_t nodes = count_worker_nodes(run);
-    if (run->servers_at != AR_SERVERS_AT_WORKERS && nodes + run->servers > there) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u servers on nodes of their own beside %u nodes of "
-                            "workers; expected at most the %u nodes of cluster %s in all, or "
-                            "--servers-at workers",
-                            where, run->servers, (uint32_t)nodes, (uint32_t)there, facts->name);
-    }
+    AR_REFUSE(run->servers_at != AR_SERVERS_AT_WORKERS && nodes + run->servers > there, err,
+              AR_USAGE,
+              "%s: found %u servers on nodes of their own beside %u nodes of workers; expected at "
+              "most the %u nodes of cluster %s in all, or --servers-at workers",
+              where, run->servers, (uint32_t)nodes, (uint32_t)there, facts->name);
     uint64_t gpus = (uint64_t)run->workers * run->gpus_each;
     uint64_t shards = run->servers + (run->servers_at == AR_SERVERS_AT_BOTH ? nodes : 0);
-    if (gpus * shards > PAIRS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %llu shards of the parameters for %llu GPUs; expected at "
-                            "most %d pairs of a shard and a GPU",
-                            where, (unsigned long long)shards, (unsigned long long)gpus, PAIRS_MAX);
-    }
+    AR_REFUSE(gpus * shards > PAIRS_MAX, err, AR_USAGE,
+              "%s: found %llu shards of the parameters for %llu GPUs; expected at most %d pairs of "
+              "a shard and a GPU",
+              where, (unsigned long long)shards, (unsigned long long)gpus, PAIRS_MAX);
     return AR_OK;
 }
 

@@ -53,11 +53,9 @@ static enum ar_status text_append(const struct journal *journal, const char *tex
     size_t left = journal->file != NULL ? strlen(text) : 0;
     while (left > 0) {
         ssize_t written = TEMP_FAILURE_RETRY(write(fileno(journal->file), text, left));
-        if (written < 0) {
-            return ar_error_set(
-                err, AR_IO, "%.300s: cannot write: %s; %zu of %zu rows are kept, --resume goes on",
-                journal->path, strerror(errno), journal_rows(journal), journal->points_count);
-        }
+        AR_REFUSE(written < 0, err, AR_IO,
+                  "%.300s: cannot write: %s; %zu of %zu rows are kept, --resume goes on",
+                  journal->path, strerror(errno), journal_rows(journal), journal->points_count);
         text += written;
         left -= (size_t)written;
     }
@@ -144,26 +142,21 @@ static enum ar_status file_open(const struct journal_request *request, struct jo
     fclose(text);
     journal->path = ar_arena_format(journal->arena, "%s/sweep.journal", request->directory);
     journal->file = fopen(journal->path, "a+e");
-    if (journal->file == NULL || fstat(fileno(journal->file), &info) != 0) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
-    }
-    if (fcntl(fileno(journal->file), F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
-        return ar_error_set(err, AR_IO, "%s: another sweep is writing it; expected one at a time",
-                            journal->path);
-    }
+    AR_REFUSE(journal->file == NULL || fstat(fileno(journal->file), &info) != 0, err, AR_IO,
+              "%s: cannot write: %s", journal->path, strerror(errno));
+    AR_REFUSE(fcntl(fileno(journal->file), F_SETLK, &lock) != 0 &&
+                  (errno == EACCES || errno == EAGAIN),
+              err, AR_IO, "%s: another sweep is writing it; expected one at a time", journal->path);
     bool has_rows = info.st_size > (off_t)strlen(head);
     if (has_rows && request->resumes) {
         return lines_read(journal, head, err);
     }
-    if (has_rows && !request->forces) {
-        return ar_error_set(err, AR_USAGE,
-                            "%.300s: holds rows of a sweep that did not finish; expected --resume "
-                            "to go on with it, or --force to begin anew",
-                            journal->path);
-    }
-    if (ftruncate(fileno(journal->file), 0) != 0) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
-    }
+    AR_REFUSE(has_rows && !request->forces, err, AR_USAGE,
+              "%.300s: holds rows of a sweep that did not finish; expected --resume to go on with "
+              "it, or --force to begin anew",
+              journal->path);
+    AR_REFUSE(ftruncate(fileno(journal->file), 0) != 0, err, AR_IO, "%s: cannot write: %s",
+              journal->path, strerror(errno));
     return text_append(journal, head, err);
 }
 

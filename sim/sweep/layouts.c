@@ -104,12 +104,10 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
         (struct axis){.name = cp > 0 ? "mesh" : "gpus", .key = cp > 0 ? AR_KEY_MESH : AR_KEY_GPUS};
     AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
     for (size_t i = 0; i < count; i++) {
-        if (cp > 0 && gpus[i] % cp != 0) {
-            return ar_error_set(err, AR_USAGE,
-                                "--mesh: found all,cp=%" PRIu32 " with %" PRIu64
-                                " GPUs; expected a divisor of them",
-                                cp, gpus[i]);
-        }
+        AR_REFUSE(cp > 0 && gpus[i] % cp != 0, err, AR_USAGE,
+                  "--mesh: found all,cp=%" PRIu32 " with %" PRIu64
+                  " GPUs; expected a divisor of them",
+                  cp, gpus[i]);
         if (cp > 0) {
             append_meshes(arena, (uint32_t)gpus[i], cp, first);
         } else {
@@ -136,12 +134,11 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
                 }
             }
             AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
-            if (axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout) {
-                return ar_error_set(err, AR_USAGE,
-                                    "--strategy: found %s beside strategies that put parts of a "
-                                    "model on GPUs; expected a sweep for each",
-                                    axis->values[j]);
-            }
+            AR_REFUSE(axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout, err,
+                      AR_USAGE,
+                      "--strategy: found %s beside strategies that put parts of a model on GPUs; "
+                      "expected a sweep for each",
+                      axis->values[j]);
         }
     }
     return AR_OK;
@@ -224,14 +221,12 @@ static enum ar_status check_usual(const struct space *space, const struct ar_lay
     }
     uint32_t layers = layout->model->layers, fullest = (layers + places - 1) / places;
     bool is_even = layers % places == 0 || (layers + 2) % places == 0;
-    if ((!is_even && layout->chunks > 1) ||
-        (double)fullest * places > (1 + FULLER_MAX_FRAC) * layers) {
-        return ar_error_set(err, AR_USAGE,
-                            "--mesh: found layers %" PRIu32
-                            "; expected about a multiple of %" PRIu32
-                            ", stages times chunks, with --mesh all",
-                            layers, places);
-    }
+    AR_REFUSE((!is_even && layout->chunks > 1) ||
+                  (double)fullest * places > (1 + FULLER_MAX_FRAC) * layers,
+              err, AR_USAGE,
+              "--mesh: found layers %" PRIu32 "; expected about a multiple of %" PRIu32
+              ", stages times chunks, with --mesh all",
+              layers, places);
     return !layout->strategy->shards_all || stages == 1
                ? AR_OK
                : ar_error_set(err, AR_USAGE,

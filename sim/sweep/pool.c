@@ -361,10 +361,8 @@ static enum ar_status pool_step(struct ar_pool *pool, const struct timespec *pat
     AR_TRY(running > 0 ? AR_OK : status);
     progress_draw(&pool->progress);
     AR_TRY(workers_wait(pool, patience, err));
-    if (ar_signals_arrived()) {
-        return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",
-                            pool->progress.finished, pool->queue->count, pool->work->items_name);
-    }
+    AR_REFUSE(ar_signals_arrived(), err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",
+              pool->progress.finished, pool->queue->count, pool->work->items_name);
     return AR_OK;
 }
 

@@ -69,13 +69,12 @@ static enum ar_status ranks_open(struct ranks *ranks, struct ar_error *err)
                           : ar_error_set(err, state->err.status, "rank %d on %s: %.400s", i,
                                          state->host, state->err.text);
         }
-        if (state->fingerprint != first->fingerprint ||
-            state->points_count != first->points_count) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "rank %d on %s: found another sweep than rank 0 on %s; expected "
-                                "the same program, options, cluster and trace",
-                                i, state->host, first->host);
-        }
+        AR_REFUSE(state->fingerprint != first->fingerprint ||
+                      state->points_count != first->points_count,
+                  err, AR_BAD_DATA,
+                  "rank %d on %s: found another sweep than rank 0 on %s; expected the same "
+                  "program, options, cluster and trace",
+                  i, state->host, first->host);
     }
     for (int i = 0; i < ranks->count; i++) {
         ranks->processes += ranks->states[i].jobs;

@@ -250,13 +250,10 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     for (size_t i = 0; i < space->algorithms_count; i++) {
         is_used = is_used || ar_algorithm_shapes(space->algorithms[i]) == AR_SHAPES_GRIDS;
     }
-    if (!is_used) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--shapes: found \"%.100s\", which --algorithms %.100s do not react to; "
-            "expected torus2d among them",
-            request->shapes, request->algorithms);
-    }
+    AR_REFUSE(!is_used, err, AR_USAGE,
+              "--shapes: found \"%.100s\", which --algorithms %.100s do not react to; expected "
+              "torus2d among them",
+              request->shapes, request->algorithms);
     AR_TRY(list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err));
     if (space->has_steps) {
         static const uint64_t no_payload = 0;
@@ -337,11 +334,9 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     for (uint32_t i = 0; i < space->variants.count; i++) {
         AR_TRY(add_variant(space, i, &refused, err));
     }
-    if (space->has_same_seeds && !space->draws) {
-        return ar_error_set(err, AR_USAGE,
-                            "--seed: found several seeds without --jitter; expected one, since all "
-                            "would give the same");
-    }
+    AR_REFUSE(space->has_same_seeds && !space->draws, err, AR_USAGE,
+              "--seed: found several seeds without --jitter; expected one, since all would give "
+              "the same");
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
         space->bare.list[i].same_as += (uint32_t)space->steps_count;

@@ -42,10 +42,9 @@ static enum ar_status add_value(struct ar_arena *arena, struct axis *axis, const
             return AR_OK;
         }
     }
-    if (axis->count == LIST_MAX) {
-        return ar_error_set(err, AR_USAGE, "--%s: found more than %d values; expected at most %d",
-                            axis->name, LIST_MAX, LIST_MAX);
-    }
+    AR_REFUSE(axis->count == LIST_MAX, err, AR_USAGE,
+              "--%s: found more than %d values; expected at most %d", axis->name, LIST_MAX,
+              LIST_MAX);
     axis_append(arena, axis, value);
     return AR_OK;
 }
@@ -125,12 +124,10 @@ enum ar_status variants_create(const struct space_request *request, struct varia
     variants->count = 1;
     for (size_t i = 0; i < variants->axes_count; i++) {
         uint64_t count = variants->count * (uint64_t)variants->axes[i].count;
-        if (count > VARIANTS_MAX) {
-            return ar_error_set(err, AR_USAGE,
-                                "sweep: found more than %d combinations of the values of --set, "
-                                "--batch and the like; expected fewer",
-                                VARIANTS_MAX);
-        }
+        AR_REFUSE(count > VARIANTS_MAX, err, AR_USAGE,
+                  "sweep: found more than %d combinations of the values of --set, --batch and the "
+                  "like; expected fewer",
+                  VARIANTS_MAX);
         variants->count = (uint32_t)count;
     }
     return AR_OK;

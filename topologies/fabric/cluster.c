@@ -250,11 +250,9 @@ double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost 
 enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
                                         double value, struct ar_error *err)
 {
-    if (!(value > 0 && isfinite(value))) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found %g; expected a number above zero that a machine can have",
-                            ar_link_cost_key(cost), value);
-    }
+    AR_REFUSE(!(value > 0 && isfinite(value)), err, AR_BAD_DATA,
+              "%s: found %g; expected a number above zero that a machine can have",
+              ar_link_cost_key(cost), value);
     cluster->values.number[costs[cost].key] = value;
     fill_facts(cluster);
     return AR_OK;

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-
 #include "ar_cluster.h"
 #include "ar_order.h"
 #include "dragonfly.h"

@@ -283,11 +283,9 @@ static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct 
         if (strncmp(full, name, length) != 0 || (full[length] != '\0' && full[length] != '.')) {
             continue;
         }
-        if (cluster->factors[link] != 1) {
-            return ar_error_set(err, setting->status,
-                                "%s: found link \"%s\" a second time; expected each link once",
-                                setting->where, full);
-        }
+        AR_REFUSE(cluster->factors[link] != 1, err, setting->status,
+                  "%s: found link \"%s\" a second time; expected each link once", setting->where,
+                  full);
         cluster->factors[link] = factor;
         slow->first = slow->first < link ? slow->first : link;
     }
@@ -296,11 +294,8 @@ static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct 
     if (slow->first < UINT32_MAX) {
         return AR_OK;
     }
-    if (links == 0) {
-        return ar_error_set(err, setting->status,
-                            "%s: found \"%.60s\"; expected none: no link is there", setting->where,
-                            name);
-    }
+    AR_REFUSE(links == 0, err, setting->status,
+              "%s: found \"%.60s\"; expected none: no link is there", setting->where, name);
     ar_cluster_link_name(cluster, cluster->first_fabric_link - 1, full, sizeof full);
     ar_cluster_link_name(cluster, cluster->fabric_links_count > 0 ? links - 1 : 0, other,
                          sizeof other);
@@ -323,13 +318,13 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
         const char *colon = strrchr(setting->text, ':');
         double factor;
         struct ar_error ignored;
-        if (colon == NULL || colon == setting->text ||
-            ar_parse_number("", colon + 1, factor_min, factor_max, &factor, &ignored) != AR_OK) {
-            return ar_error_set(err, setting->status,
-                                "%s: found \"%.60s\"; expected LINK:FACTOR such as node-3.hca-0:4 "
-                                "(four times slower), a factor from %g to %g",
-                                setting->where, setting->text, factor_min, factor_max);
-        }
+        AR_REFUSE(colon == NULL || colon == setting->text ||
+                      ar_parse_number("", colon + 1, factor_min, factor_max, &factor, &ignored) !=
+                          AR_OK,
+                  err, setting->status,
+                  "%s: found \"%.60s\"; expected LINK:FACTOR such as node-3.hca-0:4 (four times "
+                  "slower), a factor from %g to %g",
+                  setting->where, setting->text, factor_min, factor_max);
         const char *name =
             ar_arena_format(cluster->arena, "%.*s", (int)(colon - setting->text), setting->text);
         AR_TRY(slow_links_named(cluster, setting, name, factor, err));
@@ -375,33 +370,29 @@ enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_setti
     for (uint32_t link = 0; link < cluster->first_fabric_link; link++) {
         cluster->instead[link] = link;
     }
-    if (hcas == 0) {
-        return ar_error_set(err, settings.list[0].status,
-                            "%s: found \"%.60s\"; expected none: the cluster has no HCA",
-                            settings.list[0].where, settings.list[0].text);
-    }
+    AR_REFUSE(hcas == 0, err, settings.list[0].status,
+              "%s: found \"%.60s\"; expected none: the cluster has no HCA", settings.list[0].where,
+              settings.list[0].text);
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
         unsigned node, hca;
         int end = 0;
-        if (sscanf(setting->text, "node-%u.hca-%u%n", &node, &hca, &end) != 2 ||
-            setting->text[end] != '\0' || node >= cluster->facts.nodes_count || hca >= hcas) {
-            return ar_error_set(err, setting->status,
-                                "%s: found \"%.60s\"; expected an HCA, node-0.hca-0 to "
-                                "node-%u.hca-%u (for other links --slow-link)",
-                                setting->where, setting->text, cluster->facts.nodes_count - 1,
-                                hcas - 1);
-        }
+        AR_REFUSE(sscanf(setting->text, "node-%u.hca-%u%n", &node, &hca, &end) != 2 ||
+                      setting->text[end] != '\0' || node >= cluster->facts.nodes_count ||
+                      hca >= hcas,
+                  err, setting->status,
+                  "%s: found \"%.60s\"; expected an HCA, node-0.hca-0 to node-%u.hca-%u (for other "
+                  "links --slow-link)",
+                  setting->where, setting->text, cluster->facts.nodes_count - 1, hcas - 1);
         uint32_t out = node * links + cluster->node.hca[0] + 2 * hca;
         cluster->instead[out] = cluster->instead[out + 1] = UINT32_MAX;
         add_changed(cluster, "down-link", setting)->first = out;
     }
     for (uint32_t node = 0; node < cluster->facts.nodes_count; node++) {
-        if (!replace_hcas(cluster, node * links + cluster->node.hca[0])) {
-            return ar_error_set(err, settings.list[0].status,
-                                "%s: found all HCAs of node %u down; expected one that is up",
-                                settings.list[0].where, node);
-        }
+        AR_REFUSE(!replace_hcas(cluster, node * links + cluster->node.hca[0]), err,
+                  settings.list[0].status,
+                  "%s: found all HCAs of node %u down; expected one that is up",
+                  settings.list[0].where, node);
     }
     return AR_OK;
 }

@@ -90,22 +90,17 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
         char *end = memchr(start, '\n', (size_t)(content + size - start));
         end = end != NULL ? end : content + size; /* of a last line without a newline */
         *end = '\0';
-        if (end - start > AR_TOPO_LINE_MAX || strlen(start) != (size_t)(end - start)) {
-            return ar_error_set(err, AR_BAD_DATA, "%s:%u: found %s; expected plain text lines",
-                                loaded->path, number,
-                                end - start > AR_TOPO_LINE_MAX
-                                    ? "more than 4000 characters in a line"
-                                    : "the byte 0x00");
-        }
+        AR_REFUSE(end - start > AR_TOPO_LINE_MAX || strlen(start) != (size_t)(end - start), err,
+                  AR_BAD_DATA, "%s:%u: found %s; expected plain text lines", loaded->path, number,
+                  end - start > AR_TOPO_LINE_MAX ? "more than 4000 characters in a line"
+                                                 : "the byte 0x00");
         struct line line = {.number = number};
         const char *where = ar_arena_format(loaded->arena, "%s:%u", loaded->path, number);
         AR_TRY(read_line(loaded, where, start, &line, err));
         const struct line *earlier = line.is_entry ? find_line(loaded, line.entry.key) : NULL;
-        if (earlier != NULL) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found a second time; expected once (first in line %u)",
-                                line.entry.where, earlier->number);
-        }
+        AR_REFUSE(earlier != NULL, err, AR_BAD_DATA,
+                  "%s: found a second time; expected once (first in line %u)", line.entry.where,
+                  earlier->number);
         loaded->lines[loaded->lines_count++] = line;
         has_values = has_values || line.is_entry;
         start = end + 1;
@@ -136,12 +131,11 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 {
     struct line line = {.is_entry = false};
     const char *text = ar_arena_format(topo->arena, "%s = %s ; %s", key, value, source);
-    if (strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL || *key == '#') {
-        return ar_error_set(err, AR_USAGE,
-                            "cluster file: found \"%.200s\"; expected one line of at most %d "
-                            "characters, without ';' in the value",
-                            text, AR_TOPO_LINE_MAX);
-    }
+    AR_REFUSE(strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL || *key == '#', err,
+              AR_USAGE,
+              "cluster file: found \"%.200s\"; expected one line of at most %d characters, without "
+              "';' in the value",
+              text, AR_TOPO_LINE_MAX);
     AR_TRY(ar_error_blame(read_line(topo, "cluster file", text, &line, err), AR_USAGE, err));
     line.text = ar_arena_format(topo->arena, "%s = %s ; %s", ar_topo_keys[line.entry.key].name,
                                 line.entry.text, line.entry.source);

@@ -39,10 +39,8 @@ enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_p
     for (; *text != '\0'; text++) {
         unsigned char byte = (unsigned char)*text;
         bool is_control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
-        if (is_control || (byte >= 0x80 && !is_prose)) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: found the byte 0x%02x; expected plain text",
-                                where, byte);
-        }
+        AR_REFUSE(is_control || (byte >= 0x80 && !is_prose), err, AR_BAD_DATA,
+                  "%s: found the byte 0x%02x; expected plain text", where, byte);
     }
     return AR_OK;
 }
@@ -53,10 +51,8 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
     const char *names[AR_TOPO_KEYS_COUNT];
     AR_TRY(ar_topo_check_text(entry->where, assignment, false, err));
     char *equals = strchr(assignment, '=');
-    if (equals == NULL) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected key = value",
-                            entry->where, ar_trim(assignment));
-    }
+    AR_REFUSE(equals == NULL, err, AR_BAD_DATA, "%s: found \"%.60s\"; expected key = value",
+              entry->where, ar_trim(assignment));
     *equals = '\0';
     const char *name = ar_trim(assignment);
     entry->key = AR_TOPO_KEYS_COUNT;
@@ -72,14 +68,10 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
     entry->where =
         ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
     size_t length = strlen(entry->text);
-    if (length == 0) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found no value; expected one", entry->where);
-    }
-    if (length > AR_TOPO_TEXT_MAX && entry->key != TOPO_NVLINK_PAIRS) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found a value of %zu characters; expected at most %d",
-                            entry->where, length, AR_TOPO_TEXT_MAX);
-    }
+    AR_REFUSE(length == 0, err, AR_BAD_DATA, "%s: found no value; expected one", entry->where);
+    AR_REFUSE(length > AR_TOPO_TEXT_MAX && entry->key != TOPO_NVLINK_PAIRS, err, AR_BAD_DATA,
+              "%s: found a value of %zu characters; expected at most %d", entry->where, length,
+              AR_TOPO_TEXT_MAX);
     return AR_OK;
 }
 
@@ -92,11 +84,8 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
         struct ar_topo_entry entry = {
             .source = setting->where, .where = setting->where, .status = setting->status};
         char *text = ar_arena_text(arena, setting->text);
-        if (strlen(text) > AR_TOPO_LINE_MAX) {
-            return ar_error_set(err, setting->status,
-                                "%s: found %zu characters; expected key=value", setting->where,
-                                strlen(text));
-        }
+        AR_REFUSE(strlen(text) > AR_TOPO_LINE_MAX, err, setting->status,
+                  "%s: found %zu characters; expected key=value", setting->where, strlen(text));
         enum ar_status status = ar_topo_read_assignment(text, arena, &entry, err);
         AR_TRY(ar_error_blame(status, setting->status, err));
         ar_topo_entries_store(entry, entries);
@@ -217,10 +206,9 @@ static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_to
         struct ar_topo_entry part = *entry;
         snprintf(item, sizeof item, "%.*s", (int)length, at);
         part.text = item;
-        if (count == AR_TOPO_LIST_MAX) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected at most %d items",
-                                entry->where, entry->text, AR_TOPO_LIST_MAX);
-        }
+        AR_REFUSE(count == AR_TOPO_LIST_MAX, err, AR_BAD_DATA,
+                  "%s: found \"%.60s\"; expected at most %d items", entry->where, entry->text,
+                  AR_TOPO_LIST_MAX);
         uint64_t whole = 0;
         double *number = &values->list[entry->key][count];
         AR_TRY(are_counts ? ar_parse_count(part.where, item, key->min, key->max, &whole, err)
@@ -294,14 +282,12 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
         unsigned long a = strtoul(texts[0], NULL, 10);
         unsigned long b = strtoul(texts[1], NULL, 10);
         unsigned long weight = strtoul(texts[2], NULL, 10);
-        if (end == 0 || word[end] != '\0' || a >= gpus_count || b >= gpus_count || a == b ||
-            weight < 1 || weight > WEIGHT_MAX || values->weight[a][b] != 0) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found \"%.40s\"; expected all, none, switch or pairs such as "
-                                "0-1 0-2:2, each once, of two GPUs from 0 to %u, with a weight "
-                                "from 1 to %d",
-                                entry->where, word, gpus_count - 1, WEIGHT_MAX);
-        }
+        AR_REFUSE(end == 0 || word[end] != '\0' || a >= gpus_count || b >= gpus_count || a == b ||
+                      weight < 1 || weight > WEIGHT_MAX || values->weight[a][b] != 0,
+                  err, AR_BAD_DATA,
+                  "%s: found \"%.40s\"; expected all, none, switch or pairs such as 0-1 0-2:2, "
+                  "each once, of two GPUs from 0 to %u, with a weight from 1 to %d",
+                  entry->where, word, gpus_count - 1, WEIGHT_MAX);
         values->weight[a][b] = values->weight[b][a] = (uint8_t)weight;
         text += length;
         text += strspn(text, " \t");

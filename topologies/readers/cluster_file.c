@@ -316,11 +316,9 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
         machine->arena, "%s%s%s", has_value(machine, TOPO_NODES) || has_fabric ? "" : " --nodes N",
         !has_several || has_fabric ? "" : " --fabric non-blocking|rails|... (see list fabrics)",
         has_pairs ? "" : " --set nvlink.pairs=switch|all|none|0-1...");
-    if (status != AR_OK || *missing != '\0') {
-        return ar_error_set(err, AR_USAGE, "%s%s%s%s",
-                            *missing != '\0' ? "discover: found too little; expected also" : "",
-                            missing, *missing != '\0' && status != AR_OK ? "; " : "", why.text);
-    }
+    AR_REFUSE(status != AR_OK || *missing != '\0', err, AR_USAGE, "%s%s%s%s",
+              *missing != '\0' ? "discover: found too little; expected also" : "", missing,
+              *missing != '\0' && status != AR_OK ? "; " : "", why.text);
     *topo = made;
     return AR_OK;
 }

@@ -60,14 +60,11 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
     qsort(made.list, made.count, sizeof *made.list, compare_points);
     for (size_t i = 1; i < made.count; i++) {
         const struct ar_conv_point *point = &made.list[i];
-        if (compare_points(point - 1, point) == 0) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32
-                                " to %" PRIu32 ", batch %" PRIu32
-                                " is given twice; expected it once",
-                                path, ar_precision_names[point->precision], point->width,
-                                point->channels_in, point->channels_out, point->batch);
-        }
+        AR_REFUSE(compare_points(point - 1, point) == 0, err, AR_BAD_DATA,
+                  "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32 " to %" PRIu32
+                  ", batch %" PRIu32 " is given twice; expected it once",
+                  path, ar_precision_names[point->precision], point->width, point->channels_in,
+                  point->channels_out, point->batch);
     }
     *points = made;
     return AR_OK;
@@ -179,10 +176,9 @@ enum ar_status ar_device_cost_complete(const char *path, const struct ar_device_
             if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
                 cost->value[k][i] = quantities[k].standard;
             }
-            if (has_group[quantities[k].group] && isnan(cost->value[k][i])) {
-                return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
-                                    quantity_names[k], ar_precision_names[i]);
-            }
+            AR_REFUSE(has_group[quantities[k].group] && isnan(cost->value[k][i]), err, AR_BAD_DATA,
+                      "%s: quantity \"%s\" is missing for %s", path, quantity_names[k],
+                      ar_precision_names[i]);
         }
     }
     return AR_OK;
@@ -202,12 +198,9 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
     if (head.convolutions != NULL) { /* they lie beside the cost table */
         const char *slash = strrchr(path, '/');
         int folder_bytes = slash == NULL ? 0 : (int)(slash - path) + 1;
-        if (!ar_file_is_below(head.convolutions)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.200s: convolutions: found \"%.100s\"; expected a file beside it "
-                                "or below it",
-                                path, head.convolutions);
-        }
+        AR_REFUSE(!ar_file_is_below(head.convolutions), err, AR_BAD_DATA,
+                  "%.200s: convolutions: found \"%.100s\"; expected a file beside it or below it",
+                  path, head.convolutions);
         AR_TRY(ar_conv_points_load(
             ar_arena_format(arena, "%.*s%s", folder_bytes, path, head.convolutions), arena,
             &made->points, err));

@@ -57,11 +57,10 @@ static enum ar_status parse_term(enum ar_term term, const char *where, const cha
     case AR_TERM_TEXT:
         break;
     }
-    if (units[row->kind] != NULL && value != row->standard &&
-        (value < row->min || value > row->max)) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %g to %g%s", where, text,
-                            row->min, row->max, units[row->kind]);
-    }
+    AR_REFUSE(units[row->kind] != NULL && value != row->standard &&
+                  (value < row->min || value > row->max),
+              err, AR_BAD_DATA, "%s: found \"%s\"; expected %g to %g%s", where, text, row->min,
+              row->max, units[row->kind]);
     *number = value;
     return AR_OK;
 }
@@ -86,15 +85,12 @@ static enum ar_status set_term(struct ar_framework *framework, const char *where
     struct ar_term_value value = {.number = ar_terms[term].standard};
     char place[1024];
     snprintf(place, sizeof place, "%s: %s", where, key);
-    if (is_given[term]) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found a second time; expected each term once",
-                            place);
-    }
+    AR_REFUSE(is_given[term], err, AR_BAD_DATA, "%s: found a second time; expected each term once",
+              place);
     is_given[term] = true;
-    if (text[0] == '\0' || strlen(text) >= sizeof value.text) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected 1 to %d characters",
-                            place, text, (int)sizeof value.text - 1);
-    }
+    AR_REFUSE(text[0] == '\0' || strlen(text) >= sizeof value.text, err, AR_BAD_DATA,
+              "%s: found \"%.60s\"; expected 1 to %d characters", place, text,
+              (int)sizeof value.text - 1);
     if (strcmp(text, "off") != 0) {
         AR_TRY(parse_term(term, place, text, &value.number, err));
         ar_copy_text(value.text, sizeof value.text, text);
@@ -121,11 +117,9 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
         const struct ar_setting *setting = &settings.list[i];
         char *key = ar_arena_text(arena, setting->text);
         char *equals = strchr(key, '=');
-        if (equals == NULL || equals == key) {
-            return ar_error_set(err, setting->status,
-                                "%s: found \"%.60s\"; expected KEY=VALUE, such as cycle.time=1ms",
-                                setting->where, key);
-        }
+        AR_REFUSE(equals == NULL || equals == key, err, setting->status,
+                  "%s: found \"%.60s\"; expected KEY=VALUE, such as cycle.time=1ms", setting->where,
+                  key);
         *equals = '\0';
         AR_TRY(ar_error_blame(set_term(made, setting->where, key, equals + 1, setting->where,
                                        setting->status, is_given, err),

@@ -53,10 +53,9 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
     for (uint32_t i = 0; i < measured->layers_count || i < computed->layers_count; i++) {
         const char *found = i < measured->layers_count ? measured->layers[i].name : "no more";
         const char *expected = i < computed->layers_count ? computed->layers[i].name : "no more";
-        if (strcmp(found, expected) != 0) {
-            return ar_error_set(err, AR_BAD_DATA, "%s: layer %u is %s; expected %s, as in %s",
-                                measured->name, i + 1, found, expected, computed->name);
-        }
+        AR_REFUSE(strcmp(found, expected) != 0, err, AR_BAD_DATA,
+                  "%s: layer %u is %s; expected %s, as in %s", measured->name, i + 1, found,
+                  expected, computed->name);
     }
     made.layers = ar_arena_alloc(arena, made.layers_count, sizeof *made.layers);
     made.kinds = ar_arena_alloc(arena, AR_LAYER_KINDS_COUNT + 1, sizeof *made.kinds);

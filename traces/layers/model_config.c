@@ -315,11 +315,9 @@ static enum ar_status check_missing(const struct config_reader *reader)
 static enum ar_status multiply_sizes(const struct config_reader *reader, const char *key,
                                      uint32_t count, uint32_t size, uint32_t *product)
 {
-    if ((uint64_t)count * size > SIZE_MOST) {
-        return ar_error_set(reader->err, AR_BAD_DATA,
-                            "%s: key \"%s\": found %u, times %u; expected a product of at most %d",
-                            reader->path, key, count, size, SIZE_MOST);
-    }
+    AR_REFUSE((uint64_t)count * size > SIZE_MOST, reader->err, AR_BAD_DATA,
+              "%s: key \"%s\": found %u, times %u; expected a product of at most %d", reader->path,
+              key, count, size, SIZE_MOST);
     *product = count * size;
     return AR_OK;
 }
@@ -330,17 +328,13 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     struct config *config = &reader->config;
     struct ar_transformer *model = &config->model;
     AR_TRY(check_missing(reader));
-    if (config->given_layers != 0 && config->given_layers != model->layers) {
-        return ar_error_set(
-            reader->err, AR_BAD_DATA,
-            "%s: key \"layer_types\": found %u names; expected %u, one for each layer",
-            reader->path, config->given_layers, model->layers);
-    }
-    if (config->embedded > 0 && config->embedded != model->hidden) {
-        return ar_error_set(reader->err, AR_BAD_DATA,
-                            "%s: key \"word_embed_proj_dim\": found %u; expected %u, hidden_size",
-                            reader->path, config->embedded, model->hidden);
-    }
+    AR_REFUSE(config->given_layers != 0 && config->given_layers != model->layers, reader->err,
+              AR_BAD_DATA,
+              "%s: key \"layer_types\": found %u names; expected %u, one for each layer",
+              reader->path, config->given_layers, model->layers);
+    AR_REFUSE(config->embedded > 0 && config->embedded != model->hidden, reader->err, AR_BAD_DATA,
+              "%s: key \"word_embed_proj_dim\": found %u; expected %u, hidden_size", reader->path,
+              config->embedded, model->hidden);
     model->is_untied = !config->is_tied;
     model->has_positions = config->has_positions && !config->has_alibi;
     model->positions = model->has_positions ? model->seq : 0;

@@ -49,13 +49,11 @@ enum ar_status ar_recompute_parse(const char *where, const char *text,
         found = AR_RECOMPUTE_FULL;
         found.layers = (uint32_t)layers;
     }
-    if (!is_known) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.60s\"; expected none, selective, full, full:K with K "
-                            "layers of each stage, or selective: with some of core_attn, "
-                            "layernorm, mlp, moe and moe_act joined by +",
-                            where, text);
-    }
+    AR_REFUSE(
+        !is_known, err, AR_USAGE,
+        "%s: found \"%.60s\"; expected none, selective, full, full:K with K layers of each stage, "
+        "or selective: with some of core_attn, layernorm, mlp, moe and moe_act joined by +",
+        where, text);
     *recompute = found;
     return AR_OK;
 }

@@ -63,12 +63,10 @@ enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, st
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         sum += fmax(1, round((double)trace->tensor_elements[i] * scale));
     }
-    if (sum > (double)AR_TRACE_ELEMENTS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "trace %s: found %.3g gradient elements with gradients %g times as "
-                            "large; expected at most 2^50",
-                            trace->name, sum, scale);
-    }
+    AR_REFUSE(sum > (double)AR_TRACE_ELEMENTS_MAX, err, AR_USAGE,
+              "trace %s: found %.3g gradient elements with gradients %g times as large; expected "
+              "at most 2^50",
+              trace->name, sum, scale);
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         double scaled = fmax(1, round((double)trace->tensor_elements[i] * scale));
         trace->tensor_elements[i] = (uint64_t)scaled;
@@ -201,18 +199,13 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
     }
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         elements += trace->tensor_elements[i];
-        if (elements > AR_TRACE_ELEMENTS_MAX) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: gradient_elements add up to more than 2^50; expected less",
-                                csv->path);
-        }
+        AR_REFUSE(elements > AR_TRACE_ELEMENTS_MAX, err, AR_BAD_DATA,
+                  "%s: gradient_elements add up to more than 2^50; expected less", csv->path);
     }
-    if (elements == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: no layer has gradient elements; expected at least one tensor to "
-                            "sum over the GPUs",
-                            csv->path);
-    }
+    AR_REFUSE(
+        elements == 0, err, AR_BAD_DATA,
+        "%s: no layer has gradient elements; expected at least one tensor to sum over the GPUs",
+        csv->path);
     return AR_OK;
 }
 
@@ -237,10 +230,8 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     }
     AR_TRY(ar_csv_read_rows(csv, is_work ? AR_COLUMNS(work_columns) : AR_COLUMNS(timed_columns),
                             rows, sizeof *rows, err));
-    if (csv->rows_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
-                            csv->path, csv->header_line);
-    }
+    AR_REFUSE(csv->rows_count == 0, err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
+              csv->path, csv->header_line);
     AR_TRY(read_layers(csv, arena, rows, trace, err));
     if (is_work) {
         bool had_macs = false;
@@ -284,10 +275,9 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
         memcpy(ar_arena_alloc(arena, 1, tensors_bytes), read->tensor_elements, tensors_bytes);
     if (!made->is_timed) {
         assert(cost != NULL);
-        if (request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX) {
-            return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
-                                file->path, request->batch, AR_TRACE_BATCH_MAX);
-        }
+        AR_REFUSE(request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX, err, AR_USAGE,
+                  "%s: batch %u was asked for; expected 1 to %d", file->path, request->batch,
+                  AR_TRACE_BATCH_MAX);
         struct ar_device_cost table = *cost; /* its points stay the caller's */
         enum ar_precision precision = request->precision;
         if (request->has_kernel_floor) {
@@ -316,11 +306,9 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
                                        cost->source);
     }
     double compute_s = ar_trace_compute_s(made);
-    if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: the times add up to %g s; expected more than 0 and at most %g s",
-                            file->path, compute_s, AR_TRACE_SECONDS_MAX);
-    }
+    AR_REFUSE(!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX, err, AR_BAD_DATA,
+              "%s: the times add up to %g s; expected more than 0 and at most %g s", file->path,
+              compute_s, AR_TRACE_SECONDS_MAX);
     *trace = made;
     return AR_OK;
 }

@@ -8,43 +8,28 @@
 enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *model,
                                      struct ar_error *err)
 {
-    if (model->layers == 0 || model->hidden == 0 || model->heads == 0 || model->seq == 0 ||
-        model->vocab == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u layers, %u hidden, %u heads, a sequence of %u and a "
-                            "vocabulary of %u; expected all above 0: --layers, --hidden, --heads, "
-                            "--seq, --vocab",
-                            where, model->layers, model->hidden, model->heads, model->seq,
-                            model->vocab);
-    }
+    AR_REFUSE(model->layers == 0 || model->hidden == 0 || model->heads == 0 || model->seq == 0 ||
+                  model->vocab == 0,
+              err, AR_USAGE,
+              "%s: found %u layers, %u hidden, %u heads, a sequence of %u and a vocabulary of %u; "
+              "expected all above 0: --layers, --hidden, --heads, --seq, --vocab",
+              where, model->layers, model->hidden, model->heads, model->seq, model->vocab);
     model->kv_heads = model->kv_heads > 0 ? model->kv_heads : model->heads;
-    if (model->head_dim == 0 && model->hidden % model->heads != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u heads; expected a divisor of the hidden size %u", where,
-                            model->heads, model->hidden);
-    }
-    if (model->heads % model->kv_heads != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u heads of keys and values; expected a divisor of the %u "
-                            "heads",
-                            where, model->kv_heads, model->heads);
-    }
-    if (model->seq > model->positions && model->positions > 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found sequences of %u tokens; expected at most %u, the learned "
-                            "positions",
-                            where, model->seq, model->positions);
-    }
-    if (model->dense_layers > model->layers) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u layers; expected at least %u, those without experts",
-                            where, model->layers, model->dense_layers);
-    }
-    if (model->key_latent > 0 && model->lora > 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found adapters of rank %u on latent attention; expected none",
-                            where, model->lora);
-    }
+    AR_REFUSE(model->head_dim == 0 && model->hidden % model->heads != 0, err, AR_USAGE,
+              "%s: found %u heads; expected a divisor of the hidden size %u", where, model->heads,
+              model->hidden);
+    AR_REFUSE(model->heads % model->kv_heads != 0, err, AR_USAGE,
+              "%s: found %u heads of keys and values; expected a divisor of the %u heads", where,
+              model->kv_heads, model->heads);
+    AR_REFUSE(model->seq > model->positions && model->positions > 0, err, AR_USAGE,
+              "%s: found sequences of %u tokens; expected at most %u, the learned positions", where,
+              model->seq, model->positions);
+    AR_REFUSE(model->dense_layers > model->layers, err, AR_USAGE,
+              "%s: found %u layers; expected at least %u, those without experts", where,
+              model->layers, model->dense_layers);
+    AR_REFUSE(model->key_latent > 0 && model->lora > 0, err, AR_USAGE,
+              "%s: found adapters of rank %u on latent attention; expected none", where,
+              model->lora);
     model->imbalance = model->imbalance > 0 ? model->imbalance : 1;
     model->norms = model->norms > 0 ? model->norms : 2;
     model->head_dim = model->head_dim > 0 ? model->head_dim : model->hidden / model->heads;
@@ -52,23 +37,17 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                  : model->is_gated ? model->hidden / 3 * 8
                                    : 4 * model->hidden;
     model->value_dim = model->value_dim > 0 ? model->value_dim : model->head_dim;
-    if (model->experts > 0 && (model->top_k == 0 || model->top_k > model->experts)) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u of %u experts for a token; expected 1 to %u", where,
-                            model->top_k, model->experts, model->experts);
-    }
-    if (model->lora > model->hidden) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found adapters of rank %u; expected at most the hidden size %u",
-                            where, model->lora, model->hidden);
-    }
+    AR_REFUSE(model->experts > 0 && (model->top_k == 0 || model->top_k > model->experts), err,
+              AR_USAGE, "%s: found %u of %u experts for a token; expected 1 to %u", where,
+              model->top_k, model->experts, model->experts);
+    AR_REFUSE(model->lora > model->hidden, err, AR_USAGE,
+              "%s: found adapters of rank %u; expected at most the hidden size %u", where,
+              model->lora, model->hidden);
     double parameters = ar_transformer_parameters(model);
-    if (model->layers > AR_TRANSFORMER_LAYERS_MAX || parameters > AR_TRACE_ELEMENTS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %u layers and %.3g parameters; expected at most %d and %.3g",
-                            where, model->layers, parameters, AR_TRANSFORMER_LAYERS_MAX,
-                            (double)AR_TRACE_ELEMENTS_MAX);
-    }
+    AR_REFUSE(model->layers > AR_TRANSFORMER_LAYERS_MAX || parameters > AR_TRACE_ELEMENTS_MAX, err,
+              AR_USAGE, "%s: found %u layers and %.3g parameters; expected at most %d and %.3g",
+              where, model->layers, parameters, AR_TRANSFORMER_LAYERS_MAX,
+              (double)AR_TRACE_ELEMENTS_MAX);
     return AR_OK;
 }
 

@@ -36,12 +36,10 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
     if (strncmp(text, "groups:", 7) == 0) {
         uint64_t count;
         struct ar_error ignored;
-        if (ar_parse_count("", text + 7, 1, UINT32_MAX, &count, &ignored) != AR_OK) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found \"groups:%.20s\"; expected groups:K with a whole number "
-                                "of at least 1",
-                                where, text + 7);
-        }
+        AR_REFUSE(ar_parse_count("", text + 7, 1, UINT32_MAX, &count, &ignored) != AR_OK, err,
+                  AR_USAGE,
+                  "%s: found \"groups:%.20s\"; expected groups:K with a whole number of at least 1",
+                  where, text + 7);
         parsed.groups = (uint32_t)count;
     } else if (!is_named && (text[0] < '0' || text[0] > '9')) {
         return ar_error_set(err, AR_USAGE,
@@ -50,11 +48,8 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
                             where, text);
     } else if (!is_named) {
         AR_TRY(ar_parse_bytes(where, text, &parsed.bytes, err));
-        if (parsed.bytes == 0) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found \"%s\"; expected a size above 0, or tensor: no fusion",
-                                where, text);
-        }
+        AR_REFUSE(parsed.bytes == 0, err, AR_USAGE,
+                  "%s: found \"%s\"; expected a size above 0, or tensor: no fusion", where, text);
         parsed.first_bytes = parsed.bytes;
     }
     ar_copy_text(parsed.text, sizeof parsed.text, text);
@@ -100,11 +95,8 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request, struc
                                 struct ar_workload **workload, struct ar_error *err)
 {
     const struct ar_trace *trace = request->trace;
-    if (trace->tensors_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "trace %s: found no gradients; expected a layer with parameters",
-                            trace->name);
-    }
+    AR_REFUSE(trace->tensors_count == 0, err, AR_BAD_DATA,
+              "trace %s: found no gradients; expected a layer with parameters", trace->name);
     struct ar_workload *made =
         ar_arena_alloc(arena, 1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);

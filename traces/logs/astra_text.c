@@ -253,10 +253,8 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
                                struct ar_arena *arena, struct ar_error *err)
 {
     struct astra_reader reader = {.recorded = recorded, .arena = arena, .err = err, .rest = text};
-    if (strlen(text) != bytes) {
-        return ar_error_set(err, AR_BAD_DATA, "%.200s: found the byte 0x00; expected a text",
-                            recorded->path);
-    }
+    AR_REFUSE(strlen(text) != bytes, err, AR_BAD_DATA,
+              "%.200s: found the byte 0x00; expected a text", recorded->path);
     AR_TRY(read_astra_head(&reader));
     char *words[WORDS_MAX], found[60];
     for (uint32_t i = 0; i < reader.layers_count; i++) {

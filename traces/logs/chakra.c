@@ -191,11 +191,9 @@ enum { DEPS_MAX = 4 * AR_RECORDED_TASKS_MAX };
 
 static enum ar_status add_deps(struct chakra_reader *reader, const uint64_t *ids, size_t count)
 {
-    if (count > (size_t)DEPS_MAX - reader->deps_count) {
-        return ar_error_set(reader->err, AR_BAD_DATA,
-                            "%s: found more than %d dependencies; expected fewer",
-                            reader->recorded->path, DEPS_MAX);
-    }
+    AR_REFUSE(count > (size_t)DEPS_MAX - reader->deps_count, reader->err, AR_BAD_DATA,
+              "%s: found more than %d dependencies; expected fewer", reader->recorded->path,
+              DEPS_MAX);
     reader->deps = ar_arena_grow(reader->scratch, reader->deps, reader->deps_count, count + 1,
                                  sizeof *reader->deps);
     for (size_t i = 0; i < count; i++) {
@@ -206,11 +204,9 @@ static enum ar_status add_deps(struct chakra_reader *reader, const uint64_t *ids
 
 static enum ar_status add_node(struct chakra_reader *reader, const Chakra__Node *message)
 {
-    if (reader->nodes_count == AR_RECORDED_TASKS_MAX) {
-        return ar_error_set(reader->err, AR_BAD_DATA,
-                            "%s: found more than %d nodes; expected fewer", reader->recorded->path,
-                            AR_RECORDED_TASKS_MAX);
-    }
+    AR_REFUSE(reader->nodes_count == AR_RECORDED_TASKS_MAX, reader->err, AR_BAD_DATA,
+              "%s: found more than %d nodes; expected fewer", reader->recorded->path,
+              AR_RECORDED_TASKS_MAX);
     struct node *node = AR_ARENA_ADD(reader->scratch, reader->nodes, reader->nodes_count);
     AR_TRY(read_node(reader, message, node));
     node->deps_first = reader->deps_count;

@@ -242,9 +242,7 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
     const char *line;
     char begins[48] = "", shown[64];
     size_t size = find_first_line(text, bytes, false, &line);
-    if (size == 0) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: no text; expected %s", logs->path, expected);
-    }
+    AR_REFUSE(size == 0, err, AR_BAD_DATA, "%s: no text; expected %s", logs->path, expected);
     if (line[0] == '{') {
         return ar_read_nccl_json(logs, text, bytes, err);
     }

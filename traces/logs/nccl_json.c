@@ -142,14 +142,13 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
     for (size_t i = 0; i < 2 * json_array_size(env); i++) {
         const char *text = json_string_value(json_array_get(env, i / 2)), *key = keys[i % 2];
         uint64_t processes;
-        if (text != NULL && ar_take_count(&text, key, &processes) && reader->run.ranks_count == 1 &&
-            processes > 1) {
-            return ar_error_set(reader->err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": one process is listed, but %s%" PRIu64
-                                "; expected all: each process ran alone, as nccl-tests does when "
-                                "built without MPI=1",
-                                reader->logs->path, reader->line, key, processes);
-        }
+        AR_REFUSE(
+            text != NULL && ar_take_count(&text, key, &processes) && reader->run.ranks_count == 1 &&
+                processes > 1,
+            reader->err, AR_BAD_DATA,
+            "%s:%" PRIu64 ": one process is listed, but %s%" PRIu64
+            "; expected all: each process ran alone, as nccl-tests does when built without MPI=1",
+            reader->logs->path, reader->line, key, processes);
     }
     for (size_t i = 0; i < json_array_size(results); i++) {
         AR_TRY(read_record(reader, json_array_get(results, i), i));
@@ -179,10 +178,9 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
                                  struct ar_error *err)
 {
     struct json_reader reader = {.logs = logs, .err = err, .line = 1};
-    if (bytes > AR_LOG_JSON_BYTES_MAX) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: JSON of %zu bytes; expected at most %zu",
-                            logs->path, bytes, AR_LOG_JSON_BYTES_MAX);
-    }
+    AR_REFUSE(bytes > AR_LOG_JSON_BYTES_MAX, err, AR_BAD_DATA,
+              "%s: JSON of %zu bytes; expected at most %zu", logs->path, bytes,
+              AR_LOG_JSON_BYTES_MAX);
     for (size_t at = 0;;) {
         size_t blanks = strspn(text + at, AR_BLANKS "\n");
         reader.line += count_lines(text + at, blanks);

@@ -8,12 +8,10 @@
 enum ar_status recorded_room(struct ar_recorded *recorded, size_t tasks, size_t needs,
                              struct ar_arena *arena, struct ar_error *err)
 {
-    if (tasks > AR_RECORDED_TASKS_MAX || needs > 4 * (size_t)AR_RECORDED_TASKS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.200s: found %zu tasks with %zu needs; expected at most %d and four "
-                            "times as many",
-                            recorded->path, tasks, needs, AR_RECORDED_TASKS_MAX);
-    }
+    AR_REFUSE(tasks > AR_RECORDED_TASKS_MAX || needs > 4 * (size_t)AR_RECORDED_TASKS_MAX, err,
+              AR_BAD_DATA,
+              "%.200s: found %zu tasks with %zu needs; expected at most %d and four times as many",
+              recorded->path, tasks, needs, AR_RECORDED_TASKS_MAX);
     recorded->tasks = ar_arena_alloc(arena, tasks + 1, sizeof *recorded->tasks);
     recorded->needs = ar_arena_alloc(arena, needs + 1, sizeof *recorded->needs);
     return AR_OK;
@@ -49,12 +47,8 @@ enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, str
     bool is_text = length > 3 && text[0] >= 'A' && text[0] <= 'Z';
     AR_TRY(is_text ? astra_text_read(made, text, bytes, arena, err)
                    : chakra_read(made, text, bytes, arena, err));
-    if (made->tasks_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.200s: found nothing that a GPU does; expected computations or "
-                            "collectives",
-                            path);
-    }
+    AR_REFUSE(made->tasks_count == 0, err, AR_BAD_DATA,
+              "%.200s: found nothing that a GPU does; expected computations or collectives", path);
     *recorded = made;
     return AR_OK;
 }

@@ -410,9 +410,8 @@ static enum ar_status refuse_file(const char *path, gzFile file, struct ar_error
     int code;
     const char *what = gzerror(file, &code);
     size_t length = strlen(path);
-    if (code == Z_ERRNO) {
-        return ar_error_set(err, AR_NO_INPUT, "%.300s: cannot be read: %s", path, strerror(errno));
-    }
+    AR_REFUSE(code == Z_ERRNO, err, AR_NO_INPUT, "%.300s: cannot be read: %s", path,
+              strerror(errno));
     what += strncmp(what, path, length) == 0 && what[length] == ':' ? length + 2 : 0;
     return ar_error_set(err, AR_BAD_DATA, "%.300s: gzip is broken: %.100s; expected a whole file",
                         path, what);
@@ -423,12 +422,9 @@ enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char *
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     gzFile file = gzopen(path, "rbe");
-    if (file == NULL) {
-        return ar_error_set(
-            err, AR_NO_INPUT,
-            "%.300s: %s; expected a trace of the PyTorch profiler, .json or .json.gz", path,
-            strerror(errno));
-    }
+    AR_REFUSE(file == NULL, err, AR_NO_INPUT,
+              "%.300s: %s; expected a trace of the PyTorch profiler, .json or .json.gz", path,
+              strerror(errno));
     ar_arena_own(&scratch, file, close_file);
     *text = NULL;
     for (*bytes = 0;;) {
@@ -445,11 +441,8 @@ enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char *
         if (count == 0) {
             return AR_OK;
         }
-        if (*bytes > text_max) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.300s: a text of more than %zu bytes; expected a profile of a "
-                                "few steps",
-                                path, text_max);
-        }
+        AR_REFUSE(*bytes > text_max, err, AR_BAD_DATA,
+                  "%.300s: a text of more than %zu bytes; expected a profile of a few steps", path,
+                  text_max);
     }
 }

@@ -147,12 +147,9 @@ static enum ar_status find_marked_steps(struct kineto_steps *steps, struct ar_ar
     for (size_t i = 0; i < count; i++) {
         const struct kineto_op *op = &kineto->ops[marks[i]];
         const struct kineto_step *before = steps->count > 0 ? &steps->list[steps->count - 1] : NULL;
-        if (is_marked && before != NULL && op->number == before->number) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.300s: ProfilerStep#%" PRId64 " is there twice; expected a trace "
-                                "of one rank",
-                                kineto->path, op->number);
-        }
+        AR_REFUSE(is_marked && before != NULL && op->number == before->number, err, AR_BAD_DATA,
+                  "%.300s: ProfilerStep#%" PRId64 " is there twice; expected a trace of one rank",
+                  kineto->path, op->number);
         if (before != NULL && op->start_s < before->end_s - KINETO_ROUNDING_S) {
             continue; /* within another one */
         }
@@ -408,20 +405,15 @@ enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_
                                  struct ar_error *err)
 {
     steps->kineto = kineto;
-    if (kineto->kernels_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.300s: no events of a GPU; expected a profile with "
-                            "ProfilerActivity.CUDA",
-                            kineto->path);
-    }
+    AR_REFUSE(kineto->kernels_count == 0, err, AR_BAD_DATA,
+              "%.300s: no events of a GPU; expected a profile with ProfilerActivity.CUDA",
+              kineto->path);
     for (size_t i = 1; i < kineto->kernels_count; i++) {
         int64_t first = kineto->kernels[0].device, other = kineto->kernels[i].device;
-        if (other != first) {
-            return ar_error_set(
-                err, AR_BAD_DATA,
-                "%.300s: events of GPUs %" PRId64 " and %" PRId64 "; expected a trace of one rank",
-                kineto->path, first < other ? first : other, first < other ? other : first);
-        }
+        AR_REFUSE(other != first, err, AR_BAD_DATA,
+                  "%.300s: events of GPUs %" PRId64 " and %" PRId64
+                  "; expected a trace of one rank",
+                  kineto->path, first < other ? first : other, first < other ? other : first);
     }
     AR_TRY(find_marked_steps(steps, arena, err));
     AR_TRY(find_optimizers(steps, err));

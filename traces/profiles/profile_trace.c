@@ -88,12 +88,10 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
     for (size_t i = 0; i < steps->count; i++) {
         import->last = is_complete(&steps->list[i]) ? &steps->list[i] : import->last;
     }
-    if (import->last == NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.300s: none of %zu steps has a backward pass, an optimizer and "
-                            "events of the GPU; expected a whole training step",
-                            import->kineto->path, steps->count);
-    }
+    AR_REFUSE(import->last == NULL, err, AR_BAD_DATA,
+              "%.300s: none of %zu steps has a backward pass, an optimizer and events of the GPU; "
+              "expected a whole training step",
+              import->kineto->path, steps->count);
     for (size_t i = 0; i < steps->count; i++) {
         const struct kineto_step *step = &steps->list[i];
         if (is_complete(step) && is_step_like(steps, step, import->last)) {
@@ -137,11 +135,9 @@ static enum ar_status find_gradient_sizes(struct kineto_import *import, struct a
     for (size_t i = import->first_arrival; i < count; i++) {
         const struct kineto_op *op = kineto_arrival_op(&import->steps, step, i);
         import->elements[i] = import->has_shapes ? op->elements : op->bucket_elements;
-        if (import->elements[i] > AR_TRACE_ELEMENTS_MAX - sum) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.300s: more than 2^50 elements of gradients; expected fewer",
-                                import->kineto->path);
-        }
+        AR_REFUSE(import->elements[i] > AR_TRACE_ELEMENTS_MAX - sum, err, AR_BAD_DATA,
+                  "%.300s: more than 2^50 elements of gradients; expected fewer",
+                  import->kineto->path);
         sum += import->elements[i];
     }
     return sum > 0 ? AR_OK
@@ -419,10 +415,8 @@ enum ar_status ar_kineto_parse(const char *path, char *text, size_t bytes,
     trace->optimizer_s = STEP_MEDIAN(&import, optimizer_s);
     trace->is_timed = true;
     double compute_s = ar_trace_compute_s(trace);
-    if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA, "%.300s: a step takes %g s; expected more than 0",
-                            kineto.path, compute_s);
-    }
+    AR_REFUSE(!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX, err, AR_BAD_DATA,
+              "%.300s: a step takes %g s; expected more than 0", kineto.path, compute_s);
     import.made->gpu = kineto.gpu;
     note_times(&import);
     note_sizes(&import);

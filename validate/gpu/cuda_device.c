@@ -59,10 +59,9 @@ enum ar_status cuda_count(uint32_t *found, struct ar_error *err)
 {
     int count = 0;
     cudaError_t code = cudaGetDeviceCount(&count);
-    if (code != cudaSuccess || count == 0) {
-        return ar_error_set(err, AR_UNAVAILABLE, "found no GPU (%s); expected at least one",
-                            code != cudaSuccess ? cudaGetErrorString(code) : "none is visible");
-    }
+    AR_REFUSE(code != cudaSuccess || count == 0, err, AR_UNAVAILABLE,
+              "found no GPU (%s); expected at least one",
+              code != cudaSuccess ? cudaGetErrorString(code) : "none is visible");
     *found = (uint32_t)count;
     return AR_OK;
 }

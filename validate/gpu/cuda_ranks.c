@@ -65,11 +65,9 @@ static enum ar_status await_gpu(const struct cuda_ranks *ranks, uint32_t index, 
     uint32_t count = gpu->lanes_count * KERNEL_BLOCKS_MAX;
     double timeout_s = 2 * ranks->timeout_s; /* before, lanes that wait in vain have ended */
     cudaError_t code = cuda_await(gpu->end, timeout_s);
-    if (code == cudaErrorNotReady) {
-        return ar_error_set(err, AR_INTERNAL,
-                            "%s: GPU %" PRIu32 " has not ended after %g s; expected it to", name,
-                            index, timeout_s);
-    }
+    AR_REFUSE(code == cudaErrorNotReady, err, AR_INTERNAL,
+              "%s: GPU %" PRIu32 " has not ended after %g s; expected it to", name, index,
+              timeout_s);
     AR_TRY(cuda_check(code, "the collective", err));
     AR_TRY(memory_device.copy((unsigned char *)ranks->results, gpu->results,
                               count * sizeof *ranks->results, err));
@@ -237,12 +235,10 @@ static enum ar_status choose_blocks(const struct measurement *measurement, uint3
     uint32_t lanes = (measurement->ranks + gpus - 1) / gpus * measurement->channels;
     uint32_t processors, capacity;
     CUDA_TRY(kernels_capacity, &processors, &capacity);
-    if (lanes > capacity) {
-        return ar_error_set(err, AR_USAGE,
-                            "found %" PRIu32 " ranks with %" PRIu32 " channels on %" PRIu32
-                            " GPUs; expected at most %" PRIu32 " channels of ranks on one",
-                            measurement->ranks, measurement->channels, gpus, capacity);
-    }
+    AR_REFUSE(lanes > capacity, err, AR_USAGE,
+              "found %" PRIu32 " ranks with %" PRIu32 " channels on %" PRIu32
+              " GPUs; expected at most %" PRIu32 " channels of ranks on one",
+              measurement->ranks, measurement->channels, gpus, capacity);
     uint64_t wanted =
         measurement_message_max(measurement) * measurement->type->bytes / BLOCK_BYTES + 1;
     uint64_t most = processors / lanes > 1 ? processors / lanes : 1;
@@ -280,12 +276,10 @@ static enum ar_status cuda_start(const struct run_config *config, struct machine
     gpus = is_single_process() ? devices : world->ranks;
     are_peers = true;
     uint32_t nodes = mpi_world_nodes(world, world->ranks);
-    if (nodes > 1 || world->ranks > KERNEL_RANKS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "--backend cuda: found %" PRIu32 " processes on %" PRIu32
-                            " nodes; expected at most %d on one, or --backend nccl",
-                            world->ranks, nodes, KERNEL_RANKS_MAX);
-    }
+    AR_REFUSE(nodes > 1 || world->ranks > KERNEL_RANKS_MAX, err, AR_USAGE,
+              "--backend cuda: found %" PRIu32 " processes on %" PRIu32
+              " nodes; expected at most %d on one, or --backend nccl",
+              world->ranks, nodes, KERNEL_RANKS_MAX);
     if (is_single_process()) {
         machine->ranks_max = KERNEL_RANKS_MAX;
         machine->ranks_standard = RANKS_STANDARD;

@@ -83,10 +83,8 @@ struct nccl_ranks {
 enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *err)
 {
     void *handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        return ar_error_set(err, AR_UNAVAILABLE, "found no NCCL (%.200s); expected libnccl.so.2",
-                            dlerror());
-    }
+    AR_REFUSE(handle == NULL, err, AR_UNAVAILABLE, "found no NCCL (%.200s); expected libnccl.so.2",
+              dlerror());
 #define X(member, function)                                                                        \
     {                                                                                              \
         void *found = dlsym(handle, #function);                                                    \

@@ -378,12 +378,10 @@ static enum ar_status report_stuck(const struct execution *execution, const stru
 {
     char text[MEASUREMENT_TEXT];
     measurement_text(execution->measurement, text);
-    if (cursor == NULL) {
-        return ar_error_set(err, AR_INTERNAL,
-                            "%s: rank %" PRIu32
-                            " waited %g s for others to take its last messages; expected progress",
-                            text, execution->transport->rank, execution->config->timeout_s);
-    }
+    AR_REFUSE(cursor == NULL, err, AR_INTERNAL,
+              "%s: rank %" PRIu32
+              " waited %g s for others to take its last messages; expected progress",
+              text, execution->transport->rank, execution->config->timeout_s);
     bool receives = !cursor->receive.is_done;
     const struct side *side = receives ? &cursor->receive : &cursor->send;
     uint32_t peer = execution->ports->ports[side->port].peer;
@@ -441,9 +439,8 @@ static enum ar_status advance_until_done(const struct execution *execution, bool
         if (now_s - stuck_since_s > execution->config->timeout_s) {
             return report_stuck(execution, find_unfinished(execution), err);
         }
-        if (!transport->calls->wait(transport, ticket)) {
-            return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
-        }
+        AR_REFUSE(!transport->calls->wait(transport, ticket), err, AR_INTERRUPTED,
+                  "another rank failed");
     }
     return AR_OK;
 }

@@ -138,9 +138,8 @@ static enum ar_status await_port(const struct prober *prober, uint32_t port, str
                              : transport->calls->receive(transport, port) != NULL) {
             return AR_OK;
         }
-        if (!transport->calls->wait(transport, ticket)) {
-            return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
-        }
+        AR_REFUSE(!transport->calls->wait(transport, ticket), err, AR_INTERRUPTED,
+                  "another rank failed");
         if (ar_clock_s() > until_s) {
             const struct measurement *measurement = prober->execution.measurement;
             uint32_t peer =

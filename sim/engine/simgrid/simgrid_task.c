@@ -80,18 +80,16 @@ static enum ar_status check_end(int wait_status, int log_file, struct ar_error *
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
         return AR_OK;
     }
-    if (pread(log_file, cause, sizeof cause - 1, 0) < 0) {
-        return ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
-    }
+    AR_REFUSE(pread(log_file, cause, sizeof cause - 1, 0) < 0, err, AR_INTERNAL,
+              "cannot read the answer of a simulation");
     cause[strcspn(cause, ".\n")] = '\0';
     if (strstr(cause, "alloc") != NULL) { /* SimGrid aborts where it has no memory */
         return ar_error_set(err, AR_NO_MEMORY, "the simulation has no memory: %s", cause);
     }
     const char *colon = cause[0] != '\0' ? ": " : "";
-    if (WIFSIGNALED(wait_status)) {
-        return ar_error_set(err, AR_INTERNAL, "the simulation was ended by signal %d (%s)%s%s",
-                            WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)), colon, cause);
-    }
+    AR_REFUSE(WIFSIGNALED(wait_status), err, AR_INTERNAL,
+              "the simulation was ended by signal %d (%s)%s%s", WTERMSIG(wait_status),
+              strsignal(WTERMSIG(wait_status)), colon, cause);
     return ar_error_set(err, AR_INTERNAL, "the simulation exited with code %d%s%s",
                         WEXITSTATUS(wait_status), colon, cause);
 }
@@ -105,9 +103,7 @@ static enum ar_status fork_child(const struct simgrid_module *module, struct sim
     fflush(NULL);
     pid_t parent = getpid();
     pid_t child = fork();
-    if (child < 0) {
-        return ar_error_set(err, AR_NO_MEMORY, "cannot fork a simulation: %s", strerror(errno));
-    }
+    AR_REFUSE(child < 0, err, AR_NO_MEMORY, "cannot fork a simulation: %s", strerror(errno));
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
