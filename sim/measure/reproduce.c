@@ -313,23 +313,6 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
     return AR_OK;
 }
 
-struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct reproduce_summary summary = {.predicted = 0};
-    double *widths = ar_arena_alloc(&arena, rows->count + 1, sizeof *widths);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
-        summary.predicted += isnan(row->predicted) ? 0 : 1;
-        if (row->inside != NULL) {
-            widths[summary.banded++] = (row->high - row->low) / row->predicted;
-            summary.inside += strcmp(row->inside, "yes") == 0;
-        }
-    }
-    summary.median_width_frac = ar_library_error_of(widths, summary.banded, 0).median_frac;
-    return summary;
-}
-
 /* --- as records ---------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -363,11 +346,33 @@ static const struct ar_column columns[] = {
 /* clang-format on */
 const struct ar_columns reproduce_columns = {columns, sizeof columns / sizeof columns[0]};
 
+/* How many measured values are in their bands, and what that is worth. */
+static void write_coverage(FILE *file, const struct published_rows *rows)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    double *widths = ar_arena_alloc(&arena, rows->count + 1, sizeof *widths);
+    size_t predicted = 0, banded = 0, inside = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        predicted += isnan(row->predicted) ? 0 : 1;
+        if (row->inside != NULL) {
+            widths[banded++] = (row->high - row->low) / row->predicted;
+            inside += strcmp(row->inside, "yes") == 0;
+        }
+    }
+    fprintf(file, "%zu of %zu predicted rows have a band, %zu are inside", banded, predicted,
+            inside);
+    if (banded > 0) {
+        fprintf(file, "; width of a band, median %.1f %% of its prediction",
+                ar_library_error_of(widths, banded, 0).median_frac * 100);
+    }
+    fputc('\n', file);
+}
+
 void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction)
 {
     const struct published_rows *rows = &reproduction->rows;
-    const struct reproduce_summary summary = reproduce_summarize(rows);
     bool is_table = view->format == AR_FORMAT_TABLE, is_short = rows->count <= LISTED_ROWS;
     if (!is_table || is_short) {
         ar_records_write(file, view, reproduce_columns, rows->rows, rows->count,
@@ -399,13 +404,7 @@ void reproduce_write(FILE *file, const struct ar_view *view,
         ar_records_write(file, view, reproduce_family_columns, families, count, sizeof *families);
         fputc('\n', file);
     }
-    fprintf(file, "%" PRIu32 " of %" PRIu32 " predicted rows have a band, %" PRIu32 " are inside",
-            summary.banded, summary.predicted, summary.inside);
-    if (summary.banded > 0) {
-        fprintf(file, "; width of a band, median %.1f %% of its prediction",
-                summary.median_width_frac * 100);
-    }
-    fputc('\n', file);
+    write_coverage(file, rows);
     if (!is_short) {
         fputs("\nA line for each row: --rows PATTERN, --out DIR or --format csv.\n", file);
     }

@@ -137,14 +137,6 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
 
 /* --- their predictions --------------------------------------------------------------------- */
 
-/** How often measured values are in the bands. */
-struct reproduce_summary {
-    uint32_t predicted;
-    uint32_t banded;          /**< of those, with a band */
-    uint32_t inside;          /**< of those, inside it */
-    double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */
-};
-
 struct reproduction {
     struct ar_arena *arena; /**< of all that follows */
     struct ar_inputs *inputs;
@@ -157,9 +149,6 @@ struct reproduction {
 
 /** Fills in results of the rows. The first prediction that fails is the error. */
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err);
-
-/** The summary of rows with results. */
-struct reproduce_summary reproduce_summarize(const struct published_rows *rows);
 
 /** Rows of one software, GPU and range of GPUs: how far predicted times are from measured ones. */
 struct reproduce_family {

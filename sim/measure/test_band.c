@@ -136,20 +136,3 @@ Test(band, tables_tell_of_each_others_errors_by_class)
     cr_expect_float_eq(slow->low, exp(0.01), 1e-9);
     cr_expect(isnan(all[1].low), "one row");
 }
-
-Test(band, a_summary_counts_rows_and_has_their_median_width)
-{
-    struct published rows[] = {
-        {.predicted = 1, .low = 0.9, .high = 1.1, .error_frac = -0.3, .inside = "no"},
-        {.predicted = NAN, .low = NAN, .high = NAN, .error_frac = NAN},
-        {.predicted = 2, .low = 1, .high = 2, .error_frac = 0.04, .inside = "yes"},
-        {.predicted = 4, .low = 3, .high = 4, .error_frac = 0.1, .inside = "yes"},
-        {.predicted = 5, .low = NAN, .high = NAN, .error_frac = 0.1},
-    };
-    const struct published_rows all = {.rows = rows, .count = 5};
-    struct reproduce_summary summary = reproduce_summarize(&all);
-    cr_expect_eq(summary.predicted, 4);
-    cr_expect_eq(summary.banded, 3);
-    cr_expect_eq(summary.inside, 2);
-    cr_expect_eq(summary.median_width_frac, 0.25);
-}

@@ -89,6 +89,17 @@ Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
     struct cli_table *alone = reproduce("--rows b");
     cli_expect_same_row(both, 2, alone, 1);
     cr_expect_str_neq(cli_cell(both, 1, "high"), cli_cell(both, 2, "high"));
+    double width = 0;
+    for (size_t i = 1; i <= 2; i++) {
+        width += 50 * (cli_number(both, i, "high") - cli_number(both, i, "low")) /
+                 cli_number(both, i, "predicted");
+    }
+    char said[100];
+    snprintf(said, sizeof said,
+             "2 of 2 predicted rows have a band, 0 are inside; width of a band, "
+             "median %.1f %% of",
+             width);
+    CLI_SHOWS("reproduce rows.csv " KNOWN, said);
 }
 
 /* How far an error bar reaches is tested in test_band.c. */
