@@ -1,6 +1,4 @@
-#include <criterion/criterion.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* CSV files, good and bad; files of traces and costs have tests beside their readers. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_csv.h"
 #include "ar_file.h"

@@ -1,9 +1,7 @@
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 /** \file test_outcome.h
- * For tests: calls that must succeed, and calls that must be refused with a line that says why.
+ * For tests, which have Criterion from here: calls that must succeed, and calls that must be
+ * refused with a line that says why.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* Records as CSV, JSON and tables, and back. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_numbers.h"
 #include "ar_record.h"

@@ -1,4 +1,3 @@
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 /* Promises of all-reduce algorithms; test_blocks.c proves all, test_mutants.c shows that the
  * verification notices broken ones. */
-#include <criterion/criterion.h>
 
 #include "ar_verify.h"
 #include "test_outcome.h"

@@ -1,5 +1,4 @@
 /* Every algorithm of every operation is proved, on all shapes of many numbers of ranks. */
-#include <criterion/criterion.h>
 
 #include "ar_verify.h"
 #include "test_outcome.h"

@@ -1,5 +1,4 @@
 /* Slices of buffers, meshes, and the orders of channels, also with groups and roots. */
-#include <criterion/criterion.h>
 
 #include "ar_order.h"
 #include "ar_shape.h"

@@ -1,5 +1,3 @@
-#include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_runnable.h"
 #include "ar_text.h"

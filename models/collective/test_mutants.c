@@ -1,5 +1,4 @@
 /* Algorithms broken on purpose, each in one way; the verification must notice, and say what. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 
 #include "ar_verify.h"

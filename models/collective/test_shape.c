@@ -1,4 +1,3 @@
-#include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdio.h>
 

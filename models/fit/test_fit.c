@@ -1,5 +1,4 @@
 /* The solver, on a model of two numbers: time = latency + bytes / bandwidth. */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include "ar_fit.h"

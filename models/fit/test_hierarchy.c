@@ -1,5 +1,4 @@
 /* Factors of machines and classes from the fits of single machines. */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include "ar_hierarchy.h"

@@ -1,5 +1,4 @@
 /* Errors of rows from those of their neighbours. */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include "ar_residual.h"

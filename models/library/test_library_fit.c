@@ -1,7 +1,5 @@
 /* Fits to data of known parameters, and to measurements. */
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

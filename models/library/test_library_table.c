@@ -1,7 +1,5 @@
 /* Tables of fitted libraries: written, read back, and refused. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* NCCL's own cost model by release, against times that were worked out by hand. */
-#include <criterion/criterion.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_library_fit.h"
 #include "test_outcome.h"

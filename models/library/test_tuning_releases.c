@@ -1,6 +1,5 @@
 /* NCCL's own cost model from 2.10 on, by generation of the GPUs, against times that were worked out
  * by hand from its published constants. */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include "ar_tuning.h"

@@ -1,11 +1,9 @@
 #include "test_plot_fixture.h"
 #include "test_outcome.h"
 
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char header[] =

@@ -1,7 +1,5 @@
 /* From how many GPUs on a grid is faster, and which rows pictures show. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_plot_text.h"

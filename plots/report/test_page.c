@@ -1,6 +1,4 @@
 /* Pages: the answers, what stands in them as text, and wrong input. */
-#include <criterion/criterion.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_page.h"

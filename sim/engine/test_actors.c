@@ -1,5 +1,4 @@
 /* Actors of one's own on a cluster. */
-#include <criterion/criterion.h>
 
 #include "ar_actors.h"
 #include "test_outcome.h"

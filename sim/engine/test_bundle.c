@@ -1,5 +1,4 @@
 /* Phases as array arithmetic beside the same phases move by move: the same digits. */
-#include <criterion/criterion.h>
 
 #include "ar_closed.h"
 #include "test_outcome.h"

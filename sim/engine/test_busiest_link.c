@@ -1,5 +1,4 @@
 /* No engine is faster than the busiest link of an all-reduce, nor than that of a stream of them. */
-#include <criterion/criterion.h>
 
 #include "ar_link_load.h"
 #include "test_outcome.h"

@@ -1,5 +1,4 @@
 /* Calls that are copied in and out on the communication stream, and calls that wait. */
-#include <criterion/criterion.h>
 
 #include "ar_library_table.h"
 #include "test_outcome.h"

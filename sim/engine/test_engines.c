@@ -1,5 +1,4 @@
 /* The engines beside each other and beside the textbook. */
-#include <criterion/criterion.h>
 
 #include "test_trials.h"
 

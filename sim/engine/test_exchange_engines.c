@@ -1,5 +1,4 @@
 /* Engines beside each other on exchanges: peers change from step to step. */
-#include <criterion/criterion.h>
 
 #include "test_outcome.h"
 #include "test_trials.h"

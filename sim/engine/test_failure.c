@@ -1,7 +1,6 @@
 /* A simulation that fails is one line and a status; nothing is printed, left open or left behind.
  *
  * Each check runs in a child with a limit of its own, since limits cannot be lifted again. */
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* The short cuts of fast_*.c beside the same flows without them: all algorithms, on machines where
  * each short cut is taken. Sums in another order may differ in the last digits, by 1e-12. */
-#include <criterion/criterion.h>
 
 #include "ar_closed.h"
 #include "ar_trial.h"

@@ -1,5 +1,4 @@
 /* Engines beside each other, and beside a calculation, on machines of eight and sixteen GPUs. */
-#include <criterion/criterion.h>
 
 #include "test_trials.h"
 

@@ -1,5 +1,4 @@
 /* Engines beside each other where a message costs something besides its path. */
-#include <criterion/criterion.h>
 
 #include "test_outcome.h"
 #include "test_trials.h"

@@ -1,6 +1,5 @@
 /* Properties of times: what changes them and what does not. That simulations react to every
  * parameter, and scale with their units, is held by test_laws.c: rows that equal them do. */
-#include <criterion/criterion.h>
 #include <string.h>
 
 #include "test_trials.h"

@@ -1,6 +1,5 @@
 /* The recurrence beside the simulation on calls that follow each other; single ones on machines of
  * every fabric, and the closed form, are held to it by test_laws.c. */
-#include <criterion/criterion.h>
 
 #include "test_trials.h"
 

@@ -1,6 +1,4 @@
 /* Rings that jump beside the same rings step by step: equal to 1e-12. */
-#include <criterion/criterion.h>
-#include <math.h>
 
 #include "ar_closed.h"
 #include "test_outcome.h"

@@ -1,5 +1,4 @@
 /* Simulations that leave out the steps in which rings are steady, beside those of all steps. */
-#include <criterion/criterion.h>
 
 #include "test_outcome.h"
 #include "test_trials.h"

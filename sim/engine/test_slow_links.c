@@ -1,5 +1,4 @@
 /* Slow links change an all-reduce by what a hand calculation says. */
-#include <criterion/criterion.h>
 
 #include "test_outcome.h"
 #include "test_trials.h"

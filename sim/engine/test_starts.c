@@ -1,5 +1,4 @@
 /* Ranks that start at different times: stragglers, jitter, steps back to back. */
-#include <criterion/criterion.h>
 
 #include "test_outcome.h"
 #include "test_trials.h"

@@ -1,6 +1,4 @@
 /* Several all-reduces on one stream, and what an engine reports about itself. */
-#include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_outcome.h"
 #include "test_trials.h"

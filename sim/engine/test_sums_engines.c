@@ -1,5 +1,4 @@
 /* Engines beside each other, and beside a calculation, where switches sum. */
-#include <criterion/criterion.h>
 
 #include "blocks.h"
 #include "test_outcome.h"

@@ -1,5 +1,4 @@
 /* Engines beside each other on trees: several connections at a time, each with a window. */
-#include <criterion/criterion.h>
 
 #include "test_trials.h"
 

@@ -1,9 +1,7 @@
 #include "test_trials.h"
 #include "test_outcome.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 void trials_prepare(const struct ar_collective *collective, const struct ar_call *calls,
                     uint32_t calls_count, struct test_trial *test)

@@ -1,5 +1,4 @@
 /* The use of links and GPUs in a simulation: all bytes are there, where they were. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "test_outcome.h"

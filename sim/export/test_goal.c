@@ -1,7 +1,6 @@
 /* Schedules of GOAL, read back: every send has its receive, nothing waits for itself, and by the
  * clocks of LogGOPSim they take what `recurrence` says. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "exports.h"

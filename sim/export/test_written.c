@@ -1,5 +1,4 @@
 /* Workloads of ASTRA-sim and tables of the tuner plug-in, read back by this program. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ar_arena.h"

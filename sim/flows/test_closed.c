@@ -1,5 +1,3 @@
-#include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_outcome.h"
 #include "test_support.h"

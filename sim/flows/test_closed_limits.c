@@ -1,5 +1,4 @@
 /* Where the closed form is exact, and what it refuses. */
-#include <criterion/criterion.h>
 
 #include "test_outcome.h"
 #include "test_support.h"

@@ -1,6 +1,5 @@
 #include "ar_link_load.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* The rank orders of channels on clusters, and what rings in them send. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 

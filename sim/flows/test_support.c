@@ -1,11 +1,9 @@
 #include "test_support.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_device_cost.h"
 #include "ar_trace.h"

@@ -1,5 +1,4 @@
 /* Properties of the double binary tree besides a right sum. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "ar_link_load.h"

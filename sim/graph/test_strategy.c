@@ -1,6 +1,4 @@
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "ar_strategy.h"
 #include "test_outcome.h"

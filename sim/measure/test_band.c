@@ -1,6 +1,4 @@
 /* The band of a published run whose prediction is linear in its unknown parameter. */
-#include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "reproduce.h"

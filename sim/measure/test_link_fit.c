@@ -1,5 +1,4 @@
 /* The fit of links: known numbers come back, and numbers that no row depends on are found. */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include <gsl/gsl_randist.h>

@@ -1,7 +1,5 @@
 /* The index of measured sets: every set has a machine, and rows that it takes. */
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "ar_accuracy.h"
 #include "test_outcome.h"

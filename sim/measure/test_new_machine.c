@@ -1,6 +1,4 @@
 /* Factors of new machines: the shipped ones, and those that a few sets tell of each other. */
-#include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_accuracy.h"
 #include "ar_new_machine.h"

@@ -1,7 +1,5 @@
 /* Published runs beside predictions: bands, summaries, files. */
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "test_cli.h"
 

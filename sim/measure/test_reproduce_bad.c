@@ -1,6 +1,5 @@
 /* Bad tables of published runs: one line with the place, the value found and the one expected;
  * nothing on stdout; no files. */
-#include <criterion/criterion.h>
 
 #include "test_cli.h"
 

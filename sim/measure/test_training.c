@@ -1,7 +1,4 @@
 /* Time to train: a run is steps of its phases, and nothing else. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
 
 #include "ar_kind.h"
 #include "test_outcome.h"

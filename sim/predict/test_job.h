@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include <criterion/criterion.h>
-
 #include "ar_engine.h"
 #include "ar_kind.h"
 #include "test_outcome.h"

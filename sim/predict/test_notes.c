@@ -1,7 +1,5 @@
 /* Notes: said where they are true, and where the answer depends on them. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_kind.h"
 #include "test_outcome.h"

@@ -1,9 +1,7 @@
 /* Task graphs whose ranks are run one by one, beside the same graphs scheduled by roles. */
-#include <criterion/criterion.h>
 
 #include "ar_graph_trial.h"
 #include "test_job.h"
-#include "test_outcome.h"
 
 /* --- a graph by hand -------------------------------------------------------------------------- */
 

@@ -1,7 +1,4 @@
 /* Rows of scenarios, by hand on a textbook cluster: 10 us per hop, 10 GB/s per GPU. */
-#include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
 
 #include "ar_kind.h"
 #include "test_outcome.h"

@@ -1,6 +1,4 @@
 /* A scenario is what its keys say, and what follows from its inputs where they say nothing. */
-#include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_kind.h"
 #include "ar_numbers.h"

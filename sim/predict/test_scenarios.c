@@ -1,8 +1,6 @@
 #include "test_scenarios.h"
 
-#include <criterion/criterion.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_text.h"

@@ -1,7 +1,5 @@
-#include <criterion/criterion.h>
 
 #include "test_job.h"
-#include "test_outcome.h"
 
 static struct ar_trace *resnet; /* batch 32 in fp16 */
 static struct ar_cluster *abci, *flat;

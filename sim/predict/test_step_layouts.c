@@ -1,9 +1,7 @@
 /* Steps of transformers: ranks that differ, slowdown, links that are shared. */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include "test_job.h"
-#include "test_outcome.h"
 
 static struct ar_transformer gpt;
 

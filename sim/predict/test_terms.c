@@ -1,10 +1,7 @@
 /* Terms of a framework in a step: each one moves it by what can be computed by hand. */
-#include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "test_job.h"
-#include "test_outcome.h"
 #include "test_traces.h"
 
 enum { RANKS = 16, LATE = 1000000, EARLY = 2000000, SMALL = 1000 };

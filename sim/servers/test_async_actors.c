@@ -1,5 +1,4 @@
 /* Asynchronous runs as events beside the same as actors. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 

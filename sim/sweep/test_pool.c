@@ -1,8 +1,6 @@
 /* Work shared by processes: answers, order, deaths, signals. */
-#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "ar_pool.h"

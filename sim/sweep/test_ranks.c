@@ -1,7 +1,5 @@
 /* Sweeps on several ranks of one machine. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test_cli.h"

@@ -1,5 +1,4 @@
 /* A program without MPI under a launcher. */
-#include <criterion/criterion.h>
 
 #include "test_cli.h"
 

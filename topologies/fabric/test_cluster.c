@@ -1,4 +1,3 @@
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <math.h>
 #include <stdbool.h>

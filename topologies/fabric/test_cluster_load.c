@@ -2,10 +2,8 @@
 #include "test_cluster_file.h"
 #include "test_outcome.h"
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct ar_arena arena; /* of a test, which is a process */

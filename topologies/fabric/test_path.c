@@ -1,8 +1,6 @@
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fabric.h"
 #include "test_cluster_load.h"

@@ -1,6 +1,4 @@
-#include <criterion/criterion.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "test_cluster_load.h"
 #include "test_outcome.h"

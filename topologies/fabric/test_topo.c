@@ -1,7 +1,5 @@
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_file.h"

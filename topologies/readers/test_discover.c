@@ -2,7 +2,6 @@
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_discover.h"
 #include "test_setting.h"

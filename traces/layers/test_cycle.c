@@ -1,8 +1,6 @@
 /* Buckets that are negotiated in cycles, and a backward pass that is slowed down. */
-#include <criterion/criterion.h>
 
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_workload.h"
 #include "test_outcome.h"

@@ -1,7 +1,5 @@
 #include "test_traces.h"
 
-#include <unistd.h>
-
 #include "ar_transformer.h"
 
 /* Reads a text as a file. */

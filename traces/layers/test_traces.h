@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include <criterion/criterion.h>
-
 #include "ar_log.h"
 #include "test_outcome.h"
 

@@ -1,9 +1,7 @@
 /* Steps that other programs wrote down. */
-#include <criterion/criterion.h>
-#include <string.h>
 
-#include "test_outcome.h"
 #include "test_recorded.h"
+#include "test_outcome.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/logs/steps/"
 

@@ -1,13 +1,9 @@
 /* Traces of the profiler: what becomes of small ones, made up in the shape of real ones. */
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_kineto.h"
 #include "ar_trace.h"
 #include "test_kineto.h"
-#include "test_outcome.h"
 #include "test_recorded.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/profiles/fixtures/"

@@ -1,14 +1,9 @@
 /* Profiles that are no use: each is refused with one line that says where and why. */
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "ar_kineto.h"
 #include "test_kineto.h"
-#include "test_outcome.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
 static const struct ar_kineto_request request = {0};

@@ -1,6 +1,4 @@
 /* Ranks on GPUs, with the runtime of test_cuda_runtime.h. */
-#include <criterion/criterion.h>
-#include <string.h>
 
 #include "backend.h"
 #include "cuda_device.h"

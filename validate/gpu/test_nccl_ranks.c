@@ -1,6 +1,5 @@
 /* The 2D torus made of NCCL's collectives, on the NCCL of test_nccl_standin.c: it proves rows,
  * columns, shards and padding, not NCCL. */
-#include <criterion/criterion.h>
 
 #include "nccl_ranks.h"
 #include "test_cuda_runtime.h"

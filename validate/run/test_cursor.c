@@ -1,7 +1,6 @@
 /* Steps of one rank on a channel, with algorithms made for it: what is sent is what was there
  * before the step, whatever is received meanwhile; slices of several runs; sends of a phase whose
  * steps are at once. */
-#include <criterion/criterion.h>
 #include <pthread.h>
 #include <sched.h>
 

@@ -1,6 +1,5 @@
 /* The executor on the host: what it finds if an algorithm is wrong, and what it says if a message
  * never comes. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 
 #include "backend.h"

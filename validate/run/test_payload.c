@@ -1,8 +1,6 @@
 /* The payload: sums are exact, and every kind of mistake shows. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "payload.h"
 #include "test_measurement.h"

@@ -1,6 +1,5 @@
 /* Max-min sharing against SimGrid: flows whose sizes are proportional to their rates must all take
  * the same time. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 
