@@ -303,7 +303,8 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
     return AR_OK;
 }
 
-/* Finds a transformer by name; an Evoformer of that name is said to need another strategy. */
+/* Finds a transformer by name, in the list or of a shipped config.json, or by path; an Evoformer of
+ * that name is said to need another strategy. */
 static enum ar_status find_transformer(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                        const struct ar_transformer **row, struct ar_error *err)
 {
@@ -317,7 +318,12 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
         return AR_OK;
     }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
-    *row = ar_csv_list_find(input->list, where, "workload", name, err);
+    const struct ar_csv_list *list = input->list;
+    *row = ar_csv_list_find(list, where, "workload", name, &ignored);
+    if (*row == NULL &&
+        ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, &ignored) == AR_OK) {
+        *row = input->model;
+    }
     if (*row != NULL) {
         return AR_OK;
     }
@@ -327,6 +333,7 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
         return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
                                   "found %s, an Evoformer; expected --strategy dap with it", name);
     }
+    (void)ar_csv_list_find(list, where, "workload", name, err);
     return resource_add_path(RESOURCE_RECORDED, err);
 }
 
