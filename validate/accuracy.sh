@@ -287,7 +287,7 @@ unquoted <"$scratch/published/reproduce.csv" | awk -F, '
   NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }
   $place["fits"] != "" { judged++; if ($place["fits"] == "no") { misfits++; names = names (names ? ", " : "") $place["row"] } }
   END { printf("| memory: no run that ran is said not to fit | %d of %d%s | %s | %s |\n", misfits, judged, misfits ? ": " names : "", misfits ? misfits " rows" : "reached",
-    misfits ? "adapters in fp8: frozen weights are counted in bf16" : "") }'
+    misfits ? "DeepSeek-V3 keeps activations in fp8 and moments in bf16, which are counted in bf16 and fp32" : "") }'
 awk -v small="$(step_of $grown --mesh pp=8,dp=4,tp=4 --global-batch 512)" -v large="$(step_of $grown --mesh pp=8,dp=16,tp=4 --global-batch 2048)" \
   -v text="growth of a step of GPT-3 in fp8 from 128 to 512 H100, equal work a GPU: 2.6 to 10.8 %, as published steps grow" \
   -v why="all GPUs spread by 2 %; messages have no jitter, and no other job is in the way" 'BEGIN {

@@ -174,6 +174,8 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
         printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s, time));
         if (kernel->kind == AR_KERNEL_MEMORY) {
             printf("%s of memory", ar_format_bytes((uint64_t)kernel->bytes, bytes));
+        } else if (kernel->kind == AR_KERNEL_CAST) {
+            printf("%.0f elements", kernel->elements);
         } else if (kernel->kind == AR_KERNEL_GEMM) {
             const struct ar_gemm *gemm = &kernel->gemm;
             printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64, gemm->m, gemm->n, gemm->k);

@@ -60,6 +60,15 @@ struct ar_statistics {
 enum ar_offload { AR_OFFLOAD_LIST(AR_LIST_FIRST) };
 extern const char *const ar_offload_names[]; /**< NULL ends them */
 
+/** How tokens go to their experts and come back. */
+#define AR_DISPATCHER_LIST(X)                                                                      \
+    X(AR_DISPATCHER_ALL_TO_ALL, "alltoall") /**< once to each expert, as activations are kept */   \
+    X(AR_DISPATCHER_DEEPEP,                                                                        \
+      "deepep") /**< once to each node, to experts in fp8 where products are */
+
+enum ar_dispatcher { AR_DISPATCHER_LIST(AR_LIST_FIRST) };
+extern const char *const ar_dispatcher_names[]; /**< NULL ends them */
+
 struct ar_layout {
     const struct ar_transformer *model; /**< NULL: a trace */
     const struct ar_trace *trace;       /**< NULL: a transformer */
@@ -79,6 +88,10 @@ struct ar_layout {
     bool is_sequence_parallel;
     bool overlaps_tensor; /**< its collectives run beside the products that they belong to, piece by
                                piece: of tp pieces one is not hidden */
+    bool overlaps_experts; /**< what experts exchange of one micro-batch is sent while another one
+                                is computed, so that the shorter of the two is hidden */
+    enum ar_dispatcher dispatcher;
+    uint32_t expert_nodes; /**< that the GPUs of a group of `ep` lie on */
     enum ar_attention_kind attention;
     bool overlaps;          /**< gradients are summed beside the backward pass, where they can be */
     bool overlaps_gather;   /**< zero1 and zero2 gather parameters beside the first
@@ -105,6 +118,13 @@ static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
 {
     return ar_layout_replicas(layout) * layout->sizes[AR_AXIS_PP] * layout->sizes[AR_AXIS_TP];
 }
+
+/** Bytes that a GPU exchanges with experts in one all-to-all of a micro-batch; 0: no experts.
+ *
+ * With DeepEP a token of k experts that lie anywhere on n nodes goes to n (1 - (1 - 1/n)^k) of
+ * them; on one node n are its GPUs. One of the two exchanges of a pass is in fp8, that to the
+ * experts (DeepSeek-AI, arXiv:2412.19437, 3.2.2 and 3.3.1). */
+double ar_layout_expert_bytes(const struct ar_layout *layout);
 
 /** Micro-batches of a replica; the pipeline that they go through. */
 uint32_t ar_layout_batches(const struct ar_layout *layout);

@@ -309,6 +309,14 @@ static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar
     build->share = 0;
 }
 
+/* Tokens go to their experts and back. */
+static void add_experts(struct ar_build *build, const struct ar_run *run, enum ar_stream stream,
+                        uint32_t count)
+{
+    build_collective(build, run->stage, stream, &ar_operation_all_to_all, 1 << AR_AXIS_EP,
+                     ar_layout_expert_bytes(build->layout), 2 * count, &run->action);
+}
+
 /* The tasks of a run; returns the first one, which waits for what comes before. */
 static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
 {
@@ -332,14 +340,20 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     bool is_parallel = model != NULL && model->is_parallel;
     uint32_t places = (is_parallel ? 0 : attentions) + feeds + (has_end ? 1 : 0);
     double shards = layout->sizes[AR_AXIS_TP];
-    if (layout->overlaps_tensor) {
-        /* A product and its collective go in tp pieces, so that all but one piece of the shorter of
-         * the two are hidden (NVIDIA, TransformerEngine, overlap of GEMMs and communication; Wang
-         * et al., ASPLOS 2023). Pieces are what a ring sends step by step, and cost no more
-         * messages than the whole. A mark says when both begin. */
+    if (layout->overlaps_tensor || layout->overlaps_experts) {
+        /* A mark says when what is sent and what is computed begin. */
         task = build_compute(build, run->stage, 0, duty, &run->action);
         uint32_t first = graph->tasks_count;
-        add_tensor(build, run, AR_STREAM_PARTS, 1 - 1.0 / shards, places);
+        if (layout->overlaps_experts) {
+            add_experts(build, run, AR_STREAM_PARTS, feeds);
+        }
+        if (layout->overlaps_tensor) {
+            /* A product and its collective go in tp pieces, so that all but one piece of the
+             * shorter of the two are hidden (NVIDIA, TransformerEngine, overlap of GEMMs and
+             * communication; Wang et al., ASPLOS 2023). Pieces are what a ring sends step by step,
+             * and cost no more messages than the whole. */
+            add_tensor(build, run, AR_STREAM_PARTS, 1 - 1.0 / shards, places);
+        }
         if (first < graph->tasks_count) {
             ar_graph_need(graph, first, task);
             hidden = build_last(build, run->stage, AR_STREAM_PARTS);
@@ -350,12 +364,8 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     task = task != AR_NO_TASK ? task : computed;
     ar_graph_need(graph, task, ready);
     graph->tasks[computed].layer = run->first;
-    if (model != NULL && model->experts > 0) { /* tokens go to their experts and back */
-        struct ar_transformer_slice slice = ar_layout_slice(layout);
-        double bytes = ar_transformer_state_bytes(model, &slice) * model->top_k * model->imbalance *
-                       ar_transformer_mixture_frac(model);
-        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
-                         1 << AR_AXIS_EP, bytes, 2 * feeds, &run->action);
+    if (!layout->overlaps_experts) {
+        add_experts(build, run, AR_STREAM_COMPUTE, feeds);
     }
     if (model != NULL) {
         /* Context parallelism gathers keys and values for each attention, and backward
@@ -367,8 +377,12 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_reduce_scatter,
                          1 << AR_AXIS_CP, bytes, is_backward ? run->layers : 0, &run->action);
         uint32_t first = graph->tasks_count;
-        add_tensor(build, run, AR_STREAM_COMPUTE, hidden != AR_NO_TASK ? 1.0 / shards : 1, places);
-        ar_graph_need(graph, first < graph->tasks_count ? first : AR_NO_TASK, hidden);
+        add_tensor(build, run, AR_STREAM_COMPUTE, layout->overlaps_tensor ? 1.0 / shards : 1,
+                   places);
+        if (hidden != AR_NO_TASK && first == graph->tasks_count) { /* all is hidden */
+            build_compute(build, run->stage, 0, duty, &run->action);
+        }
+        ar_graph_need(graph, hidden != AR_NO_TASK ? first : AR_NO_TASK, hidden);
     }
     if (model != NULL && run->has_head && !is_backward) {
         /* A head that is split by its columns finds the maximum of each token's logits, the sum of

@@ -4,6 +4,7 @@
 #include "ar_strategy.h"
 
 const char *const ar_offload_names[] = {AR_OFFLOAD_LIST(AR_LIST_SECOND) NULL};
+const char *const ar_dispatcher_names[] = {AR_DISPATCHER_LIST(AR_LIST_SECOND) NULL};
 
 uint32_t ar_layout_sequences(const struct ar_layout *layout)
 {
@@ -204,6 +205,8 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
     ADD(strategy);
     ADD(layout->is_sequence_parallel);
     ADD(layout->overlaps_tensor);
+    ADD(layout->overlaps_experts);
+    ADD(layout->dispatcher);
     ADD(layout->attention);
     ADD(overlaps);
     ADD(overlaps_gather);
@@ -213,6 +216,24 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
     ADD(layout->gradients);
     ADD(layout->offload);
     ADD(layout->sparse_frac);
+}
+
+double ar_layout_expert_bytes(const struct ar_layout *layout)
+{
+    const struct ar_transformer *model = layout->model;
+    if (model == NULL || model->experts == 0) {
+        return 0;
+    }
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double copies = model->top_k, ep = layout->sizes[AR_AXIS_EP];
+    if (layout->dispatcher == AR_DISPATCHER_DEEPEP) {
+        double places = layout->expert_nodes > 1 ? layout->expert_nodes : ep;
+        double kept = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+        copies = places * (1 - pow(1 - 1 / places, copies));
+        copies *= (ar_precisions[layout->precision].bytes / kept + 1) / 2;
+    }
+    return ar_transformer_state_bytes(model, &slice) * copies * model->imbalance *
+           ar_transformer_mixture_frac(model);
 }
 
 /* --- what it takes ---------------------------------------------------------------------------- */

@@ -231,6 +231,19 @@ Test(strategy, the_fullest_gpu_sets_what_experts_exchange)
         cr_expect_eq(bytes, dense + 8 * 24 * 4 * 2 * state * gpt.imbalance,
                      "to experts and back, forward and backward");
     }
+    double end_s = make(&layout, 0.1).end_s, all_s = 8 * 24 * 4 * 0.1;
+    layout.overlaps_experts = true;
+    cr_expect_float_eq(make(&layout, 0.1).end_s, end_s - all_s, 1e-6, "beside computations");
+    double copies[] = {4 * (1 - 9.0 / 16), 2 * (1 - 0.25)}; /* of two on four GPUs, on two nodes */
+    layout.dispatcher = AR_DISPATCHER_DEEPEP;
+    for (int i = 0; i < 2; i++) {
+        layout.expert_nodes = i == 0 ? 1 : 2;
+        layout.precision = i == 0 ? AR_BF16 : AR_FP8;
+        double halved = i == 0 ? 1 : 0.75; /* one of two exchanges */
+        cr_expect_eq(make(&layout, 0).bytes[AR_AXIS_EP],
+                     dense + 8 * 24 * 4 * copies[i] * halved * state * 1.5);
+    }
+    layout.dispatcher = AR_DISPATCHER_ALL_TO_ALL;
     layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MOE};
     cr_expect_eq(make(&layout, 0).bytes[AR_AXIS_EP], dense + 8 * 24 * 6 * 2 * state * 1.5);
 }

@@ -418,6 +418,16 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                "collectives of tensor parallelism run beside the products that "
                                "they belong to, in tp pieces; with --sequence-parallel",
                                LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_tensor)},
+    [AR_KEY_OVERLAP_EXPERTS] = {"--overlap-experts", "yes|no", NULL,
+                                "what experts exchange of one micro-batch is sent while another "
+                                "one is computed, as in DualPipe and Megatron core; default: no",
+                                LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_experts)},
+    [AR_KEY_DISPATCHER] = {"--dispatcher", "D", NULL,
+                           "how tokens reach experts: alltoall, once each, as NCCL sends them "
+                           "(default); or deepep, once to each node and on over NVLink, there in "
+                           "fp8 where products are",
+                           LAYOUT | PUBLISHED | SETTING, CHOSEN, FIELD(layout.dispatcher),
+                           .words = ar_dispatcher_names},
     [AR_KEY_OVERLAP_GATHER] = {"--overlap-gather", "yes|no", "no",
                                "zero1 and zero2 gather the parameters that the step before updated "
                                "layer by layer beside the first forward pass, not at the end",

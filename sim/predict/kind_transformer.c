@@ -377,6 +377,10 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, shaped_by), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
     AR_TRY(take_expert_tokens(scenario, err));
+    uint32_t group =
+        layout->sizes[AR_AXIS_EP] * layout->sizes[AR_AXIS_CP] * layout->sizes[AR_AXIS_TP];
+    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    layout->expert_nodes = (group + per_node - 1) / per_node;
     AR_TRY(find_offload(scenario, err));
     AR_TRY(ar_error_blame(
         ar_layout_check_recompute(ar_scenario_where(scenario, AR_KEY_RECOMPUTE), layout, err),
@@ -637,6 +641,10 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
                 "does of itself: the fullest GPU sets the time");
+    }
+    if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
+        ar_note(notes, "nothing hides what experts exchange; --overlap-experts yes does, and "
+                       "--dispatcher deepep sends less");
     }
     note_offload(notes, scenario);
     double needed = memory.states_bytes + memory.activations_bytes;

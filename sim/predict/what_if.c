@@ -25,6 +25,8 @@ const struct ar_what_if ar_what_if_causes[] = {
      .value = "no"},
     {"overlap-tensor-off", "collectives of tensor parallelism do not run beside their products",
      AR_KEY_OVERLAP_TENSOR, .value = "no"},
+    {"overlap-experts-off", "nothing hides what experts exchange", AR_KEY_OVERLAP_EXPERTS,
+     .value = "no"},
     {"prefetch-off", "parameters are gathered when they are needed, not ahead", AR_KEY_PREFETCH,
      .value = "0"},
     {"unfused", "attention is not fused", AR_KEY_ATTENTION, .value = "unfused"},
