@@ -38,14 +38,7 @@ static void enter(void)
 
 TestSuite(smpi, .init = enter, .fini = cli_leave, .timeout = 240);
 
-/* A few bytes, where latency is all, and a mebibyte and more; equal parts for every rank. */
 enum { PAYLOADS = 2 };
-
-static void find_payloads(int ranks, int payloads[PAYLOADS])
-{
-    payloads[0] = 16 * ranks;
-    payloads[1] = 131072 / ranks * ranks * 16;
-}
 
 static void ask_smpi(const struct pair *pair, int ranks, const int payloads[PAYLOADS],
                      double times_s[PAYLOADS])
@@ -83,9 +76,9 @@ static void ask_us(const struct pair *pair, const char *engine, int ranks,
 static void expect_latencies_more(const struct pair *pair, int ranks, int latencies)
 {
     static const char *const engines[] = {"recurrence", "simgrid"};
-    int payloads[PAYLOADS];
+    /* A few bytes, where latency is all, and a mebibyte and more; equal parts for every rank. */
+    const int payloads[PAYLOADS] = {16 * ranks, 131072 / ranks * ranks * 16};
     double smpi_s[PAYLOADS];
-    find_payloads(ranks, payloads);
     ask_smpi(pair, ranks, payloads, smpi_s);
     for (size_t j = 0; j < sizeof engines / sizeof engines[0]; j++) {
         double our_s[PAYLOADS];

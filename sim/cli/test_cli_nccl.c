@@ -6,14 +6,6 @@
 
 TestSuite(cli_nccl, .init = cli_enter_measured, .fini = cli_leave);
 
-/* One all-reduce of abci-v100 by its NCCL, in us; the options of engines hold no quotes. */
-static double time_us(const char *options)
-{
-    struct cli_table *table = cli_rows("allreduce --cluster abci-v100 --engine nccl %s", options);
-    CLI_CELL(table, 1, "low_s", "", "high_s", "", "messages_count", "");
-    return cli_number(table, 1, "allreduce_s") * 1e6;
-}
-
 /* 8 GPUs on 2 nodes, 16 KiB: hops, and 7/8 of the payload twice over 24 GB/s. */
 Test(cli_nccl, the_release_of_the_cluster_decides)
 {
@@ -41,7 +33,10 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
          2 * (8.4 + 3 * 5.7 + 67108864 * 0.75 / 132e3) + 8.4 + 2 * 6.6 + 16777216 * 4 / 24e3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        double found_us = time_us(rows[i].options);
+        struct cli_table *table =
+            cli_rows("allreduce --cluster abci-v100 --engine nccl %s", rows[i].options);
+        double found_us = cli_number(table, 1, "allreduce_s") * 1e6;
+        CLI_CELL(table, 1, "low_s", "", "high_s", "", "messages_count", "");
         cr_expect_float_eq(found_us / rows[i].expected_us, 1, 1e-7, "%s: %g, not %g us",
                            rows[i].options, found_us, rows[i].expected_us);
     }

@@ -15,23 +15,18 @@ enum { COUNTS = sizeof calls / sizeof calls[0] };
     "net.message_gap=0.12us net.latency_1KiB=1us net.latency_8KiB=2us net.latency_64KiB=3us "      \
     "net.latency_512KiB=5us gpu.reduce_cost_large=9ps/B gpu.copy_cost=6ps/B gpu.fresh_cost=80ps/B"
 
-/* Where messages of unlike sizes go at once, the largest stands for all. */
-static double tolerance(const struct ar_collective *collective, uint64_t elements)
-{
-    struct ar_phase phases[AR_PHASES_MAX];
-    ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    bool is_even = elements % ar_shape_ranks(&collective->shape) == 0;
-    return phases[0].is_at_once && !is_even ? 2e-4 : 1e-6;
-}
-
 static void expect_equal(const struct ar_collective *collective)
 {
     static struct test_trial tests[2];
+    struct ar_phase phases[AR_PHASES_MAX];
+    ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     trials_run_both(collective, calls, COUNTS, 0, tests);
     for (uint32_t i = 0; i < COUNTS; i++) {
         double simulated_s = tests[0].times[i].finish_s - tests[0].times[i].start_s;
         struct ar_closed_time closed = support_closed(collective, calls[i].elements);
-        double near = tolerance(collective, calls[i].elements);
+        /* Where messages of unlike sizes go at once, the largest stands for all. */
+        bool is_even = calls[i].elements % ar_shape_ranks(&collective->shape) == 0;
+        double near = phases[0].is_at_once && !is_even ? 2e-4 : 1e-6;
         SUPPORT_NEAR(tests[1].times[i].finish_s - tests[1].times[i].start_s, simulated_s, near,
                      "%s, call %u", support_name(collective), i);
         SUPPORT_NEAR(closed.exact ? closed.time_s : simulated_s, simulated_s, near, "%s, call %u",

@@ -44,11 +44,6 @@ static struct ar_move ring_move(const struct ar_shape *shape, uint64_t elements,
     return ar_algorithm_move(find("ring"), shape, elements, position, step);
 }
 
-static uint32_t ring_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
-{
-    return ar_algorithm_phases(find("ring"), shape, phases);
-}
-
 static enum { COPIES, IS_SILENT, IS_DEAF } mutation; /* of the algorithm that runs */
 
 static struct ar_move mutant_move(const struct ar_shape *shape, uint64_t elements,
@@ -70,8 +65,6 @@ static const struct ar_algorithm *mutant(void)
     static struct ar_algorithm changed;
     changed = *find("ring");
     changed.name = "mutant";
-    changed.stages = NULL;
-    changed.phases = ring_phases;
     changed.move = mutant_move;
     return &changed;
 }
