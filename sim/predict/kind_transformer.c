@@ -642,7 +642,11 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
                 "does of itself: the fullest GPU sets the time");
     }
-    if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
+    if (layout->sizes[AR_AXIS_EP] == 1 &&
+        (layout->overlaps_experts || layout->dispatcher != AR_DISPATCHER_ALL_TO_ALL)) {
+        ar_note(notes, "--overlap-experts and --dispatcher change nothing: without ep in --mesh "
+                       "experts exchange nothing");
+    } else if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
         ar_note(notes, "nothing hides what experts exchange; --overlap-experts yes does, and "
                        "--dispatcher deepep sends less");
     }
