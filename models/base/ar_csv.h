@@ -86,7 +86,8 @@ struct ar_csv_list {
 enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
                                 size_t size, struct ar_csv_list **list, struct ar_error *err);
 
-/** The row of a name; NULL, and AR_NO_INPUT with the nearest known one, if there is none. */
+/** The row of a name; NULL, and AR_NO_INPUT with the nearest known one unless `err` is NULL, if
+ * there is none. */
 const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, const char *noun,
                              const char *name, struct ar_error *err);
 

@@ -346,7 +346,9 @@ const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, 
             return row;
         }
     }
-    ar_error_unknown(err, AR_NO_INPUT, where, noun, name, names, list->count);
+    if (err != NULL) {
+        ar_error_unknown(err, AR_NO_INPUT, where, noun, name, names, list->count);
+    }
     return NULL;
 }
 

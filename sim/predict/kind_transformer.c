@@ -319,7 +319,7 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
     const struct ar_csv_list *list = input->list;
-    *row = ar_csv_list_find(list, where, "workload", name, &ignored);
+    *row = ar_csv_list_find(list, where, "workload", name, NULL);
     if (*row == NULL &&
         ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, &ignored) == AR_OK) {
         *row = input->model;
@@ -329,7 +329,7 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     }
     if (ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, &ignored) ==
             AR_OK &&
-        ar_csv_list_find(input->list, where, "workload", name, &ignored) != NULL) {
+        ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
                                   "found %s, an Evoformer; expected --strategy dap with it", name);
     }
