@@ -229,6 +229,7 @@ Test(cli_expect, rows_of_other_units_are_not_called_slow_alone)
 {
     write_changed("mixed.csv", "/^8,32,(1048576|4194304),/ {$4 *= 1000; $5 *= 1000}");
     CLI_SHOWS("expect mixed.csv" FITTED, "(check the units of these rows)");
+    CLI_SHOWS("expect gcp_a3high_h100_2n_allgather", "; nothing is wrong (", "% likely), or each ");
 }
 
 Test(cli_expect, what_is_assumed_of_logs_and_machines_is_said)

@@ -386,12 +386,13 @@ static const char *format_power(uint64_t bytes, struct ar_arena *arena)
     return ar_arena_format(arena, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* Returns the names of suspects that the rows do not tell from the first one, so many at most. */
-static const char *list_equals(const struct ar_expectation *expectation, size_t max,
+/* Returns the names of suspects behind the one at `first` that the rows do not tell from it, so
+ * many at most. */
+static const char *list_equals(const struct ar_expectation *expectation, size_t first, size_t max,
                                struct ar_arena *arena)
 {
     const char *names = "";
-    for (size_t i = 1; i < expectation->suspicions_count && i <= max; i++) {
+    for (size_t i = first + 1; i < expectation->suspicions_count && i - first <= max; i++) {
         const struct ar_suspicion *other = &expectation->suspicions[i];
         if (other->is_equal == 1) {
             names = ar_arena_format(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
@@ -409,14 +410,21 @@ static const char *describe_suspect(const struct ar_expectation *expectation,
     if (expectation->suspicions_count == 0) {
         return "some rows have no prediction, so suspects are not ranked";
     }
-    if (first->look[0] == '\0' || !(first->explained_frac >= told_basis.least_frac)) {
+    const char *lead = "most likely";
+    if (first->look[0] == '\0' && expectation->suspicions_count > 1) {
+        lead = ar_arena_format(arena, "nothing is wrong (%.0f %% likely), or",
+                               100 * first->likely_frac);
+        first++;
+    }
+    if (!(first->explained_frac >= told_basis.least_frac)) {
         return "the likeliest suspect explains less than a fifth of it: the fault may be another "
                "one, or the prediction wrong";
     }
-    const char *equals = list_equals(expectation, 3, arena);
+    const char *equals =
+        list_equals(expectation, (size_t)(first - expectation->suspicions), 3, arena);
     const char *factor =
         isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
-    return ar_arena_format(arena, "most likely %s (%sexplains %.0f %% of the gap)%s%s; next: %s",
+    return ar_arena_format(arena, "%s %s (%sexplains %.0f %% of the gap)%s%s; next: %s", lead,
                            first->sentence, factor, 100 * first->explained_frac,
                            equals[0] != '\0' ? "; these rows do not tell it from " : "", equals,
                            first->look);
@@ -535,7 +543,7 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
     }
     rank_suspects(request, measured, arena, expectation);
     expectation->answer = describe_answer(expectation, tuning, arena);
-    expectation->alike = list_equals(expectation, SIZE_MAX, arena);
+    expectation->alike = list_equals(expectation, 0, SIZE_MAX, arena);
     expectation->basis = describe_basis(request, measured->calls_count > 0, expectation, arena);
     return AR_OK;
 }

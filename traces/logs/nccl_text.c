@@ -11,6 +11,19 @@
 
 enum { PREFIX_BYTES_MAX = 120 };
 
+/* Returns what follows a time stamp of a container's log, `2026-01-05T10:11:12.123Z `, or the name
+ * that pdsh and others put before the lines of a table, `node-12: `; NULL: neither is there. */
+static char *behind_container(char *line)
+{
+    int time = 0;
+    size_t name = strcspn(line, ": \t");
+    char *rest = line + name + (line[name] == ':');
+    sscanf(line, "%*4u-%*2u-%*2uT%*2u:%*2u:%*[0-9.:+Z-] %n", &time);
+    bool is_row = line[name] == ':' && name > 0 && rest[0] == ' ' &&
+                  strchr("#" AR_DIGITS, rest[strspn(rest, " ")]) != NULL;
+    return time > 0 ? line + time : is_row ? rest : NULL;
+}
+
 char *ar_strip_prefix(char *line)
 {
     line = ar_trim(line);
@@ -23,11 +36,13 @@ char *ar_strip_prefix(char *line)
             bool is_bracket = line[0] == '[';
             size_t digits = strspn(line + is_bracket, AR_DIGITS);
             rest = line + is_bracket + digits;
-            if (digits == 0 || *rest != (is_bracket ? ']' : ':') || strchr(" #", rest[1]) == NULL ||
-                strncmp(rest + 1 + strspn(rest + 1, " "), "NCCL ", 5) == 0) {
+            bool is_label = digits > 0 && *rest == (is_bracket ? ']' : ':') &&
+                            strchr(" #", rest[1]) != NULL &&
+                            strncmp(rest + 1 + strspn(rest + 1, " "), "NCCL ", 5) != 0;
+            rest = is_label ? rest + 1 : behind_container(line);
+            if (rest == NULL) {
                 break;
             }
-            rest++;
         }
         line = rest + strspn(rest, " ");
     }
