@@ -281,7 +281,8 @@ static void take_release(const struct ar_measured *measured, FILE *notes, struct
     }
 }
 
-/* Finds the next word of letters and two digits or more, such as A100 or MI300X, in a name. */
+/* Finds the next word of letters and two digits or more, such as A100 or MI300X, or of four digits,
+ * such as 4090, in a name. */
 static bool next_model(const char **name, char word[AR_WORD_SIZE])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits[] = "0123456789";
@@ -290,14 +291,16 @@ static bool next_model(const char **name, char word[AR_WORD_SIZE])
         size_t length = strcspn(at, " -_,"), begin = strspn(at, letters);
         snprintf(word, AR_WORD_SIZE, "%.*s", (int)length, at);
         *name = at + length;
-        if (begin > 0 && strspn(at + begin, digits) >= 2 && length < AR_WORD_SIZE) {
+        size_t number = strspn(at + begin, digits);
+        if (length < AR_WORD_SIZE && (begin > 0 ? number >= 2 : number == 4 && length == 4)) {
             return true;
         }
     }
     return false;
 }
 
-/* Refuses a log that names another GPU than the cluster does; a name without a model is any. */
+/* Refuses a log that names another GPU than the cluster does, or one in a PCIe slot in place of a
+ * socket for NVLink; a name without a model is any. */
 static enum ar_status check_gpu(const struct ar_measured *measured,
                                 const struct ar_cluster *cluster, struct ar_error *err)
 {
@@ -311,6 +314,8 @@ static enum ar_status check_gpu(const struct ar_measured *measured,
     for (const char *rest = known; !is_done && next_model(&rest, other);) {
         is_done = is_same = strcmp(model, other) == 0;
     }
+    is_same =
+        is_same && !(strcasestr(measured->gpu, "PCIe") != NULL && strstr(known, "SXM") != NULL);
     return is_same
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,

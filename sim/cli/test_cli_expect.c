@@ -275,6 +275,11 @@ Test(cli_expect, a_discovered_cluster_has_what_the_library_needs)
               "is of GPU \"NVIDIA A100-SXM4-80GB\" and cluster mi300x of \"AMD Instinct MI300X\"",
               "$AR expect log.txt --cluster mi300x");
     cli_good("$AR expect log.txt --cluster dgx-h100 --set gpu.model=A100");
+    cli_good("sed s/SXM4-80GB/PCIE-40GB/ log.txt >pcie.txt && "
+             "sed 's/A100-SXM4-80GB/GeForce RTX 4090/' log.txt >4090.txt");
+    cli_fails(65, "A100-PCIE-40GB\" and cluster dgx-a100 of",
+              "$AR expect pcie.txt --cluster dgx-a100");
+    cli_fails(65, "4090\" and cluster dgx-h100 of", "$AR expect 4090.txt --cluster dgx-h100");
 }
 
 Test(cli_expect, operations_that_nobody_models_are_left_out_and_messages_are_timed)
