@@ -35,15 +35,6 @@ static int open_descriptors(void)
     return count;
 }
 
-/* Root may always fork, hence the change of user. */
-static bool set_limit(int resource, rlim_t max)
-{
-    const struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
-    signal(SIGXFSZ, SIG_IGN);
-    bool can = resource != RLIMIT_NPROC || geteuid() != 0 || setuid(65534) == 0;
-    return can && setrlimit(resource, &limit) == 0;
-}
-
 /* The child: never returns. */
 static void run_in_child(const struct ar_collective *collective, int resource, rlim_t max,
                          struct report *report)
@@ -57,7 +48,11 @@ static void run_in_child(const struct ar_collective *collective, int resource, r
     dup2(printed, STDERR_FILENO);
     close_range(3, ~0u, 0);
     int before = open_descriptors();
-    if (resource != NO_LIMIT && !set_limit(resource, max)) {
+    const struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
+    signal(SIGXFSZ, SIG_IGN);
+    /* Root may always fork, hence the change of user. */
+    bool can = resource != RLIMIT_NPROC || geteuid() != 0 || setuid(65534) == 0;
+    if (resource != NO_LIMIT && !(can && setrlimit(resource, &limit) == 0)) {
         _exit(1);
     }
     report->status = ar_trial_run(&test.trial, &ar_engine_simgrid, &report->err);
