@@ -42,6 +42,10 @@ uint64_t ar_mesh_ranks(const struct ar_mesh *mesh);
 uint32_t ar_mesh_groups(const struct ar_mesh *mesh);
 uint32_t ar_mesh_group_ranks(const struct ar_mesh *mesh);
 
+/** How many copies there are of the first groups if the GPUs of every `period` ranks are like those
+ * before: groups that differ in their places along outer axes, by whole periods. */
+uint32_t ar_mesh_copies(const struct ar_mesh *mesh, uint32_t period);
+
 /** The rank at a place of a group. Places of a group count in the order of ranks. */
 uint32_t ar_mesh_rank(const struct ar_mesh *mesh, uint32_t group, uint32_t place);
 

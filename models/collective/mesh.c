@@ -124,6 +124,16 @@ uint32_t ar_mesh_group_ranks(const struct ar_mesh *mesh)
     return axes_product(mesh, true);
 }
 
+uint32_t ar_mesh_copies(const struct ar_mesh *mesh, uint32_t period)
+{
+    uint32_t copies = 1, inner = 1;
+    for (uint32_t i = mesh->axes_count; i-- > 0;) {
+        copies *= !mesh->axes[i].is_along && inner % period == 0 ? mesh->axes[i].size : 1;
+        inner *= mesh->axes[i].size;
+    }
+    return copies;
+}
+
 uint32_t ar_mesh_rank(const struct ar_mesh *mesh, uint32_t group, uint32_t place)
 {
     uint32_t rank = 0;
@@ -157,7 +167,7 @@ void ar_mesh_place(const struct ar_mesh *mesh, uint32_t rank, uint32_t *group, u
 uint32_t ar_mesh_node_members(const struct ar_mesh *mesh, uint32_t gpus_per_node)
 {
     uint32_t ranks = ar_mesh_group_ranks(mesh);
-    uint32_t groups = ar_mesh_groups(mesh);
+    uint32_t groups = ar_mesh_groups(mesh) / ar_mesh_copies(mesh, gpus_per_node);
     uint32_t members = 0;
     while (members < ranks && ar_mesh_rank(mesh, 0, members) / gpus_per_node == 0) {
         members++;

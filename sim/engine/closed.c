@@ -400,7 +400,7 @@ static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
     const struct ar_line_sums *sums = at->pattern->line_sums;
     double piece_bytes = (double)(ar_flows_piece_elements(at->flows, at->index, 1, at->elements) *
                                   collective->element_bytes);
-    uint32_t lanes = ar_collective_lanes(collective);
+    uint32_t lanes = ar_collective_lanes(&at->flows->resolved);
     struct sums_wait longest = {.bandwidth_s = -1};
     enum ar_tier tier = AR_TIER_NVLINK;
     for (uint32_t stage = 0; stage < sums->stages; stage++) {

@@ -80,7 +80,7 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
     const struct ar_flows *flows = recurrence->flows;
     size_t flights = (size_t)recurrence->positions * recurrence->collective->window;
     recurrence->lane = lane;
-    recurrence->resolved_lane = lane / flows->lanes_each;
+    recurrence->resolved_lane = ar_flows_lane(flows, lane);
     recurrence->elements = elements;
     recurrence->first_step = 0;
     for (uint32_t i = 0; i < flows->phases_count; i++) {
@@ -122,8 +122,8 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
 static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
 {
     uint32_t lanes = ar_collective_lanes(&recurrence->flows->resolved);
-    lane /= recurrence->flows->lanes_each;
-    other /= recurrence->flows->lanes_each;
+    lane = ar_flows_lane(recurrence->flows, lane);
+    other = ar_flows_lane(recurrence->flows, other);
     bool are = true, is_known = lane == other || recurrence->like[lane] == other + 1;
     for (uint32_t i = 0; i < recurrence->flows->phases_count && are && !is_known; i++) {
         const struct bundle *a = &recurrence->bundles[i * lanes + lane];
@@ -206,8 +206,14 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
     uint32_t positions = recurrence->positions, channels = recurrence->collective->channels;
     bool are_alike = recurrence->order.node_members == 1 && recurrence->order.uneven_node == 0 &&
                      recurrence->order.mirror_group == 0;
+    /* Groups that do the same as others end as these do, where nobody asks when their ranks do. */
+    bool is_alone = trial->calls_count == 1 && trial->rank_finish_s == NULL &&
+                    trial->timeline == NULL && trial->rank_start_s == NULL &&
+                    trial->rank_factor == NULL;
+    uint32_t lanes =
+        is_alone ? recurrence->flows->lanes_count : ar_collective_lanes(recurrence->collective);
     uint64_t elements = 0;
-    for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
+    for (uint32_t lane = 0, run = 0; lane < lanes; lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
         double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
         uint32_t *lane_ranks = &recurrence->lane_ranks[(size_t)positions * (lane / channels)];

@@ -2,11 +2,12 @@
  * each short cut is taken. Sums in another order may differ in the last digits, by 1e-12. */
 
 #include "ar_closed.h"
+#include "ar_link_load.h"
 #include "ar_trial.h"
 #include "test_outcome.h"
 #include "test_support.h"
 
-enum { RANKS_MAX = 256, STARTS = 2 };
+enum { RANKS_MAX = 512, STARTS = 2 };
 
 /* One collective by the recurrence, on flows that are known; returns when the last rank ends. */
 static double run_on(const struct ar_flows *flows, uint64_t elements, const double *rank_start_s,
@@ -49,22 +50,32 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
             SUPPORT_NEAR(finish_s[0][rank], finish_s[1][rank], 1e-12, "%s: rank %u", name, rank);
         }
     }
+    double plain_s = run_on(plain, elements, NULL, NULL);
+    SUPPORT_NEAR(run_on(fast, elements, NULL, NULL), plain_s, 1e-12, "%s", name);
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint32_t links = ar_cluster_links_count(fast->collective.cluster);
+    struct ar_link_load *loads = ar_arena_alloc(&arena, 2 * (size_t)links, sizeof *loads);
+    ar_link_load_add_flows(fast, elements, loads);
+    ar_link_load_add_flows(plain, elements, loads + links);
+    cr_expect_eq(memcmp(loads, loads + links, links * sizeof *loads), 0, "%s", name);
 }
 
-/* Returns how many algorithms run on so many ranks. */
-static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks, uint32_t channels,
-                            uint32_t lanes_each)
+/* Returns how many algorithms run on so many ranks, or, in the groups of a mesh, on each of them.
+ */
+static uint32_t compare_all(const struct ar_cluster *cluster, const struct ar_mesh *mesh,
+                            uint32_t ranks, uint32_t channels, uint32_t lanes_each, uint32_t copies)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, gpus = ar_cluster_facts(cluster)->gpus_per_node;
     for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
         const struct ar_algorithm *algorithm = ar_algorithms[i];
         struct ar_error err;
         struct ar_flows *fast, *plain;
-        struct ar_shape shape =
-            ar_algorithm_default_shape(algorithm, ranks, ar_cluster_facts(cluster)->gpus_per_node);
+        struct ar_shape shape = ar_algorithm_default_shape(
+            algorithm, ranks, mesh != NULL ? ar_mesh_node_members(mesh, gpus) : gpus);
         struct ar_collective collective =
             support_collective_of(cluster, algorithm, shape.x, shape.y);
         collective.shape = shape;
+        collective.mesh = mesh != NULL ? *mesh : collective.mesh;
         collective.channels = channels * ar_algorithm_channels(algorithm);
         if (ar_flows_create(&collective, &fast, &err) != AR_OK) {
             continue; /* a shape that the algorithm does not run, or switches that do not sum */
@@ -74,6 +85,8 @@ static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks, ui
         bool has_lanes_alike = !algorithm->wants_sums && !algorithm->operation->has_root &&
                                !algorithm->operation->is_in_order;
         cr_expect_eq(fast->lanes_each, has_lanes_alike ? lanes_each : 1, "%s", algorithm->name);
+        cr_expect_eq(ar_collective_groups(&fast->resolved) * copies,
+                     ar_collective_groups(&collective), "%s", algorithm->name);
         expect_same(fast, plain, 1 << 20, algorithm->name);
         expect_same(fast, plain, 1001, algorithm->name);
         ar_flows_destroy(fast);
@@ -92,10 +105,10 @@ Test(fast, paths_that_move_along_and_steps_that_are_alike_or_mirrored_change_no_
                  {"dgx2-v100", 128}, {"fugaku", 48},    {"lumi", 128},      {"flat", 31}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
-        cr_expect(compare_all(cluster, cases[i].ranks, 2, 1) > 10 / AR_TEST_STRIDE, "%s",
+        cr_expect(compare_all(cluster, NULL, cases[i].ranks, 2, 1, 1) > 10 / AR_TEST_STRIDE, "%s",
                   cases[i].machine);
     }
-    cr_expect(compare_all(support_cluster("abci-v100", "net.message_gap=1us"), 180, 2, 1) >
+    cr_expect(compare_all(support_cluster("abci-v100", "net.message_gap=1us"), NULL, 180, 2, 1, 1) >
               10 / AR_TEST_STRIDE);
 }
 
@@ -108,9 +121,30 @@ Test(fast, lanes_that_are_resolved_once_change_no_time)
         {"dgx-h100", 64, 8}, {"dgx-a100", 24, 8}, {"gcp-a3high", 32, 1}, {"dgx-h100", 20, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
-        cr_expect(compare_all(cluster, cases[i].ranks, 8, cases[i].lanes_each) >
+        cr_expect(compare_all(cluster, NULL, cases[i].ranks, 8, cases[i].lanes_each, 1) >
                       10 / AR_TEST_STRIDE,
                   "%s", cases[i].machine);
+    }
+}
+
+Test(fast, groups_that_are_resolved_once_change_no_time)
+{
+    static const struct {
+        const char *machine, *mesh, *along;
+        uint32_t copies;
+    } cases[] = {{"dgx-h100", "pp=2,dp=4,tp=8", "tp", 8},   {"dgx-h100", "pp=2,dp=4,tp=8", "dp", 2},
+                 {"dgx-h100", "pp=2,dp=4,tp=8", "pp", 4},   {"dgx-h100", "pp=4,dp=4,tp=4", "dp", 4},
+                 {"dgx-h100", "dp=4,tp=6", "tp", 1},        {"gb200-nvl72", "dp=4,tp=72", "tp", 4},
+                 {"abci-v100", "pp=2,dp=17,tp=8", "dp", 2}, {"abci-v100", "dp=17,tp=16", "tp", 1},
+                 {"abci-v100", "pp=2,dp=4,tp=8", "tp", 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
+        struct ar_mesh mesh;
+        TEST_OK(ar_mesh_parse("mesh", cases[i].mesh, &mesh, &why));
+        TEST_OK(ar_mesh_set_along("along", cases[i].along, &mesh, &why));
+        cr_expect(compare_all(cluster, &mesh, ar_mesh_group_ranks(&mesh), 2, 1, cases[i].copies) >
+                      10 / AR_TEST_STRIDE,
+                  "%s, %s along %s", cases[i].machine, cases[i].mesh, cases[i].along);
     }
 }
 

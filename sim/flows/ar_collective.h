@@ -23,6 +23,8 @@ struct ar_collective {
     const struct ar_algorithm *algorithm; /**< NULL: the choice of a library */
     struct ar_shape shape;                /**< of one group */
     struct ar_mesh mesh;                  /**< without axes: one group */
+    uint32_t copies;   /**< the first groups of the mesh stand for so many times as many; 0: for
+                              themselves */
     uint32_t root;     /**< place in each group of the rank that is the operation's root */
     uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
                             takes two (ar_algorithm_channels()) */

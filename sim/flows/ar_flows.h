@@ -198,9 +198,10 @@ struct ar_kept {
 struct ar_flows {
     struct ar_collective collective;
     /** The collective of the lanes that are resolved: patterns have its lanes. Lane i of it stands
-     * for the lanes of `collective` from i * lanes_each on, so many (fast_lanes.c). */
+     * for the lanes of `collective` from i * lanes_each on, so many, and for those that are a
+     * multiple of `lanes_count` further on (fast_lanes.c). */
     struct ar_collective resolved;
-    uint32_t lanes_each;
+    uint32_t lanes_each, lanes_count;
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_pattern patterns[AR_PHASES_MAX];
@@ -212,6 +213,12 @@ struct ar_flows {
     struct ar_kept *kept;   /**< what changes, where engines see the flows as const */
     struct ar_arena memory;
 };
+
+/** The lane of the patterns that stands for a lane of the collective. */
+static inline uint32_t ar_flows_lane(const struct ar_flows *flows, uint32_t lane)
+{
+    return lane % flows->lanes_count / flows->lanes_each;
+}
 
 /** How many lanes of a collective, beside each other, one can stand for, with the links of all GPUs
  * of a node taken as those of the first one (fast_lanes.c); 1: none but itself. */

@@ -213,7 +213,8 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
 
 uint32_t ar_collective_groups(const struct ar_collective *collective)
 {
-    return collective->mesh.axes_count > 0 ? ar_mesh_groups(&collective->mesh) : 1;
+    uint32_t copies = collective->copies > 0 ? collective->copies : 1;
+    return collective->mesh.axes_count > 0 ? ar_mesh_groups(&collective->mesh) / copies : 1;
 }
 
 uint32_t ar_collective_lanes(const struct ar_collective *collective)

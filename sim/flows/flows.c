@@ -163,7 +163,10 @@ size_t flows_links_count(const struct ar_collective *collective)
     const struct ar_cluster *cluster = collective->cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     uint32_t all = ar_cluster_links_count(cluster);
-    uint32_t nodes = (ar_collective_ranks(collective) - 1) / facts->gpus_per_node + 1;
+    uint32_t groups = ar_collective_groups(collective), ranks = ar_shape_ranks(&collective->shape);
+    bool has_mesh = collective->mesh.axes_count > 0;
+    uint32_t last = has_mesh ? ar_mesh_rank(&collective->mesh, groups - 1, ranks - 1) : ranks - 1;
+    uint32_t nodes = last / facts->gpus_per_node + 1;
     bool has_others = all > ar_cluster_links_of_nodes(cluster, facts->nodes_count);
     return has_others ? all : ar_cluster_links_of_nodes(cluster, nodes);
 }
@@ -185,6 +188,8 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     flows->resolved = *collective;
     flows->lanes_each = is_plain ? 1 : ar_flows_lanes_each(collective);
     flows->resolved.channels /= flows->lanes_each;
+    flows->resolved.copies = is_plain ? 1 : fast_lanes_copies(collective);
+    flows->lanes_count = ar_collective_lanes(&flows->resolved) * flows->lanes_each;
     collective = &flows->resolved; /* what is made outlives the caller's */
     size_t links = flows_links_count(collective);
     struct flows_scratch scratch = {
@@ -269,7 +274,7 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
 {
     const struct ar_message_cost *cost = &ar_cluster_facts(flows->collective.cluster)->message;
     const struct ar_pattern *pattern = &flows->patterns[phase];
-    lane /= flows->lanes_each;
+    lane = ar_flows_lane(flows, lane);
     if (pattern->exchange != NULL) {
         const struct ar_exchange_step *messages = &pattern->exchange->steps[step];
         uint32_t kind = messages->kind_of != NULL

@@ -105,6 +105,10 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
 
 /* --- short cuts (fast_*.c): ar_flows_create_plain() gives the same without them -------------- */
 
+/** How many groups of a collective with a mesh do the same, on nodes of their own, as each of the
+ * first ones. */
+uint32_t fast_lanes_copies(const struct ar_collective *collective);
+
 /** Makes room for so many paths, and for more links behind those that are used. */
 void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,

@@ -1,5 +1,7 @@
 #include "ar_link_load.h"
 
+#include "flows.h"
+
 /* Elements and messages that go over a path in a phase. */
 struct path_load {
     uint64_t elements, messages_count;
@@ -75,14 +77,14 @@ static void path_add_load(struct phase_load *load, uint32_t lane, struct ar_flow
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
  * S % n hops up to itself once more. Lanes have the same walks; those that carry as many elements
  * have the same sums. */
-static void rings_add_load(struct phase_load *load, uint32_t lanes_each)
+static void rings_add_load(struct phase_load *load, const struct ar_flows *flows)
 {
     uint32_t steps = load->phase->steps;
     uint64_t elements = UINT64_MAX; /* of the lane before */
     for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
         uint64_t own = ar_collective_part(load->collective, load->elements, lane).count;
         uint64_t *sums = load->sums; /* of the hops before, on each ring */
-        const uint32_t *walks = &load->pattern->lane_walks[lane / lanes_each];
+        const uint32_t *walks = &load->pattern->lane_walks[ar_flows_lane(flows, lane)];
         for (uint32_t k = walks[0]; k < walks[1]; k++, sums++) {
             const struct ar_walk *walk = &load->pattern->walks[k];
             const struct ar_hop *hops = load->pattern->hops + walk->first;
@@ -162,8 +164,13 @@ void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
                             struct ar_link_load *loads)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    const struct ar_collective *collective = &flows->collective;
-    size_t positions = ar_shape_ranks(&collective->shape);
+    const struct ar_cluster *cluster = flows->collective.cluster;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    struct ar_collective first = flows->collective, *collective = &first;
+    bool has_nodes_alone =
+        ar_cluster_links_count(cluster) == ar_cluster_links_of_nodes(cluster, facts->nodes_count);
+    first.copies = has_nodes_alone ? flows->resolved.copies : 1;
+    size_t positions = ar_shape_ranks(&collective->shape), links = flows_links_count(collective);
     struct phase_load load = {
         .collective = collective,
         .elements = elements,
@@ -172,9 +179,8 @@ void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
                   .peers = ar_arena_alloc(&arena, positions, sizeof *load.sends.peers),
                   .counts = ar_arena_alloc(&arena, positions, sizeof *load.sends.counts)},
         .sums = ar_arena_alloc(&arena, 2 * positions, sizeof *load.sums),
-        .together = ar_arena_alloc(&arena, ar_cluster_links_count(collective->cluster),
-                                   sizeof *load.together),
-        .loads = loads,
+        .together = ar_arena_alloc(&arena, links, sizeof *load.together),
+        .loads = ar_arena_alloc(&arena, links, sizeof *loads),
     };
     ar_phase_flows_create(&arena, collective, flows->phases, flows->phases_count, &load.flows);
     for (uint32_t i = 0; i < flows->phases_count; i++) {
@@ -193,12 +199,32 @@ void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
             if (load.phase->kind == AR_PHASE_EXCHANGE) {
                 exchange_add_load(&load);
             } else if (has_rings) {
-                rings_add_load(&load, flows->lanes_each);
+                rings_add_load(&load, flows);
             } else {
                 moves_add_load(&load);
             }
         }
         load.first_step += load.phase->steps;
+    }
+    /* Adds the loads of the first groups to the links of each copy. */
+    uint32_t *used = ar_arena_room(&arena, links, sizeof *used), used_count = 0;
+    for (uint32_t link = 0; link < links; link++) {
+        used[used_count] = link;
+        used_count += load.loads[link].messages_count > 0;
+    }
+    for (uint32_t copy = 0; copy == 0 || copy < first.copies; copy++) {
+        uint32_t group = copy * ar_collective_groups(&first);
+        uint32_t rank = copy > 0 ? ar_mesh_rank(&first.mesh, group, 0) : 0;
+        uint32_t moved = ar_cluster_links_of_nodes(cluster, rank / facts->gpus_per_node);
+        for (uint32_t i = 0; i < used_count; i++) {
+            const struct ar_link_load *own = &load.loads[used[i]];
+            struct ar_link_load *link = &loads[used[i] + moved];
+            link->bytes += own->bytes;
+            link->messages_count += own->messages_count;
+            link->flows_max = own->flows_max > link->flows_max ? own->flows_max : link->flows_max;
+            link->groups_max =
+                own->groups_max > link->groups_max ? own->groups_max : link->groups_max;
+        }
     }
 }
 

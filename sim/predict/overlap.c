@@ -64,9 +64,10 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
     AR_TRY(find_link_loads(timer, one, sharing, err));
     AR_TRY(find_link_loads(timer, other, sharing, err));
     for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
-        double a = (double)sharing->loads[one][link].bytes / one_s;
-        double b = (double)sharing->loads[other][link].bytes / other_s;
-        if (a > 0 && b > 0) {
+        uint64_t of_one = sharing->loads[one][link].bytes;
+        uint64_t of_other = sharing->loads[other][link].bytes;
+        if (of_one > 0 && of_other > 0) {
+            double a = (double)of_one / one_s, b = (double)of_other / other_s;
             busiest = fmax(busiest, (a + b) / ar_cluster_link_bandwidth(cluster, link));
         }
     }

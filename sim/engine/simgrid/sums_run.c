@@ -150,7 +150,8 @@ static double find_gap_s(const struct line_switch *own)
     const struct ar_line_sums *sums =
         flows != NULL ? flows->patterns[own->phase - run->phases].line_sums : NULL;
     const uint32_t *first =
-        sums != NULL ? &sums->first[own->lane * sums->stages + own->stage] : NULL;
+        sums != NULL ? &sums->first[ar_flows_lane(flows, own->lane) * sums->stages + own->stage]
+                     : NULL;
     for (uint32_t i = sums != NULL ? first[0] : 0; sums != NULL && i < first[1]; i++) {
         if (sums->lines[i].line.first == own->line.first) {
             return sums->lines[i].turns * ar_message_gap_s(run->cost, sums->lines[i].tier);
