@@ -15,8 +15,9 @@
 
 #include "flows_tree.h"
 
-/* Fewer ranks than this are faster one by one; guesses at most; least mean ranks for each class. */
-enum { RANKS_MIN = 8192, GUESSES_MAX = 64, CLASS_MEAN_MIN = 3 };
+/* Fewer ranks than this are faster one by one; guesses at most; least mean ranks for each class: a
+ * chain on nodes of 8 has 8, which guess after guess tells apart in vain. */
+enum { RANKS_MIN = 8192, GUESSES_MAX = 64, CLASS_MEAN_MIN = 10 };
 
 struct classes {
     struct ar_tree_rates *all;
