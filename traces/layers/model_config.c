@@ -21,7 +21,8 @@ enum {
     POSITIONS = 4,   /* learned ones */
     PARALLEL = 8,    /* attention and network */
     HEAD_NORMS = 16, /* of queries and keys */
-    ASKED = 32       /* windows of attention only with use_sliding_window, from a layer on */
+    ASKED = 32,      /* windows of attention only with use_sliding_window, from a layer on */
+    SHARED = 64      /* each layer of experts has one that all tokens take */
 };
 enum { NO_LAYER = 0, EVERY_LAYER = 1 << 30 };
 
@@ -32,33 +33,37 @@ static const struct model_type {
     uint32_t norms;  /* of a layer */
     uint32_t extra;  /* rows of the embedding of positions that no token has */
     uint32_t period; /* layers among which one sees all tokens, the others a window */
+    uint32_t vocab;  /* where files leave it out */
 } model_types[] = {
-    {"llama", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
-    {"mistral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER},
-    {"mixtral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER},
-    {"qwen2", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER},
-    {"qwen2_moe", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER},
-    {"qwen3", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER},
-    {"qwen3_moe", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER},
-    {"deepseek_v2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
-    {"deepseek_v3", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
-    {"kimi_k2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
-    {"glm4_moe", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
-    {"gpt_oss", AR_BIASES_ALL, GATED, 2, 0, 2},
-    {"olmo2", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER},
-    {"olmoe", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER},
-    {"granite", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER},
-    {"nemotron", AR_BIASES_NONE, 0, 2, 0, NO_LAYER},
-    {"starcoder2", AR_BIASES_ALL, TIED, 2, 0, EVERY_LAYER},
-    {"gpt2", AR_BIASES_ALL, TIED | POSITIONS, 2, 0, NO_LAYER},
-    {"gpt_neox", AR_BIASES_ALL, PARALLEL, 2, 0, NO_LAYER},
-    {"opt", AR_BIASES_ALL, TIED | POSITIONS, 2, 2, NO_LAYER},
-    {"mpt", AR_BIASES_NONE, TIED | POSITIONS, 2, 0, NO_LAYER},
-    {"gemma", AR_BIASES_NONE, GATED | TIED, 2, 0, NO_LAYER},
-    {"gemma2", AR_BIASES_NONE, GATED | TIED, 4, 0, 2},
-    {"gemma3_text", AR_BIASES_NONE, GATED | TIED | HEAD_NORMS, 4, 0, 6},
-    {"phi", AR_BIASES_ALL, PARALLEL, 1, 0, NO_LAYER},
-    {"phi3", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER},
+    {"llama", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"llama4_text", AR_BIASES_NONE, GATED | SHARED, 2, 0, NO_LAYER, 0},
+    {"mistral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER, 0},
+    {"mixtral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER, 0},
+    {"qwen2", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
+    {"qwen2_moe", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
+    {"qwen2_5_vl", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
+    {"qwen3", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER, 0},
+    {"qwen3_vl_text", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"qwen3_moe", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER, 0},
+    {"deepseek_v2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"deepseek_v3", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"kimi_k2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"glm4_moe", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"gpt_oss", AR_BIASES_ALL, GATED, 2, 0, 2, 0},
+    {"olmo2", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"olmoe", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"granite", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"nemotron", AR_BIASES_NONE, 0, 2, 0, NO_LAYER, 0},
+    {"starcoder2", AR_BIASES_ALL, TIED, 2, 0, EVERY_LAYER, 0},
+    {"gpt2", AR_BIASES_ALL, TIED | POSITIONS, 2, 0, NO_LAYER, 0},
+    {"gpt_neox", AR_BIASES_ALL, PARALLEL, 2, 0, NO_LAYER, 0},
+    {"opt", AR_BIASES_ALL, TIED | POSITIONS, 2, 2, NO_LAYER, 0},
+    {"mpt", AR_BIASES_NONE, TIED | POSITIONS, 2, 0, NO_LAYER, 0},
+    {"gemma", AR_BIASES_NONE, GATED | TIED, 2, 0, NO_LAYER, 0},
+    {"gemma2", AR_BIASES_NONE, GATED | TIED, 4, 0, 2, 0},
+    {"gemma3_text", AR_BIASES_NONE, GATED | TIED | HEAD_NORMS, 4, 0, 6, 262208},
+    {"phi", AR_BIASES_ALL, PARALLEL, 1, 0, NO_LAYER, 0},
+    {"phi3", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER, 0},
 };
 
 /* --- keys ------------------------------------------------------------------------------------- */
@@ -76,7 +81,8 @@ enum meaning {
 /* A file as it is read: `model` has what can be said in one field. */
 struct config {
     struct ar_transformer model;
-    uint32_t expert_ffn, shared_experts, expansion, nope_dim, embedded, window_first;
+    uint32_t expert_ffn, shared_experts, dense_ffn, expert_step, expansion, nope_dim, embedded,
+        window_first;
     bool is_tied, has_qkv_bias, has_no_biases, is_windowed, has_alibi, has_positions;
     uint32_t given_layers; /* names in layer_types; 0: it was not there */
 };
@@ -101,6 +107,8 @@ static const struct config_key {
     {"num_local_experts num_experts n_routed_experts", MEANS_SIZE, TO(model.experts), NULL},
     {"num_experts_per_tok experts_per_token", MEANS_SIZE, TO(model.top_k), NULL},
     {"moe_intermediate_size", MEANS_SIZE, TO(expert_ffn), NULL},
+    {"intermediate_size_mlp", MEANS_SIZE, TO(dense_ffn), NULL},
+    {"interleave_moe_layer_step", MEANS_SIZE, TO(expert_step), NULL},
     {"n_shared_experts", MEANS_SIZE, TO(shared_experts), NULL},
     {"shared_expert_intermediate_size", MEANS_SIZE, TO(model.shared_ffn), NULL},
     {"first_k_dense_replace", MEANS_SIZE, TO(model.dense_layers), NULL},
@@ -130,7 +138,8 @@ static const struct config_key {
     {"attn_pdrop resid_pdrop embd_pdrop emb_pdrop dropout attention_dropout hidden_dropout "
      "residual_dropout embedding_dropout",
      MEANS_DROP, 0, NULL},
-    {"num_nextn_predict_layers attn_logit_softcapping final_logit_softcapping layerdrop",
+    {"num_nextn_predict_layers attn_logit_softcapping final_logit_softcapping layerdrop "
+     "attention_chunk_size",
      MEANS_LEFT, 0, NULL},
 };
 
@@ -152,7 +161,8 @@ static const char free_keys[] =
     "attn_uses_sequence_id clip_qkv gradient_checkpointing tokenizer_class classifier_dropout "
     "is_decoder quantization_config tokenizer_name attn_implementation resid_dropout "
     "initial_context_length swiglu_limit embedding_multiplier logits_scaling residual_multiplier "
-    "attention_multiplier";
+    "attention_multiplier no_rope_layers attn_scale attn_temperature_tuning floor_scale "
+    "for_llm_compression mrope_section";
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -352,8 +362,13 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
         model->kv_heads = 0; /* each head has keys and values of its own */
         model->head_dim = config->nope_dim + model->rope_dim;
     }
+    if (config->expert_step > 1 && model->experts > 0) { /* every so many layers have experts */
+        model->dense_layers = model->layers - model->layers / config->expert_step;
+    }
     if (model->experts > 0) {
-        model->dense_ffn = model->dense_layers > 0 ? model->ffn : 0;
+        uint32_t dense_ffn = config->dense_ffn > 0 ? config->dense_ffn : model->ffn;
+        config->shared_experts = (type->traits & SHARED) != 0 ? 1 : config->shared_experts;
+        model->dense_ffn = model->dense_layers > 0 ? dense_ffn : 0;
         model->ffn = config->expert_ffn > 0 ? config->expert_ffn : model->ffn;
     }
     if (config->shared_experts > 0) {
@@ -394,10 +409,22 @@ static enum ar_status find_type(struct config_reader *reader, const json_t *root
 static enum ar_status read_config(struct config_reader *reader, const json_t *root)
 {
     const struct model_type *type = NULL;
+    const json_t *text = json_object_get(root, "text_config"), *other;
+    const char *key;
+    if (json_is_object(text)) { /* of a model that also sees or hears, which is left out */
+        json_object_foreach((json_t *)root, key, other)
+        {
+            if (json_is_object(other) && other != text && strstr(key, "_config") != NULL) {
+                leave_out(reader, key, other);
+            }
+        }
+        root = text;
+    }
     AR_TRY(find_type(reader, root, &type));
     reader->config = (struct config){.model = {.is_gated = (type->traits & GATED) != 0,
                                                .biases = type->biases,
                                                .norms = type->norms,
+                                               .vocab = type->vocab,
                                                .has_head_norms = (type->traits & HEAD_NORMS) != 0,
                                                .is_parallel = (type->traits & PARALLEL) != 0},
                                      .is_tied = (type->traits & TIED) != 0,

@@ -61,6 +61,12 @@ static const struct published_model {
      CONFIG(mixtral, 32, 4096, 14336, 32, 8, 32000, 32768) KEY(num_local_experts, 8)
          KEY(num_experts_per_tok, 2) KEY(sliding_window, null) "}",
      46.703e9, 1e-4},
+    {"Llama 4 Maverick", /* 402e9 with its eyes, which are left out */
+     "{\"vision_config\": {\"a\": 1}, \"text_config\": " CONFIG(llama4_text, 48, 5120, 8192, 40, 8,
+                                                                202048, 1048576)
+         KEY(intermediate_size_mlp, 16384) KEY(num_local_experts, 128) KEY(num_experts_per_tok, 1)
+             KEY(interleave_moe_layer_step, 2) KEY(head_dim, 128) "}}",
+     401e9, 5e-3},
     {"DeepSeek-V3", DEEPSEEK_V3, 671.03e9, 1e-3},
     {"Kimi K2", /* arXiv:2507.20534, table 2: 1.04e12 */
      DEEPSEEK(CONFIG(kimi_k2, 61, 7168, 18432, 64, 64, 163840, 131072), 1536, 384, 2048, 1, 8,
