@@ -16,19 +16,14 @@ static uint32_t broken_sender;
 enum way { SHORTER, LOST, ELSEWHERE, ADDED, WAYS };
 static enum way way;
 
-static struct ar_slice without_first(struct ar_slice slice)
-{
-    uint32_t part = 0;
-    struct ar_span span;
-    while (ar_slice_next(&slice, &part, &span) && span.count == 0) {
-    }
-    return ar_slice_all((struct ar_span){.first = span.first + 1, .count = span.count - 1});
-}
-
 static void break_one(struct ar_slice *slice, uint32_t *peer, uint32_t ranks)
 {
-    if (way == SHORTER) {
-        *slice = without_first(*slice);
+    if (way == SHORTER) { /* its first element is left out */
+        uint32_t part = 0;
+        struct ar_span span;
+        while (ar_slice_next(slice, &part, &span) && span.count == 0) {
+        }
+        *slice = ar_slice_all((struct ar_span){.first = span.first + 1, .count = span.count - 1});
     } else if (way == ELSEWHERE) {
         *peer = (*peer + 1) % ranks;
     }

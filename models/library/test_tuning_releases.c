@@ -41,20 +41,13 @@ static void expect_us(const struct ar_tuning *tuning, enum ar_choice choice,
                        expected_us);
 }
 
-static void expect_times(enum ar_gpu_generation generation, enum ar_library_call call,
-                         const struct expected_time *times, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct ar_tuning tuning = tuning_of(times[i].release, generation);
-        expect_us(&tuning, times[i].choice, call, times[i].nodes, times[i].ranks, times[i].bytes,
-                  times[i].latency_us + times[i].bytes_us);
-    }
-}
-
 #define EXPECT(generation, call, ...)                                                              \
-    expect_times(generation, call, (const struct expected_time[]){__VA_ARGS__},                    \
-                 sizeof((const struct expected_time[]){__VA_ARGS__}) /                             \
-                     sizeof(struct expected_time))
+    for (const struct expected_time *time = (const struct expected_time[]){__VA_ARGS__{NULL}};     \
+         time->release != NULL; time++) {                                                          \
+        struct ar_tuning tuning = tuning_of(time->release, generation);                            \
+        expect_us(&tuning, time->choice, call, time->nodes, time->ranks, time->bytes,              \
+                  time->latency_us + time->bytes_us);                                              \
+    }
 
 /* clang-format off */
 

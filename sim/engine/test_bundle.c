@@ -1,6 +1,5 @@
 /* Phases as array arithmetic beside the same phases move by move: the same digits. */
 
-#include "ar_closed.h"
 #include "test_outcome.h"
 #include "test_recurrence.h"
 #include "test_support.h"

@@ -1,6 +1,5 @@
 /* No engine is faster than the busiest link of an all-reduce, nor than that of a stream of them. */
 
-#include "ar_link_load.h"
 #include "test_outcome.h"
 #include "test_trials.h"
 

@@ -1,8 +1,6 @@
 /* The short cuts of fast_*.c beside the same flows without them: all algorithms, on machines where
  * each short cut is taken. Sums in another order may differ in the last digits, by 1e-12. */
 
-#include "ar_closed.h"
-#include "ar_link_load.h"
 #include "ar_trial.h"
 #include "test_outcome.h"
 #include "test_support.h"

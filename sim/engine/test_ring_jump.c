@@ -1,6 +1,5 @@
 /* Rings that jump beside the same rings step by step: equal to 1e-12. */
 
-#include "ar_closed.h"
 #include "test_outcome.h"
 #include "test_recurrence.h"
 #include "test_support.h"

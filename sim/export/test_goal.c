@@ -118,15 +118,6 @@ static struct schedule *read_goal(const char *text)
     return schedule;
 }
 
-static void finish_operation(struct schedule *schedule, unsigned done, double time_s)
-{
-    for (unsigned i = schedule->ops[done].needed; i > 0; i = schedule->needs[i].next) {
-        struct op *op = &schedule->ops[schedule->needs[i].op];
-        op->missing--;
-        op->ready_s = fmax(op->ready_s, time_s);
-    }
-}
-
 struct clocks {
     double cpu_s[RANKS_MAX][256], out_s[RANKS_MAX], in_s[RANKS_MAX];
 };
@@ -166,7 +157,11 @@ static double run_goal(struct schedule *schedule, double latency_s, double byte_
             recv->has_arrived = true;
             recv->ready_s = fmax(recv->ready_s, begin_s + bytes_s);
         }
-        finish_operation(schedule, (unsigned)(next - schedule->ops), done_s);
+        for (unsigned i = next->needed; i > 0; i = schedule->needs[i].next) {
+            struct op *op = &schedule->ops[schedule->needs[i].op];
+            op->missing--;
+            op->ready_s = fmax(op->ready_s, done_s);
+        }
         end_s = fmax(end_s, done_s);
     }
     return end_s;

@@ -1,4 +1,3 @@
-#include "ar_link_load.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_link_load.h"
 #include "test_support.h"
 
 static const char *const machines[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "ar_device_cost.h"
-#include "ar_trace.h"
 #include "ar_units.h"
 #include "test_cluster_file.h"
 #include "test_outcome.h"

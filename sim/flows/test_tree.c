@@ -1,7 +1,6 @@
 /* Properties of the double binary tree besides a right sum. */
 #include <stdlib.h>
 
-#include "ar_link_load.h"
 #include "ar_verify.h"
 #include "test_outcome.h"
 #include "test_support.h"

@@ -1,6 +1,5 @@
 /* Terms of a framework: the reader, and what they do to a trace. */
 
-#include "ar_framework.h"
 #include "test_setting.h"
 #include "test_traces.h"
 

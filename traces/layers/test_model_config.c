@@ -1,7 +1,5 @@
 #include "test_traces.h"
 
-#include "ar_transformer.h"
-
 /* Reads a text as a file. */
 static enum ar_status read_text(const char *text, struct ar_transformer **model,
                                 struct ar_error *err)

@@ -1,7 +1,5 @@
 #include "test_traces.h"
 
-#include "ar_transformer.h"
-
 static struct ar_transformer gpt3(void)
 {
     struct ar_transformer model = {.layers = 96,
