@@ -6,6 +6,7 @@
 
 #include "ar_conformal.h"
 #include "ar_library_engine.h"
+#include "ar_pool.h"
 #include "ar_row.h"
 
 /* --- the predictions of a set -------------------------------------------------------------- */
@@ -24,6 +25,7 @@ struct predicted_set {
     const struct ar_set_rows *rows;
     struct ar_estimate *unfitted, *fitted, *left_out[LEFT_OUTS];
     uint32_t fitted_nodes_max; /* larger counts are held out */
+    const char *notes;
 };
 
 /* Whether a row is left out. One that no fit takes tells of no kind but more nodes. */
@@ -94,6 +96,112 @@ static enum ar_status predict_set(struct predicted_set *set, bool is_every_kind,
             AR_TRY(estimate_set(set, is_fitted, "largest held out", is_noted ? notes : NULL, arena,
                                 &set->left_out[kind], err));
         }
+    }
+    return AR_OK;
+}
+
+/* --- sets in processes --------------------------------------------------------------------- */
+
+/* The sets, and what a worker says of one; the predictions of each estimate follow. */
+struct predicted_sets {
+    struct predicted_set *list;
+    struct ar_arena *arena;
+    bool is_every_kind;
+};
+
+struct worker_answer {
+    struct ar_error err;
+    uint32_t fitted_nodes_max;
+    bool has[2 + NEW_MACHINE];
+    struct ar_estimate estimates[2 + NEW_MACHINE];
+    char notes[2000];
+};
+
+static struct ar_estimate **estimate_of(struct predicted_set *set, int number)
+{
+    return number == 0 ? &set->unfitted : number == 1 ? &set->fitted : &set->left_out[number - 2];
+}
+
+static size_t predictions_bytes(const struct predicted_set *set)
+{
+    return set->rows->measured->rows_count * sizeof *set->unfitted->predictions;
+}
+
+/* Sets with more rows take longer. */
+static double set_cost_s(const void *context, uint32_t item)
+{
+    const struct predicted_sets *sets = context;
+    return 0.01 * (double)sets->list[item].rows->measured->rows_count;
+}
+
+static uint32_t compute_set(void *context, uint32_t item, char *bytes)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct predicted_sets *sets = context;
+    struct predicted_set *set = &sets->list[item];
+    struct worker_answer *answer = ar_arena_alloc(&arena, 1, sizeof *answer);
+    uint32_t used = sizeof *answer;
+    FILE *notes = fmemopen(answer->notes, sizeof answer->notes, "w");
+    answer->err.status = predict_set(set, sets->is_every_kind, notes, &arena, &answer->err);
+    fclose(notes);
+    answer->fitted_nodes_max = set->fitted_nodes_max;
+    for (int k = 0; k < 2 + NEW_MACHINE && answer->err.status == AR_OK; k++) {
+        const struct ar_estimate *estimate = *estimate_of(set, k);
+        if (estimate != NULL) {
+            answer->has[k] = true;
+            answer->estimates[k] = *estimate;
+            answer->estimates[k].library.rows = NULL; /* they are the worker's */
+            memcpy(bytes + used, estimate->predictions, predictions_bytes(set));
+            used += (uint32_t)predictions_bytes(set);
+        }
+    }
+    memcpy(bytes, answer, sizeof *answer);
+    return used;
+}
+
+static enum ar_status take_set(void *context, const struct ar_pool_answer *got,
+                               struct ar_error *err)
+{
+    const struct predicted_sets *sets = context;
+    struct predicted_set *set = &sets->list[got->item];
+    struct worker_answer *answer = ar_arena_alloc(sets->arena, 1, sizeof *answer);
+    const char *predictions = got->bytes + sizeof *answer;
+    AR_REFUSE(got->is_lost, err, AR_INTERNAL, "%s: %s", set->rows->set->name, got->bytes);
+    memcpy(answer, got->bytes, sizeof *answer);
+    AR_REFUSE(answer->err.status != AR_OK, err, answer->err.status, "%s", answer->err.text);
+    set->fitted_nodes_max = answer->fitted_nodes_max;
+    set->notes = answer->notes;
+    for (int k = 0; k < 2 + NEW_MACHINE; k++) {
+        struct ar_estimate *estimate = &answer->estimates[k];
+        if (answer->has[k]) {
+            estimate->predictions = ar_arena_alloc(sets->arena, 1, predictions_bytes(set) + 1);
+            memcpy(estimate->predictions, predictions, predictions_bytes(set));
+            predictions += predictions_bytes(set);
+            *estimate_of(set, k) = estimate;
+        }
+    }
+    return AR_OK;
+}
+
+/* Predicts all sets, in as many processes as there are processors. */
+static enum ar_status predict_sets(struct predicted_sets *sets, size_t count, FILE *notes,
+                                   struct ar_error *err)
+{
+    struct ar_pool_work work = {.context = sets,
+                                .items_name = "sets",
+                                .compute = compute_set,
+                                .take = take_set,
+                                .cost_s = set_cost_s};
+    size_t bytes_max = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = predictions_bytes(&sets->list[i]);
+        bytes_max = bytes > bytes_max ? bytes : bytes_max;
+    }
+    work.bytes_max = (uint32_t)(sizeof(struct worker_answer) + (2 + NEW_MACHINE) * bytes_max);
+    struct ar_pool_queue queue = ar_pool_queue_create(sets->arena, &work, NULL, count);
+    AR_TRY(ar_pool_run(&work, ar_pool_processors(), &queue, err));
+    for (size_t i = 0; notes != NULL && i < count; i++) {
+        fputs(sets->list[i].notes, notes);
     }
     return AR_OK;
 }
@@ -475,10 +583,11 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
             struct ar_set_rows *rows;
             AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
                                &rows, err));
-            sets[count].rows = rows;
-            AR_TRY(predict_set(&sets[count++], names_count == 0, notes, arena, err));
+            sets[count++].rows = rows;
         }
     }
+    struct predicted_sets all = {sets, arena, names_count == 0};
+    AR_TRY(predict_sets(&all, count, notes, err));
     *accuracies = (struct ar_accuracies){
         .rows = ar_arena_alloc(arena, count * (ar_operations_count + 1) + GROUPS,
                                sizeof *accuracies->rows)};
