@@ -18,12 +18,12 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
     size_t flows_max = places * (has_sums ? 2 : 1);
     *flows = (struct ar_phase_flows){
         .places_max = places,
-        .peers = ar_arena_alloc(arena, places, sizeof *flows->peers),
-        .first_steps = ar_arena_alloc(arena, places, sizeof *flows->first_steps),
-        .sends = ar_arena_alloc(arena, places, sizeof *flows->sends),
-        .flow_of = ar_arena_alloc(arena, places, sizeof *flows->flow_of),
-        .ranks = ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *flows->ranks),
-        .flows = ar_arena_alloc(arena, flows_max, sizeof *flows->flows)};
+        .peers = ar_arena_room(arena, places, sizeof *flows->peers),
+        .first_steps = ar_arena_room(arena, places, sizeof *flows->first_steps),
+        .sends = ar_arena_room(arena, places, sizeof *flows->sends),
+        .flow_of = ar_arena_room(arena, places, sizeof *flows->flow_of),
+        .ranks = ar_arena_room(arena, ar_shape_ranks(&collective->shape), sizeof *flows->ranks),
+        .flows = ar_arena_room(arena, flows_max, sizeof *flows->flows)};
 }
 
 /* Finds the flows to the switches of all stages of the pipeline, and from them. */

@@ -206,8 +206,8 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         ar_algorithm_phases(collective->algorithm, &collective->shape, flows->phases);
     ar_phase_flows_create(&room, collective, flows->phases, flows->phases_count, &scratch.peers);
     size_t places = scratch.peers.places_max;
-    scratch.has_sender = ar_arena_alloc(&room, places, sizeof *scratch.has_sender);
-    scratch.is_visited = ar_arena_alloc(&room, places, sizeof *scratch.is_visited);
+    scratch.has_sender = ar_arena_room(&room, places, sizeof *scratch.has_sender);
+    scratch.is_visited = ar_arena_room(&room, places, sizeof *scratch.is_visited);
     ar_maxmin_create(&room, collective->cluster, links, &scratch.rates);
     scratch.rates.has_equal_gpus = flows->lanes_each > 1;
     flows->even_elements = ar_shape_ranks(&collective->shape);

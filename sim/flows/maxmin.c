@@ -42,10 +42,10 @@ void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths
 {
     if (count > paths->flows_room) {
         paths->flows_room = count;
-        paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
-        paths->switches_s = ar_arena_alloc(arena, count, sizeof *paths->switches_s);
-        paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
-        paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
+        paths->begin = ar_arena_room(arena, count + 1, sizeof *paths->begin);
+        paths->switches_s = ar_arena_room(arena, count, sizeof *paths->switches_s);
+        paths->bandwidth_Bps = ar_arena_room(arena, count, sizeof *paths->bandwidth_Bps);
+        paths->tiers = ar_arena_room(arena, count, sizeof *paths->tiers);
     }
 }
 
@@ -177,16 +177,16 @@ void maxmin_share(struct ar_maxmin *maxmin)
     size_t count = paths->count;
     if (count > maxmin->flows_room) {
         maxmin->flows_room = count;
-        maxmin->rates_Bps = ar_arena_alloc(arena, count, sizeof *maxmin->rates_Bps);
-        maxmin->begin = ar_arena_alloc(arena, count + 1, sizeof *maxmin->begin);
-        maxmin->bounds_Bps = ar_arena_alloc(arena, count, sizeof *maxmin->bounds_Bps);
-        maxmin->open = ar_arena_alloc(arena, count, sizeof *maxmin->open);
-        maxmin->levels = ar_arena_alloc(arena, count, sizeof *maxmin->levels);
+        maxmin->rates_Bps = ar_arena_room(arena, count, sizeof *maxmin->rates_Bps);
+        maxmin->begin = ar_arena_room(arena, count + 1, sizeof *maxmin->begin);
+        maxmin->bounds_Bps = ar_arena_room(arena, count, sizeof *maxmin->bounds_Bps);
+        maxmin->open = ar_arena_room(arena, count, sizeof *maxmin->open);
+        maxmin->levels = ar_arena_room(arena, count, sizeof *maxmin->levels);
     }
     if (maxmin->links_left == NULL || paths->begin[count] > maxmin->links_room) {
         maxmin->links_room = paths->links_room;
         maxmin->links_left = /* one more than all may be written */
-            ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
+            ar_arena_room(arena, paths->links_room + 1, sizeof *maxmin->links_left);
     }
     if (count_flows(maxmin, paths) == 1) { /* no link has two */
         memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
