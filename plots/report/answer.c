@@ -135,9 +135,11 @@ void answer_results(struct page_parts *parts, enum page_file file,
     }
     fputs(". ", text);
     if (banded > 0) {
-        fprintf(bullets->sure,
-                "%zu of %zu measured values are within the band of what is unknown about the run. ",
-                inside, banded);
+        fprintf(
+            bullets->sure,
+            "%zu of %zu measured values are within the band of what is unknown about the run and "
+            "of how far other published runs were off. ",
+            inside, banded);
     }
 }
 
