@@ -82,8 +82,7 @@ static const struct ending {
 struct ar_plot_unit ar_plot_unit_of(const char *column, double max)
 {
     size_t size = strlen(column);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const struct ending *ending = &endings[i];
+    AR_EACH(const struct ending, ending, endings, sizeof endings / sizeof endings[0]) {
         size_t tail = strlen(ending->text);
         if (size <= tail || strcmp(column + size - tail, ending->text) != 0) {
             continue;

@@ -314,8 +314,7 @@ static enum ar_status write_part(FILE *file, struct page_parts *parts, const cha
             return AR_OK;
         }
     }
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
-        const struct part *part = &writers[i];
+    AR_EACH(const struct part, part, writers, sizeof writers / sizeof writers[0]) {
         char *text = NULL;
         if (strlen(part->name) != size || strncmp(part->name, name, size) != 0) {
             continue;

@@ -120,8 +120,7 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     struct ar_scenario scenario = ar_scenario_begin(request->arena);
     struct ar_inputs *inputs = ar_inputs_create(request->arena);
     for (int key = 0; key < AR_KEYS_COUNT; key++) {
-        for (size_t i = 0; i < prediction->settings_count; i++) {
-            const struct setting *setting = &prediction->settings[i];
+        AR_EACH(const struct setting, setting, prediction->settings, prediction->settings_count) {
             if (setting->key == (enum ar_key)key) {
                 AR_TRY(ar_scenario_set(&scenario, setting->key, NULL, setting->text,
                                        &prediction->err));

@@ -104,8 +104,7 @@ static enum ar_status list_cluster(struct lister *list, struct ar_error *err)
 
 static void list_fabrics(struct lister *list)
 {
-    for (size_t i = 0; i < ar_fabric_texts_count; i++) {
-        const struct ar_fabric_text *fabric = &ar_fabric_texts[i];
+    AR_EACH(const struct ar_fabric_text, fabric, ar_fabric_texts, ar_fabric_texts_count) {
         add_item(list, fabric->word, "%s" NEXT_LINE "keys: %s", fabric->title, fabric->keys);
     }
 }
@@ -317,8 +316,7 @@ static enum ar_status list_systems(struct lister *list, struct ar_error *err)
 
 static void list_columns(struct lister *list)
 {
-    for (size_t i = 0; i < ar_row_columns.count; i++) {
-        const struct ar_column *column = &ar_row_columns.list[i];
+    AR_EACH(const struct ar_column, column, ar_row_columns.list, ar_row_columns.count) {
         add_item(list, column->name, "%-7s %s", ar_column_kind_names[column->kind], column->help);
     }
 }

@@ -79,8 +79,7 @@ static enum ar_status find_runs(const struct options *options, struct ar_page_re
     AR_TRY(published_read(&wanted, &rows, err));
     struct ar_page_run *runs = ar_arena_alloc(options->arena, rows.count + 1, sizeof *runs);
     request->runs = runs;
-    for (size_t i = 0; i < rows.count; i++) {
-        const struct published *row = &rows.rows[i];
+    AR_EACH(const struct published, row, rows.rows, rows.count) {
         const char *trace = row->keys[AR_KEY_TRACE], *workload = row->keys[AR_KEY_WORKLOAD];
         bool has_mesh = row->scenario.mesh.axes_count > 0;
         const char *work = row->run != NULL ? row->run : trace != NULL ? trace : workload;

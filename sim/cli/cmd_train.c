@@ -179,13 +179,12 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
             struct ar_scenario step;
             /* The directives of a run file and its phases; options win over them. */
             const char *source = at->file->source != NULL ? at->file->source : "run file";
-            for (size_t i = 0; i < at->file->csv->directives_count; i++) {
-                const struct ar_csv_directive *line = &at->file->csv->directives[i];
+            AR_EACH(const struct ar_csv_directive, line, at->file->csv->directives,
+                    at->file->csv->directives_count) {
                 const char *name = ar_arena_format(arena, "%s: %s", at->file->name, line->key);
                 parameters_add(&parameters, (struct parameter){name, line->value, source}, arena);
             }
-            for (size_t i = 0; i < at->file->phases_count; i++) {
-                const struct training_phase *phase = &at->file->phases[i];
+            AR_EACH(const struct training_phase, phase, at->file->phases, at->file->phases_count) {
                 bool is_total = phase->batch_total > 0;
                 const char *name = ar_arena_format(arena, "%s: epochs %g-%g, %s", at->file->name,
                                                    phase->first_epoch, phase->last_epoch,

@@ -90,8 +90,7 @@ static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, boo
 {
     const struct ar_hop *slowest = &at->pattern->hops[0];
     double slowest_s = 0;
-    for (uint32_t i = 0; i < at->pattern->hops_count; i++) {
-        const struct ar_hop *hop = &at->pattern->hops[i];
+    AR_EACH(const struct ar_hop, hop, at->pattern->hops, at->pattern->hops_count) {
         double time_s = walk_busy_s(at, hop) + (with_latency ? hop_latency_s(at, hop) : 0);
         if (time_s > slowest_s) {
             slowest = hop;

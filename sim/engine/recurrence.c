@@ -22,8 +22,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     size_t window = recurrence->collective->window;
     size_t lanes = ar_collective_lanes(&flows->resolved);
     size_t room = (5 + 2 * lanes) * positions; /* of an exchange */
-    for (uint32_t i = 0; i < flows->phases_count; i++) {
-        const struct ar_pattern *pattern = &flows->patterns[i];
+    AR_EACH(const struct ar_pattern, pattern, flows->patterns, flows->phases_count) {
         const struct ar_line_sums *sums = pattern->line_sums;
         size_t hops = pattern->hops_count / lanes;
         size_t lines = sums != NULL ? sums->first[sums->stages] : 0; /* on each lane */

@@ -275,8 +275,7 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
         return refuse_step(err, "stages of a pipeline, or GPUs that differ",
                            "one stage, GPUs alike");
     }
-    for (uint32_t i = 0; i < writer.graph->tasks_count; i++) {
-        const struct ar_task *task = &writer.graph->tasks[i];
+    AR_EACH(const struct ar_task, task, writer.graph->tasks, writer.graph->tasks_count) {
         room += 2 * task->count * (size_t)((writer.graph->works[task->work].bytes >> 31) + 1);
     }
     writer.forward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));

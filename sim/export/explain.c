@@ -249,8 +249,7 @@ static void write_parameters(const struct ar_scenario *scenario, const char *opt
                        scenario->arena);
     }
     printf("%-26s %-18s %s\n", "Parameter", "value", "source");
-    for (size_t i = 0; i < parameters.count; i++) {
-        const struct parameter *row = &parameters.list[i];
+    AR_EACH(const struct parameter, row, parameters.list, parameters.count) {
         printf("  %-24s %-18s %s\n", row->parameter, row->value, row->source);
     }
 }

@@ -93,8 +93,7 @@ void explain_sent(FILE *file, const struct ar_view *view, const struct ar_timing
             continue;
         }
         struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
-        for (uint32_t k = 0; k < graph->tasks_count; k++) {
-            const struct ar_task *task = &graph->tasks[k];
+        AR_EACH(const struct ar_task, task, graph->tasks, graph->tasks_count) {
             row.count_first += task->work == i && task->role == 0 ? task->count : 0;
             row.count_all += task->work == i ? task->count : 0;
         }
@@ -167,8 +166,7 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
         "\n%s of a layer: %s by cost table %s\n", title,
         ar_format_seconds(ar_kernels_s(&kernels, scenario->cost, scenario->layout.precision), time),
         scenario->cost->name);
-    for (size_t i = 0; i < kernels.count; i++) {
-        const struct ar_kernel *kernel = &kernels.list[i];
+    AR_EACH(const struct ar_kernel, kernel, kernels.list, kernels.count) {
         const struct ar_kernels one = {.list = {*kernel}, .count = 1};
         double kernel_s = ar_kernels_s(&one, scenario->cost, scenario->layout.precision);
         printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s, time));

@@ -19,8 +19,7 @@ const struct ar_columns parameter_columns = AR_COLUMNS(columns);
 void parameters_add(struct parameters *parameters, struct parameter parameter,
                     struct ar_arena *arena)
 {
-    for (size_t i = 0; i < parameters->count; i++) {
-        struct parameter *known = &parameters->list[i];
+    AR_EACH(struct parameter, known, parameters->list, parameters->count) {
         if (strcmp(known->parameter, parameter.parameter) == 0) {
             known->value = strcmp(known->value, parameter.value) == 0 ? known->value : "varies";
             return;

@@ -282,8 +282,7 @@ static void write_task_rows(struct events *events, const struct ar_timing *timin
     bool(*is_titled)[TRACKS] =
         ar_arena_alloc(&arena, timing->graph->roles_count, sizeof *is_titled);
     const struct task_row *rows = list_task_rows(timing, &arena);
-    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
-        const struct task_row *row = &rows[i];
+    AR_EACH(const struct task_row, row, rows, timing->graph->tasks_count) {
         bool *titled = is_titled[row->stage];
         events->process = row->stage + 1;
         events->thread = events->process * TRACKS_MAX;

@@ -340,8 +340,7 @@ double ar_flows_least_s(const struct ar_flows *flows, uint64_t elements)
 
 static bool has_chains(const struct ar_flows *flows)
 {
-    for (uint32_t i = 0; i < flows->phases_count; i++) {
-        const struct ar_pattern *pattern = &flows->patterns[i];
+    AR_EACH(const struct ar_pattern, pattern, flows->patterns, flows->phases_count) {
         for (uint32_t j = 0; j < pattern->walks_count; j++) {
             if (!pattern->walks[j].is_ring) {
                 return true;

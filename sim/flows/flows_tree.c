@@ -104,8 +104,7 @@ static void ranks_note_hop(struct ar_tree_rates *rates, uint32_t lane, uint32_t 
 static void ranks_create(struct ar_tree_rates *rates, const struct ar_phase *phase)
 {
     const struct ar_pattern *pattern = rates->pattern;
-    for (uint32_t i = 0; i < rates->ranks_count; i++) {
-        struct tree_rank *rank = &rates->ranks[i];
+    AR_EACH(struct tree_rank, rank, rates->ranks, rates->ranks_count) {
         *rank = (struct tree_rank){.first_step = phase->steps};
         memset(rank->out, 0xff, sizeof rank->out); /* AR_NEVER */
         memset(rank->in, 0xff, sizeof rank->in);

@@ -202,8 +202,7 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
         struct ar_parameters whole = shares_all ? own : find_whole(build, run, operation);
         return build_gradients(build, run->stage, operation, own, whole, &run->action, after);
     }
-    for (uint32_t i = 0; i < workload->buckets_count; i++) {
-        const struct ar_bucket *bucket = &workload->buckets[i];
+    AR_EACH(const struct ar_bucket, bucket, workload->buckets, workload->buckets_count) {
         if (edge != BUILD_ANYWHERE &&
             run->first != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
             continue;

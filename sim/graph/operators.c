@@ -48,8 +48,7 @@ void ar_operators_time(struct ar_operators *operators, const struct ar_device_co
     double rate_flops = ar_device_peak_flops(cost, precision) *
                         cost->value[AR_COST_GEMM_EFFICIENCY][precision] *
                         cost->value[AR_COST_GEMM_SUSTAINED][precision];
-    for (uint32_t i = 0; i < operators->count; i++) {
-        struct ar_operator *op = &operators->list[i];
+    AR_EACH(struct ar_operator, op, operators->list, operators->count) {
         double products_s = op->work_flop / rate_flops;
         double memory_s = ar_device_memory_s(cost, precision, op->work_bytes);
         if (has_work(op)) {

@@ -303,8 +303,7 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
                                     .has_factors = worse < 0 && factors_frac < unfitted_frac,
                                     .reach = NAN};
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct predicted_set *set = &sets[i];
+    AR_EACH(const struct predicted_set, set, sets, count) {
         struct ar_estimate *told = set->left_out[NEW_MACHINE];
         for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
             const struct ar_learnt_kind *small = &accuracies->kinds[kind_of(set, k) / 2 * 2];

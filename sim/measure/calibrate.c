@@ -350,8 +350,8 @@ static const char *const *make_comments(const struct calibration *calibration,
                                     ar_library_nodes_format(&calibration->held_out, text));
     lines[used++] = ar_arena_format(arena, "residual of the fitted rows: %.1f %%",
                                     calibration->residual_frac * 100);
-    for (size_t i = 0; i < calibration->compared.errors_count; i++) {
-        const struct ar_compared_error *line = &calibration->compared.errors[i];
+    AR_EACH(const struct ar_compared_error, line, calibration->compared.errors,
+            calibration->compared.errors_count) {
         const struct ar_library_error *error = &line->model;
         lines[used++] = ar_arena_format(
             arena,
@@ -407,8 +407,7 @@ static const char *fitted_text(const struct calibration *calibration, struct ar_
     const char *algorithms = "";
     const char *text = ar_arena_format(arena, "%s %s", measured->is_by_gpus ? "gpus" : "nodes",
                                        ar_library_nodes_format(&calibration->fitted, counts));
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *row = &measured->rows[i];
+    AR_EACH(const struct ar_measured_row, row, measured->rows, measured->rows_count) {
         char name[AR_MEASURED_ALGORITHM];
         if (!row->is_call && ar_estimate_takes(row) &&
             ar_library_nodes_have(&calibration->fitted, ar_measured_group(measured, row)) &&
@@ -452,8 +451,8 @@ static enum ar_status make_copy(const struct calibration *calibration,
     if (calibration->table == NULL) { /* the numbers of links, and the rows they were fitted to */
         AR_TRY(
             ar_topo_set(topo, "links.fitted", fitted_text(calibration, arena), AT_THE_HEAD, err));
-        for (size_t i = 0; i < calibration->parameters_count; i++) {
-            const struct fitted_parameter *parameter = &calibration->parameters[i];
+        AR_EACH(const struct fitted_parameter, parameter, calibration->parameters,
+                calibration->parameters_count) {
             const char *source = ar_arena_format(
                 arena, "fitted, +-%.1f %%%s, 'allreckon calibrate'; before: %s",
                 parameter->relative_standard_error * 100,

@@ -92,8 +92,7 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
         struct ar_compared_error line = {.set = (enum ar_compared_set)(i / (counts->count + 1)),
                                          .nodes =
                                              place == 0 ? AR_NO_COUNT : counts->counts[place - 1]};
-        for (size_t k = 0; k < comparison->rows_count; k++) {
-            const struct ar_compared *row = &comparison->rows[k];
+        AR_EACH(const struct ar_compared, row, comparison->rows, comparison->rows_count) {
             uint32_t count = is_by_gpus ? row->row.run.ranks : row->row.run.nodes;
             if (row->set == line.set && (line.nodes == AR_NO_COUNT || line.nodes == count)) {
                 double measured_s = row->row.time_s;
@@ -319,8 +318,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
 /* Whether a row of the set itself is the same as a further one. */
 static bool set_has_row(const struct ar_measured *measured, const struct ar_measured_row *row)
 {
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *known = &measured->rows[i];
+    AR_EACH(const struct ar_measured_row, known, measured->rows, measured->rows_count) {
         if (known->is_known && known->operation == row->operation &&
             known->call.run.nodes == row->call.run.nodes &&
             known->call.run.ranks == row->call.run.ranks &&

@@ -39,8 +39,7 @@ double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_score *scores = ar_arena_alloc(&arena, count + 1, sizeof *scores);
     size_t others = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct ar_left_out *row = &rows[i];
+    AR_EACH(const struct ar_left_out, row, rows, count) {
         double score = fabs(log(row->prediction->time_s / row->measured_s)) / row->scatter;
         if (row->kind == kind && isfinite(score) &&
             (without == NULL || strcmp(row->machine, without) != 0)) {

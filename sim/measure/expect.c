@@ -135,8 +135,7 @@ static void begin_ranking(const struct ar_measured *measured, const struct ar_li
     }
     ranking->known = count;
     size_t step = (expectation->rows_count + MEASURED_MAX - 1) / MEASURED_MAX;
-    for (size_t i = 0; i < expectation->rows_count; i++) {
-        const struct ar_expected *row = &expectation->rows[i];
+    AR_EACH(const struct ar_expected, row, expectation->rows, expectation->rows_count) {
         if (suspect_asks(measured, row->compared.measured) && seen++ % step == 0) {
             ranking->rows[count] = row;
             ranking->places[count++] = (size_t)(row->compared.measured - measured->rows);
@@ -554,8 +553,7 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
     char bytes[AR_UNIT_TEXT];
     const struct ar_expected *worst = NULL;
     size_t below = 0, large = 0;
-    for (size_t i = 0; i < expectation->rows_count; i++) {
-        const struct ar_expected *row = &expectation->rows[i];
+    AR_EACH(const struct ar_expected, row, expectation->rows, expectation->rows_count) {
         if (row->compared.payload_bytes >= AR_EXPECT_LARGE_BYTES) {
             large++;
             below += row->ratio_frac < least_frac;
@@ -665,8 +663,7 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
             expectation->suspicions_count < SHOWN ? expectation->suspicions_count : SHOWN;
         ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(suspicion_columns),
                          expectation->suspicions, count, sizeof *expectation->suspicions);
-        for (size_t i = 0; i < count; i++) {
-            const struct ar_suspicion *suspicion = &expectation->suspicions[i];
+        AR_EACH(const struct ar_suspicion, suspicion, expectation->suspicions, count) {
             if (suspicion->look[0] != '\0') {
                 fprintf(file, "%s: %s (%s)\n", suspicion->name, suspicion->look, suspicion->source);
             }

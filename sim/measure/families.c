@@ -49,8 +49,7 @@ AR_ORDER(compare_families, struct reproduce_family, AR_SPELLS(software), AR_SPEL
 static const char *peer_of(const struct published_rows *rows, const struct published *row,
                            struct ar_arena *arena)
 {
-    for (size_t i = 0; i < rows->peers_count; i++) {
-        const struct published_peer *peer = &rows->peers[i];
+    AR_EACH(const struct published_peer, peer, rows->peers, rows->peers_count) {
         if (strcmp(peer->software, row->software) == 0 && strcmp(peer->table, row->table) == 0 &&
             row->gpus >= peer->gpus_min && row->gpus <= peer->gpus_max) {
             return ar_arena_format(arena, "%s: %s %.1f %% (%s)", peer->peer, peer->statistic,
@@ -65,8 +64,7 @@ static void fill_family(const struct published_rows *rows, double *errors, struc
                         struct reproduce_family *family)
 {
     size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
+    AR_EACH(const struct published, row, rows->rows, rows->count) {
         if (is_counted(row) && (family->gpu == NULL || is_of(family, row))) {
             errors[count++] = row->predicted_s / row->measured_s - 1;
             family->misfits += row->fits != NULL && strcmp(row->fits, "no") == 0;
@@ -96,8 +94,7 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
     double *errors = ar_arena_alloc(arena, rows->count + 1, sizeof *errors);
     struct reproduce_family *list = ar_arena_alloc(arena, rows->count + 1, sizeof *list);
     size_t made = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
+    AR_EACH(const struct published, row, rows->rows, rows->count) {
         bool is_known = !is_counted(row);
         for (size_t j = 0; j < made && !is_known; j++) {
             is_known = is_of(&list[j], row);
@@ -127,8 +124,7 @@ static double find_end(const struct published_rows *rows, enum ar_step_class cla
                        double share, struct ar_score *scores, struct ar_step_errors *errors)
 {
     errors->rows = errors->tables = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
+    AR_EACH(const struct published, row, rows->rows, rows->count) {
         if (is_counted(row) && ar_step_class_tells(row->class, class) &&
             strcmp(row->table, errors->without) != 0) {
             errors->tables +=

@@ -124,8 +124,8 @@ static enum ar_status find_machine(const struct ar_measured_request *request,
         measured->machines[measured->machines_count++] = (struct ar_measured_machine){
             .cluster = cluster, .gpus_per_node = facts->gpus_per_node, .grid = ""};
     }
-    for (size_t i = 0; i < measured->machines_count; i++) {
-        const struct ar_measured_machine *machine = &measured->machines[i];
+    AR_EACH(const struct ar_measured_machine, machine, measured->machines,
+            measured->machines_count) {
         if (machine->gpus_per_node == gpus && strcmp(machine->grid, run->grid) == 0) {
             *found = machine->cluster;
             return AR_OK;
@@ -327,8 +327,7 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
     made.call.run.ranks = run->ranks;
     made.call.run.sharers = run->nodes > 1 && hcas > 0 ? facts->hcas_per_node / hcas : 1;
     (void)ar_library_call_find(made.operation, &made.call.run.call);
-    for (size_t i = 0; i < run->rows_count; i++) {
-        const struct ar_log_row *row = &run->rows[i];
+    AR_EACH(const struct ar_log_row, row, run->rows, run->rows_count) {
         double time_s = row->out_of_place.time_s;
         if (row->payload_bytes == 0) {
             measured->empty_count++;
@@ -434,8 +433,7 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
             request->log_nodes != NULL ? (uint32_t)request->log_nodes[i] : request->nodes;
         AR_TRY(ar_logs_load(request->paths[i], arena, &logs, err));
         made->logs[i] = logs;
-        for (size_t k = 0; k < logs->runs_count; k++) {
-            struct ar_log *run = &logs->runs[k];
+        AR_EACH(struct ar_log, run, logs->runs, logs->runs_count) {
             run->nodes = run->nodes > 0 ? run->nodes : nodes;
             run->ranks = run->ranks > 0 ? run->ranks : nodes * gpus;
             made->rows_capacity += run->rows_count;
@@ -471,8 +469,7 @@ static void note_assumed(const struct ar_measured_request *request,
 {
     const struct ar_log *inferred = NULL, *foreign = NULL;
     size_t inferred_count = 0, foreign_count = 0;
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *row = &measured->rows[i];
+    AR_EACH(const struct ar_measured_row, row, measured->rows, measured->rows_count) {
         const struct ar_log *run = row->run;
         bool is_foreign =
             row->is_call && run->format == AR_LOG_OSU && strstr(run->library, "NCCL") == NULL;

@@ -66,8 +66,7 @@ enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
 const struct ar_called *ar_called_find(const struct ar_called_list *called, const char *operation,
                                        const char *name)
 {
-    for (size_t i = 0; i < called->count; i++) {
-        const struct ar_called *one = &called->list[i];
+    AR_EACH(const struct ar_called, one, called->list, called->count) {
         if (fnmatch(one->called, name, 0) == 0 && strcmp(one->operation, operation) == 0) {
             return one;
         }
@@ -106,8 +105,7 @@ const struct ar_measured_set *ar_measured_index_find(const struct ar_measured_in
 
 const char *ar_measured_index_system(const struct ar_measured_index *index, const char *cluster)
 {
-    for (size_t i = 0; i < index->sets_count; i++) {
-        const struct ar_measured_set *set = &index->sets[i];
+    AR_EACH(const struct ar_measured_set, set, index->sets, index->sets_count) {
         if (set->system[0] != '\0' && strcmp(set->cluster, cluster) == 0) {
             return set->system;
         }

@@ -148,8 +148,7 @@ enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
         *found = hierarchy_begin((enum ar_learnt_part)part);
         for (int round = 0; round < (is_calls ? ROUNDS : 1); round++) {
             size_t count = 0;
-            for (size_t i = 0; i < learnt->sets_count; i++) {
-                struct ar_learnt_set *set = &learnt->sets[i];
+            AR_EACH(struct ar_learnt_set, set, learnt->sets, learnt->sets_count) {
                 bool has = is_calls ? set->calls_count > 0 : set->has_messages;
                 if (has && (without == NULL || strcmp(set->rows->set->machine, without) != 0)) {
                     if (round == 0) {
@@ -181,8 +180,7 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
         for (size_t k = 0; k < parameters_of(part); k++) {
             const struct ar_machine_classes *classes = ar_machine_classes(part, k);
             uint64_t sets[AR_HIERARCHY_CLASSES] = {0};
-            for (size_t m = 0; m < learnt->sets_count; m++) {
-                const struct ar_learnt_set *set = &learnt->sets[m];
+            AR_EACH(const struct ar_learnt_set, set, learnt->sets, learnt->sets_count) {
                 sets[set_class(set, part, k)] +=
                     is_calls ? set->calls_count > 0 : set->has_messages;
             }

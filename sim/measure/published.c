@@ -113,8 +113,7 @@ static enum ar_status parse_published_range(struct ar_arena *arena, const char *
 static struct published_range *find_range(const struct published *row, enum ar_key key,
                                           const char *setting)
 {
-    for (size_t i = 0; i < row->ranges_count; i++) {
-        struct published_range *range = &row->ranges[i];
+    AR_EACH(struct published_range, range, row->ranges, row->ranges_count) {
         bool has_settings = setting != NULL && range->setting != NULL;
         if (range->key == key && (has_settings ? ar_setting_is_same(range->setting, setting)
                                                : setting == range->setting)) {

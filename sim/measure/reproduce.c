@@ -70,8 +70,7 @@ static enum ar_status predict_run(const struct prediction *prediction, const cha
     AR_TRY(training_file_load(run, scenario->arena, &file, err));
     AR_TRY(training_predict(file, scenario, inputs, &training, err));
     *value = training.total->time_s;
-    for (size_t i = 0; i < training.phases_count; i++) {
-        const struct training_phase *phase = &training.phases[i];
+    AR_EACH(const struct training_phase, phase, training.phases, training.phases_count) {
         double steps_s = phase->steps_count * phase->row.iteration_s;
         *value += steps_s * (error_factor(&phase->row, prediction->error_deviations) - 1);
         *row = phase->row;
@@ -293,8 +292,7 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
             row->high = fmax(row->predicted, ar_quantile(values, samples, BAND_HIGH_FRAC));
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        struct published *row = &rows[i];
+    AR_EACH(struct published, row, rows, count) {
         AR_TRY(published_is_context(row) ? AR_OK : add_error(row, arena, err));
         row->assumptions = "";
         for (size_t k = 0; k < row->ranges_count; k++) {
@@ -352,8 +350,7 @@ static void write_coverage(FILE *file, const struct published_rows *rows)
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     double *widths = ar_arena_alloc(&arena, rows->count + 1, sizeof *widths);
     size_t predicted = 0, banded = 0, inside = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
+    AR_EACH(const struct published, row, rows->rows, rows->count) {
         predicted += isnan(row->predicted) ? 0 : 1;
         if (row->inside != NULL) {
             widths[banded++] = (row->high - row->low) / row->predicted;
@@ -384,12 +381,10 @@ void reproduce_write(FILE *file, const struct ar_view *view,
     if (is_short) {
         /* Where each row is from, and what is drawn for its band. */
         fputs("\nwhat each row is, and what is drawn for its band\n", file);
-        for (size_t i = 0; i < rows->count; i++) {
-            const struct published *row = &rows->rows[i];
+        AR_EACH(const struct published, row, rows->rows, rows->count) {
             fprintf(file, "%s: %s; %s%s%s\n", row->name, row->title, row->source,
                     row->how_read != NULL ? ", " : "", row->how_read != NULL ? row->how_read : "");
-            for (size_t k = 0; k < row->ranges_count; k++) {
-                const struct published_range *range = &row->ranges[k];
+            AR_EACH(const struct published_range, range, row->ranges, row->ranges_count) {
                 bool is_own = strcmp(range->source, "row") == 0;
                 fprintf(file, "  %-44s %s\n", range->text,
                         is_own ? "assumed by the row" : range->source);

@@ -320,8 +320,7 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     changed.scenario = &scenario;
     changed.notes = NULL;
     AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
-    for (size_t i = 0; i < comparison.rows_count; i++) {
-        const struct ar_compared *row = &comparison.rows[i];
+    AR_EACH(const struct ar_compared, row, comparison.rows, comparison.rows_count) {
         if (algorithm == &ar_algorithm_ring ||
             (row->measured->is_call && (BIT(row->prediction.choice) & TREES) != 0)) {
             predictions[places[row->measured - moved.rows]] = row->prediction;

@@ -245,8 +245,7 @@ static void training_end(struct training *training)
     struct training_phase *total = &phases[training->phases_count];
     double steps_s = 0;
     double baseline_s = 0; /* of the baseline, for the same images */
-    for (size_t i = 0; i < training->phases_count; i++) {
-        struct training_phase *phase = &phases[i];
+    AR_EACH(struct training_phase, phase, phases, training->phases_count) {
         const struct ar_row *row = &phase->row;
         double epochs = phase->last_epoch - phase->first_epoch;
         uint64_t whole = file->images / phase->batch_total;
@@ -278,8 +277,7 @@ static void training_end(struct training *training)
                                      .batch_total = phases[0].batch_total,
                                      .row = phases[0].row,
                                      .evaluation_samples_per_s = (double)NAN};
-    for (size_t i = 0; i < training->phases_count; i++) {
-        const struct training_phase *phase = &phases[i];
+    AR_EACH(const struct training_phase, phase, phases, training->phases_count) {
         double time_s = phase->steps_count * phase->row.iteration_s;
         if (phase->batch_per_gpu != total->batch_per_gpu) {
             total->batch_per_gpu = total->batch_total = AR_NO_COUNT;

@@ -118,8 +118,7 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         busy[role] = (struct ar_interval){.begin_s = INFINITY, .end_s = 0};
     }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
+    AR_EACH(const struct ar_task, task, graph->tasks, graph->tasks_count) {
         const uint32_t ends[] = {task->role, task->to};
         for (int end = 0;
              end < 2 && task->stream != AR_STREAM_COMPUTE && task->stream != AR_STREAM_HOST;
@@ -129,8 +128,7 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
             window->end_s = fmax(window->end_s, task->end_s);
         }
     }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
+    AR_EACH(const struct ar_task, task, graph->tasks, graph->tasks_count) {
         bool is_sent = graph->works[task->work].kind != AR_TASK_COMPUTE;
         const uint32_t ends[] = {task->role, task->to};
         for (int end = 0; is_sent && end < (task->to != task->role ? 2 : 1); end++) {
@@ -162,10 +160,9 @@ static enum ar_status find_sharing(struct timer *timer, struct sharing *sharing,
                                    struct ar_error *err)
 {
     list_sendings(timer->timing->graph, sharing);
-    for (uint32_t role = 0; role < timer->timing->graph->roles_count; role++) {
-        const struct ar_sendings *sendings = &sharing->sendings[role];
-        for (uint32_t i = 0; i < sendings->count; i++) {
-            const struct ar_sending *one = &sendings->list[i];
+    AR_EACH(const struct ar_sendings, sendings, sharing->sendings,
+            timer->timing->graph->roles_count) {
+        AR_EACH(const struct ar_sending, one, sendings->list, sendings->count) {
             const struct ar_sending *other = one + 1;
             for (; other < sendings->list + sendings->count && other->begin_s < one->end_s;
                  other++) {
@@ -237,8 +234,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
     struct sharing sharing = {.speeds = NULL};
     double speed_frac;
     AR_TRY(job_find_speed(timer->job, &speed_frac, err));
-    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
-        const struct ar_task *task = &timing->graph->tasks[i];
+    AR_EACH(const struct ar_task, task, timing->graph->tasks, timing->graph->tasks_count) {
         bool is_sent = timing->graph->works[task->work].kind != AR_TASK_COMPUTE;
         streams += is_sent && !has[task->stream] ? 1 : 0;
         has[task->stream] = has[task->stream] || is_sent;

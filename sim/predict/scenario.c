@@ -500,8 +500,7 @@ void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
         ADD(trace->optimizer_s);
         ADD(trace->step_overhead_s);
         ADD(trace->layers_count);
-        for (uint32_t i = 0; i < trace->layers_count; i++) {
-            const struct ar_layer *layer = &trace->layers[i];
+        AR_EACH(const struct ar_layer, layer, trace->layers, trace->layers_count) {
             ADD(layer->forward_s);
             ADD(layer->backward_s);
             ADD(layer->tensors_first);

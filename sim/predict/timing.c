@@ -139,8 +139,7 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
         ar_shape_ranks(&collective.shape) <= 1) {
         return AR_OK;
     }
-    for (size_t i = 0; i < timer->known->works_count; i++) {
-        const struct work_known *known = &timer->known->works[i];
+    AR_EACH(const struct work_known, known, timer->known->works, timer->known->works_count) {
         if (known->flows != NULL && work_has_flows_of(&known->work, searched)) {
             *flows = known->flows;
             return AR_OK;
@@ -306,8 +305,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
     bool has_messages = false;
     /* [pair]: 0: no such message; else 1 and the number of the first pair that is alike */
     uint32_t *known = ar_arena_alloc(&arena, pairs, sizeof *known);
-    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
-        const struct ar_task *task = &timing->graph->tasks[i];
+    AR_EACH(const struct ar_task, task, timing->graph->tasks, timing->graph->tasks_count) {
         if (is_between_stages(&timing->graph->works[task->work])) {
             known[task->role * roles + task->to] = UINT32_MAX;
             has_messages = true;
@@ -403,8 +401,7 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
     if (!timer_runs_ranks(timer)) {
         /* Works without a time are timed, except collectives of series: those beside computations
          * where ranks are looked at one by one. */
-        for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
-            const struct ar_task *task = &timing->graph->tasks[i];
+        AR_EACH(const struct ar_task, task, timing->graph->tasks, timing->graph->tasks_count) {
             const struct ar_work *work = &timing->graph->works[task->work];
             bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
                                     work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
@@ -626,8 +623,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->bubble_s += timing->slowest_s;
     timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s(timing));
     timing->iteration_s = wanted_s(timing) + timing->input_wait_s;
-    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
-        const struct ar_task *task = &timing->graph->tasks[i];
+    AR_EACH(const struct ar_task, task, timing->graph->tasks, timing->graph->tasks_count) {
         const struct ar_work *work = &timing->graph->works[task->work];
         timing->copy_s += task->copy_s;
         bool is_busy = task->stream == AR_STREAM_GRADIENTS; /* counted there */

@@ -308,8 +308,7 @@ static enum ar_status add_layout(struct adding_layouts *adding, uint32_t number,
 /* Counts a refused layout under the reason that its error begins with. */
 static void count_refusal(struct adding_layouts *adding, const struct ar_error *err)
 {
-    for (size_t i = 0; i < REASONS_MAX; i++) {
-        struct refusal *refusal = &adding->refusals[i];
+    AR_EACH(struct refusal, refusal, adding->refusals, REASONS_MAX) {
         if (refusal->count == 0) {
             refusal->first = *err;
         }

@@ -64,8 +64,7 @@ static enum ar_status limits_begin(struct space *space, struct space_request *po
                                    struct ar_arena *arena, struct ar_error *err)
 {
     points->limits = ar_arena_alloc(arena, space->points_count, sizeof *points->limits);
-    for (size_t i = 0; i < space->points_count; i++) {
-        const struct point *point = &space->points[i];
+    AR_EACH(const struct point, point, space->points, space->points_count) {
         uint32_t condition = variants_condition(&space->variants, point->variant);
         struct limit *limit = layouts_limit(points, point->shape.x, condition);
         if (limit == NULL) {

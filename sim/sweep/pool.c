@@ -343,8 +343,7 @@ static enum ar_status pool_step(struct ar_pool *pool, const struct timespec *pat
     /* Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
     enum ar_status status = AR_OK;
     uint32_t running = 0;
-    for (uint32_t i = 0; i < pool->jobs; i++) {
-        struct pool_worker *worker = &pool->workers[i];
+    AR_EACH(struct pool_worker, worker, pool->workers, pool->jobs) {
         struct pool_request *given = &worker->given;
         if (status == AR_OK && pool->queue->next < pool->queue->count &&
             worker->answered == given->count) {

@@ -114,8 +114,7 @@ static size_t main_rows_count(const struct space *space)
 static struct row_list rows_find_bests(struct sweep *sweep, const struct row_list *all)
 {
     struct row_list bests = {NULL, 0};
-    for (size_t i = 0; i < all->count; i++) {
-        const struct row_summary *row = &all->rows[i];
+    AR_EACH(const struct row_summary, row, all->rows, all->count) {
         if (row->point >= main_rows_count(sweep->space) || !row->is_ok) {
             continue;
         }
@@ -149,8 +148,7 @@ static void efficiency_fill(struct sweep *sweep, const struct row_list *all,
         const struct row_summary *least = NULL; /* on the fewest GPUs, of the same condition */
         struct ar_row row, base;
         bool is_other = false;
-        for (size_t j = 0; j < bests->count; j++) {
-            const struct row_summary *best = &bests->rows[j];
+        AR_EACH(const struct row_summary, best, bests->rows, bests->count) {
             bool is_same = best->condition == all->rows[i].condition;
             is_other = is_other || (is_same && least != NULL && best->gpus != least->gpus);
             least = is_same && (least == NULL || best->gpus < least->gpus) ? best : least;

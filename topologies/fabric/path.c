@@ -313,8 +313,7 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
     for (uint32_t link = 0; link < links; link++) {
         cluster->factors[link] = 1;
     }
-    for (size_t i = 0; i < settings.count; i++) {
-        const struct ar_setting *setting = &settings.list[i];
+    AR_EACH(const struct ar_setting, setting, settings.list, settings.count) {
         const char *colon = strrchr(setting->text, ':');
         double factor;
         struct ar_error ignored;
@@ -373,8 +372,7 @@ enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_setti
     AR_REFUSE(hcas == 0, err, settings.list[0].status,
               "%s: found \"%.60s\"; expected none: the cluster has no HCA", settings.list[0].where,
               settings.list[0].text);
-    for (size_t i = 0; i < settings.count; i++) {
-        const struct ar_setting *setting = &settings.list[i];
+    AR_EACH(const struct ar_setting, setting, settings.list, settings.count) {
         unsigned node, hca;
         int end = 0;
         AR_REFUSE(sscanf(setting->text, "node-%u.hca-%u%n", &node, &hca, &end) != 2 ||

@@ -79,8 +79,7 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
                                      struct ar_topo_entries *entries, struct ar_error *err)
 {
     bool is_set[AR_TOPO_KEYS_COUNT] = {false};
-    for (size_t i = 0; i < settings.count; i++) {
-        const struct ar_setting *setting = &settings.list[i];
+    AR_EACH(const struct ar_setting, setting, settings.list, settings.count) {
         struct ar_topo_entry entry = {
             .source = setting->where, .where = setting->where, .status = setting->status};
         char *text = ar_arena_text(arena, setting->text);
@@ -298,8 +297,7 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err)
 {
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct ar_topo_entry *entry = &entries->list[i];
+    AR_EACH(const struct ar_topo_entry, entry, entries->list, entries->count) {
         AR_TRY(ar_error_blame(parse_entry(entry, values, err), entry->status, err));
     }
     /* A fabric of routers has as many nodes as its routers hold, also without `nodes`; what is

@@ -405,8 +405,7 @@ static enum ar_status add_nvlinks(const struct reader *reader, struct ar_error *
     struct source *source = reader->source;
     struct links *links = ar_arena_alloc(source->machine->arena, 1, sizeof *links);
     bool has_counted = false;
-    for (uint32_t i = 0; i < reader->peers_count; i++) {
-        const struct peer *peer = &reader->peers[i];
+    AR_EACH(const struct peer, peer, reader->peers, reader->peers_count) {
         uint32_t from = NONE, to = NONE;
         for (uint32_t g = 0; g < reader->gpus_count; g++) {
             const struct gpu *gpu = &reader->gpus[g];
@@ -498,8 +497,7 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
             }
         }
     }
-    for (uint32_t i = 0; i < reader->nics_count; i++) {
-        const struct network_device *device = &reader->nics[i];
+    AR_EACH(const struct network_device, device, reader->nics, reader->nics_count) {
         struct nic *nic;
         source->line = device->line;
         AR_TRY(nic_add(source, device->name, device->port, device->top, groups, reader->gpus_count,

@@ -113,8 +113,7 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
         ar_framework_clear(made);
     }
     bool is_given[AR_TERMS_COUNT] = {false};
-    for (size_t i = 0; i < settings.count; i++) {
-        const struct ar_setting *setting = &settings.list[i];
+    AR_EACH(const struct ar_setting, setting, settings.list, settings.count) {
         char *key = ar_arena_text(arena, setting->text);
         char *equals = strchr(key, '=');
         AR_REFUSE(equals == NULL || equals == key, err, setting->status,

@@ -112,8 +112,7 @@ struct ar_kernel_error ar_kernel_error_of(const struct ar_measured_kernels *kern
 {
     size_t count = 0;
     double sum = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const struct ar_measured_kernel *kernel = &kernels->list[i];
+    AR_EACH(const struct ar_measured_kernel, kernel, kernels->list, kernels->count) {
         if (kernel->precision == first->precision && strcmp(kernel->gpu, first->gpu) == 0) {
             double error = find_kernel_s(single, kernels, kernel) / kernel->time_s - 1;
             sum += error;

@@ -328,8 +328,7 @@ void ar_trace_write(FILE *file, const struct ar_trace *trace)
         fprintf(file, "# cost_table = %s\n", trace->cost_table);
     }
     fputs("layer,forward_s,backward_s,gradient_elements\n", file);
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        const struct ar_layer *layer = &trace->layers[i];
+    AR_EACH(const struct ar_layer, layer, trace->layers, trace->layers_count) {
         ar_csv_write_cell(file, layer->name, true);
         fprintf(file, ",%.9g,%.9g,", layer->forward_s, layer->backward_s);
         for (uint32_t k = 0; k < layer->tensors_count; k++) {

@@ -425,8 +425,7 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
                     enum ar_precision precision)
 {
     double time_s = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const struct ar_kernel *kernel = &kernels->list[i];
+    AR_EACH(const struct ar_kernel, kernel, kernels->list, kernels->count) {
         double there = 1 - kernel->lacking_frac;
         switch (kernel->kind) {
         case AR_KERNEL_GEMM:

@@ -273,8 +273,7 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
     double update_s = 0;
     size_t layers = reader.layers_count;
     AR_TRY(recorded_room(recorded, 8 * layers + 1, 4 * layers + 1, reader.arena, reader.err));
-    for (size_t i = 0; i < layers; i++) {
-        const struct layer *layer = &reader.layers[i];
+    AR_EACH(const struct layer, layer, reader.layers, layers) {
         add_astra_compute(&reader, layer, layer->phases[FORWARD].time_s, AR_RECORDED_FORWARD);
         add_astra_collective(&reader, layer, &layer->phases[FORWARD], AR_RECORDED_FORWARD, false);
         update_s += layer->phases[WEIGHTS].operation != NULL ? layer->update_s : 0;

@@ -331,8 +331,7 @@ enum ar_status ar_log_check(const struct ar_log *run, struct ar_error *err)
                              "%" PRIu64 " values out of bounds; expected a run with right results",
                              run->out_of_bounds);
     }
-    for (size_t i = 0; i < run->rows_count; i++) {
-        const struct ar_log_row *row = &run->rows[i];
+    AR_EACH(const struct ar_log_row, row, run->rows, run->rows_count) {
         double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
         if (wrong > 0) {
             return ar_log_refuse(run, row->line, err,

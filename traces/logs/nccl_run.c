@@ -246,8 +246,7 @@ static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *l
     uint64_t all = run->ranks_count * each;
     const char *last_host = NULL;
     qsort(run->ranks, run->ranks_count, sizeof *run->ranks, compare_hosts);
-    for (size_t i = 0; i < run->ranks_count; i++) {
-        const struct ar_nccl_rank *rank = &run->ranks[i];
+    AR_EACH(const struct ar_nccl_rank, rank, run->ranks, run->ranks_count) {
         if (rank->group == group) {
             log->ranks += (uint32_t)each;
             log->nodes += last_host == NULL || strcmp(last_host, rank->host) != 0;

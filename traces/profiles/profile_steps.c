@@ -74,8 +74,7 @@ void kineto_nest(struct ar_kineto *kineto)
     }
     find_parents(kineto->ops, kineto->ops_count);
     /* Gives arrivals of gradients what was recorded inside of them. */
-    for (size_t i = 0; i < kineto->ops_count; i++) {
-        const struct kineto_op *op = &kineto->ops[i];
+    AR_EACH(const struct kineto_op, op, kineto->ops, kineto->ops_count) {
         uint32_t at = kineto_find_around(kineto, op->parent, BIT(KINETO_ACCUMULATE));
         if (at == KINETO_NONE) {
             continue;
@@ -91,8 +90,7 @@ void kineto_nest(struct ar_kineto *kineto)
     }
     /* A fake process group copies into the output what a real one would receive. */
     unsigned collectives = BIT(KINETO_COLLECTIVE) | (kineto->is_fake ? BIT(KINETO_CALL) : 0);
-    for (size_t i = 0; i < kineto->kernels_count; i++) {
-        struct kineto_kernel *kernel = &kineto->kernels[i];
+    AR_EACH(struct kineto_kernel, kernel, kineto->kernels, kineto->kernels_count) {
         const struct kineto_launch key = {.correlation = kernel->correlation};
         const struct kineto_launch *launch =
             kineto->launches_count == 0 || kernel->correlation < 0
@@ -178,8 +176,7 @@ static enum ar_status find_optimizers(struct kineto_steps *steps, struct ar_erro
 {
     const struct ar_kineto *kineto = steps->kineto;
     size_t found = 0;
-    for (size_t i = 0; i < kineto->ops_count; i++) {
-        const struct kineto_op *op = &kineto->ops[i];
+    AR_EACH(const struct kineto_op, op, kineto->ops, kineto->ops_count) {
         struct kineto_step *step =
             op->kind == KINETO_OPTIMIZER ? find_step_at(steps, op->start_s) : NULL;
         if (step != NULL) {
@@ -373,8 +370,7 @@ static void time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
     const struct ar_kineto *kineto = steps->kineto;
     struct timeline timeline = {.steps = steps, .times = times};
     timeline.busy = ar_arena_alloc(arena, kineto->kernels_count + 1, sizeof *timeline.busy);
-    for (size_t i = 0; i < kineto->kernels_count; i++) {
-        const struct kineto_kernel *kernel = &kineto->kernels[i];
+    AR_EACH(const struct kineto_kernel, kernel, kineto->kernels, kineto->kernels_count) {
         struct interval *last =
             timeline.busy_count > 0 ? &timeline.busy[timeline.busy_count - 1] : NULL;
         if (kernel->is_collective && last != NULL && kernel->start_s <= last->end_s) {

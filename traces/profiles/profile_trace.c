@@ -92,8 +92,7 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
               "%.300s: none of %zu steps has a backward pass, an optimizer and events of the GPU; "
               "expected a whole training step",
               import->kineto->path, steps->count);
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct kineto_step *step = &steps->list[i];
+    AR_EACH(const struct kineto_step, step, steps->list, steps->count) {
         if (is_complete(step) && is_step_like(steps, step, import->last)) {
             double all_s = step->work_s + step->wait_s;
             double idle = all_s > 0 ? step->wait_s / all_s : 1; /* part in which the GPU waited */
@@ -247,8 +246,7 @@ static void find_batch(struct kineto_import *import)
     struct ar_trace *trace = &import->made->trace;
     const struct ar_kineto *kineto = import->kineto;
     const struct kineto_op *reader = NULL;
-    for (size_t i = 0; i < kineto->ops_count; i++) {
-        const struct kineto_op *op = &kineto->ops[i];
+    AR_EACH(const struct kineto_op, op, kineto->ops, kineto->ops_count) {
         bool is_earlier = reader == NULL || op->start_s < reader->start_s;
         if (op->batch > 0 && op->batch <= AR_TRACE_BATCH_MAX && is_earlier &&
             op->start_s >= import->last->start_s) {

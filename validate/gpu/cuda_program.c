@@ -40,8 +40,7 @@ static void need_before(struct channel *channel, uint32_t owner, const unsigned 
                         const unsigned char *end, bool only_writes)
 {
     const struct touches *touches = &channel->touches[owner];
-    for (size_t i = 0; i < touches->count; i++) {
-        const struct touch *touch = &touches->items[i];
+    AR_EACH(const struct touch, touch, touches->items, touches->count) {
         uint32_t *needed = &channel->needed[touch->by.rank];
         if (touch->begin < end && begin < touch->end && (touch->writes || !only_writes) &&
             touch->by.done > *needed) {

@@ -157,8 +157,7 @@ void payload_fill(const struct payload_view *view, unsigned char *buffer)
         memcpy(buffer + first * type->bytes, buffer,
                (left < payload->period ? left : payload->period) * type->bytes);
     }
-    for (size_t i = 0; i < view->stretches_count; i++) {
-        const struct payload_stretch *stretch = &view->stretches[i];
+    AR_EACH(const struct payload_stretch, stretch, view->stretches, view->stretches_count) {
         if (!stretch->holds) { /* all ones are not a number */
             memset(buffer + stretch->span.first * type->bytes, 0xff,
                    stretch->span.count * type->bytes);
@@ -196,8 +195,7 @@ static void expect_elements(const struct payload_view *view, const struct payloa
 void payload_expect(const struct payload_view *view, unsigned char *buffer)
 {
     uint32_t bytes = view->payload->measurement->type->bytes;
-    for (size_t i = 0; i < view->stretches_count; i++) {
-        const struct payload_stretch *stretch = &view->stretches[i];
+    AR_EACH(const struct payload_stretch, stretch, view->stretches, view->stretches_count) {
         unsigned char *expected = buffer + stretch->span.first * bytes;
         if (stretch->wants > 0) {
             expect_elements(view, stretch, stretch->span.first, stretch->span.count, expected);

@@ -52,8 +52,7 @@ static enum ar_status find_routes(const struct ar_graph_trial *trial, struct rou
     uint32_t roles = graph->roles_count, places = trial->ranks / roles;
     bool *seen =
         ar_arena_alloc(routes->arena, graph->works_count + (size_t)roles * roles, sizeof *seen);
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
+    AR_EACH(const struct ar_task, task, graph->tasks, graph->tasks_count) {
         enum ar_task_kind kind = graph->works[task->work].kind;
         bool *is_known = kind == AR_TASK_MESSAGE
                              ? &seen[graph->works_count + (size_t)task->role * roles + task->to]
@@ -123,8 +122,7 @@ static void take_times(struct ar_graph *graph, const struct graph_time *times)
             note_waited_for(graph, &graph->tasks[graph->tasks[i].after], i);
         }
     }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        struct ar_task *task = &graph->tasks[i];
+    AR_EACH(struct ar_task, task, graph->tasks, graph->tasks_count) {
         for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
             note_waited_for(graph, task, graph->needs[need].task);
         }

@@ -121,8 +121,7 @@ void rings_create(struct collective_run *run)
     rings->actors_count = (size_t)lanes * run->positions;
     rings->left_out_s = child_alloc(trial->calls_count, sizeof(double), "its rings");
     rings->times = child_alloc(rings->actors_count * STEPS_KEPT, sizeof *rings->times, "its rings");
-    for (int i = 0; i < PHASES_AT_ONCE; i++) {
-        struct ring_watch *watch = &rings->watches[i];
+    AR_EACH(struct ring_watch, watch, rings->watches, PHASES_AT_ONCE) {
         watch->ended = child_alloc(2 * (size_t)steps_max, sizeof *watch->ended, "its rings");
         watch->steady = watch->ended + steps_max;
     }
@@ -170,8 +169,7 @@ static void leave_out_rounds(const struct actor *last, uint32_t end)
     uint32_t period = rings->periods[last->phase], furthest = last->step;
     size_t members = 0;
     double gain_max_s = 0, gain_min_s = HUGE_VAL;
-    for (size_t i = 0; i < rings->actors_count; i++) {
-        const struct actor *actor = &last->run->actors[i];
+    AR_EACH(const struct actor, actor, last->run->actors, rings->actors_count) {
         const struct ring_time *time = ring_time_of(actor, last->steps_done);
         if (actor->watch != last->watch || time->steps_done != last->steps_done) {
             continue;

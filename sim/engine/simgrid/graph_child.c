@@ -394,8 +394,7 @@ static void start_streams(struct graph_run *run)
 {
     size_t count =
         (size_t)run->graph->roles_count * AR_STREAMS_COUNT * run->places * run->channels_max;
-    for (size_t i = 0; i < count; i++) {
-        struct stream *stream = &run->streams[i];
+    AR_EACH(struct stream, stream, run->streams, count) {
         if (run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream] != AR_NO_TASK) {
             child_start_actor("stream", rank_of(stream), stream_run, stream);
         }

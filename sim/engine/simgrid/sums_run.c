@@ -32,8 +32,7 @@ static struct sums_queue *queue_of(const struct collective_run *run, uint32_t la
 void sums_create(struct collective_run *run, size_t actors_count)
 {
     size_t parts = 0;
-    for (uint32_t i = 0; i < run->phases_count; i++) {
-        const struct ar_phase *phase = &run->phases[i];
+    AR_EACH(const struct ar_phase, phase, run->phases, run->phases_count) {
         if (phase->kind == AR_PHASE_SUMS && phase->steps > 0) {
             size_t own = phase->steps / phase->period;
             parts = own > parts ? own : parts;
