@@ -149,10 +149,9 @@ static enum ar_status find_backend(struct arguments *arguments, const struct bac
         names[i] = backends[i]->name;
         found = strcmp(arguments->backend, names[i]) == 0 ? backends[i] : found;
     }
-    if (found == NULL) {
-        return ar_error_unknown(err, AR_USAGE, "--backend", "backend of this build",
-                                arguments->backend, names, BACKENDS);
-    }
+    AR_REFUSE_BY(found == NULL,
+                 ar_error_unknown(err, AR_USAGE, "--backend", "backend of this build",
+                                  arguments->backend, names, BACKENDS));
     const struct memory *const *memory = found->memories, *const *end = memory + BACKEND_MEMORIES;
     while (memory < end && *memory != NULL && arguments->memory != NULL &&
            strcmp(arguments->memory, (*memory)->name) != 0) {

@@ -44,14 +44,17 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
  * `origin`. Others, AR_OK too, pass. */
 enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, struct ar_error *err);
 
-/** Leaves the function with an error, as ar_error_set() writes it, if something is found that must
- * not be. What the function owns must be as for AR_TRY(). */
-#define AR_REFUSE(found, ...)                                                                      \
+/** Leaves the function with what `refusal`, a call that fills its `err`, returns, if something is
+ * found that must not be. What the function owns must be as for AR_TRY(). */
+#define AR_REFUSE_BY(found, refusal)                                                               \
     do {                                                                                           \
         if (found) {                                                                               \
-            return ar_error_set(__VA_ARGS__);                                                      \
+            return refusal;                                                                        \
         }                                                                                          \
     } while (0)
+
+/** The same with an error as ar_error_set() writes it. */
+#define AR_REFUSE(found, ...) AR_REFUSE_BY(found, ar_error_set(__VA_ARGS__))
 
 /** Leaves the function with the status of `call`, unless that is AR_OK. What the function owns must
  * be in an arena (ar_arena.h) or the caller's. */

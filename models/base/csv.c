@@ -267,10 +267,9 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
             }
         }
         snprintf(where, sizeof where, "%.280s:%" PRIu64, csv->path, line);
-        if (column == columns.count) {
-            return ar_error_unknown(err, AR_BAD_DATA, where, noun, ar_csv_show(name, shown), names,
-                                    columns.count);
-        }
+        AR_REFUSE_BY(column == columns.count,
+                     ar_error_unknown(err, AR_BAD_DATA, where, noun, ar_csv_show(name, shown),
+                                      names, columns.count));
         AR_REFUSE(column < listed && places[column] != SIZE_MAX, err, AR_BAD_DATA,
                   "%s: %s \"%s\" is given twice; expected it once", where, noun, name);
         if (column < listed) {

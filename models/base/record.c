@@ -161,9 +161,8 @@ enum ar_status ar_view_check(const char *where, const struct ar_view *view,
     char *rest = is_all ? NULL : list;
     ar_copy_text(list, sizeof list, is_all ? "" : view->columns);
     for (const char *name; (name = strsep(&rest, ",")) != NULL;) {
-        if (ar_column_find(columns, name, strlen(name)) == NULL) {
-            return ar_error_unknown(err, AR_USAGE, where, "column", name, names, count);
-        }
+        AR_REFUSE_BY(ar_column_find(columns, name, strlen(name)) == NULL,
+                     ar_error_unknown(err, AR_USAGE, where, "column", name, names, count));
     }
     return AR_OK;
 }

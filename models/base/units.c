@@ -61,12 +61,10 @@ static enum ar_status parse_quantity(const char *where, const char *text, const 
 {
     double number;
     const char *rest;
-    if (!parse_decimal(text, &number, &rest)) {
-        return refuse_quantity(where, text, "", expected, "", err);
-    }
-    if (signbit(number)) {
-        return refuse_quantity(where, text, "", expected, ", not negative", err);
-    }
+    AR_REFUSE_BY(!parse_decimal(text, &number, &rest),
+                 refuse_quantity(where, text, "", expected, "", err));
+    AR_REFUSE_BY(signbit(number),
+                 refuse_quantity(where, text, "", expected, ", not negative", err));
     bool is_size = units == size_units;
     rest += strspn(rest, " ");
     if (*rest == '\0') {
@@ -87,9 +85,8 @@ static enum ar_status parse_quantity(const char *where, const char *text, const 
     AR_REFUSE(units->name == NULL, err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s",
               where, rest, text, expected);
     number *= units->factor;
-    if (!isfinite(number)) {
-        return refuse_quantity(where, text, "", expected, ", less enormous", err);
-    }
+    AR_REFUSE_BY(!isfinite(number),
+                 refuse_quantity(where, text, "", expected, ", less enormous", err));
     *value = number;
     return AR_OK;
 }
@@ -103,9 +100,8 @@ enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *byt
     /* "51.1MB" is not exactly 51100000 in binary: number and product round by 2^-53 each. Below
      * 2^50 that is a quarter of a byte at most, so the nearest whole number is the one meant. */
     double whole = nearbyint(value);
-    if (fabs(value - whole) > value * 0x1p-52 || whole >= 0x1p50) {
-        return refuse_quantity(where, text, "", "a whole number of bytes below 2^50", "", err);
-    }
+    AR_REFUSE_BY(fabs(value - whole) > value * 0x1p-52 || whole >= 0x1p50,
+                 refuse_quantity(where, text, "", "a whole number of bytes below 2^50", "", err));
     *bytes = (uint64_t)whole;
     return AR_OK;
 }
@@ -116,9 +112,7 @@ enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_B
     const char *expected = "a rate such as 10.2GB/s or 100Gbps";
     double value;
     AR_TRY(parse_quantity(where, text, rate_units, expected, &value, err));
-    if (value <= 0) {
-        return refuse_quantity(where, text, "", expected, " above zero", err);
-    }
+    AR_REFUSE_BY(value <= 0, refuse_quantity(where, text, "", expected, " above zero", err));
     *rate_Bps = value;
     return AR_OK;
 }

@@ -181,10 +181,9 @@ static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, cons
 {
     for (char *end; *at != '\0'; at = end + strspn(end, " ")) {
         unsigned long count = strtoul(at, &end, 10);
-        if (*at < '0' || *at > '9' || count == 0 || count > UINT32_MAX ||
-            strchr(" ", *end) == NULL) {
-            return ar_csv_directive_error(csv, key, "node counts", err);
-        }
+        AR_REFUSE_BY(*at < '0' || *at > '9' || count == 0 || count > UINT32_MAX ||
+                         strchr(" ", *end) == NULL,
+                     ar_csv_directive_error(csv, key, "node counts", err));
         AR_TRY(ar_library_nodes_add(nodes, (uint32_t)count, err));
     }
     return AR_OK;
@@ -234,12 +233,9 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
         const char *unit = ar_library_parameters[row->parameter].unit;
-        if (library->values[row->parameter] > 0) {
-            return ar_csv_error(csv, i, "parameter", "every parameter once", err);
-        }
-        if (strcmp(row->unit, unit) != 0) {
-            return ar_csv_error(csv, i, "unit", unit, err);
-        }
+        AR_REFUSE_BY(library->values[row->parameter] > 0,
+                     ar_csv_error(csv, i, "parameter", "every parameter once", err));
+        AR_REFUSE_BY(strcmp(row->unit, unit) != 0, ar_csv_error(csv, i, "unit", unit, err));
         library->values[row->parameter] = row->value;
         library->is_identified[row->parameter] = row->is_identified;
         memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);

@@ -123,10 +123,8 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
         csv->rows_count = kept;
         is_found = is_found || kept > 0;
     }
-    if (!is_known) {
-        return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", term, first->cells,
-                                first->columns_count);
-    }
+    AR_REFUSE_BY(!is_known, ar_error_unknown(err, AR_USAGE, "--where", "column or setting", term,
+                                             first->cells, first->columns_count));
     return is_found ? AR_OK
                     : ar_error_set(err, AR_USAGE,
                                    "--where: found \"%.60s=%.60s\", which no row has; expected one "

@@ -98,19 +98,17 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
     for (size_t i = 0; i < csv->columns_count; i++) {
         const char *name = csv->cells[i];
         for (size_t row = 0; row < csv->rows_count && strcmp(name, "mesh") == 0; row++) {
-            if (!is_mesh(ar_csv_cell(csv, row, i))) {
-                return ar_csv_error(csv, row, name, "axes such as dp=16,tp=8", err);
-            }
+            AR_REFUSE_BY(!is_mesh(ar_csv_cell(csv, row, i)),
+                         ar_csv_error(csv, row, name, "axes such as dp=16,tp=8", err));
         }
         for (size_t row = 0; row < csv->rows_count && has_numbers(name); row++) {
             const char *cell = ar_csv_cell(csv, row, i);
             double number = ar_plot_number_of(cell);
             bool may_be_below_0 = strstr(name, "error") != NULL || strstr(name, "signed") != NULL ||
                                   strcmp(name, "explained_frac") == 0;
-            if (cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0))) {
-                return ar_csv_error(csv, row, name, may_be_below_0 ? "a number" : "a number >= 0",
-                                    err);
-            }
+            AR_REFUSE_BY(
+                cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0)),
+                ar_csv_error(csv, row, name, may_be_below_0 ? "a number" : "a number >= 0", err));
         }
     }
     return AR_OK;

@@ -93,9 +93,7 @@ static enum ar_status set_key(struct allreckon *prediction, const char *name, co
                             TEXTS_MAX);
     }
     char *text = strdup(value);
-    if (text == NULL) {
-        return ar_error_set(&prediction->err, AR_NO_MEMORY, "out of memory for a prediction");
-    }
+    AR_REFUSE(text == NULL, &prediction->err, AR_NO_MEMORY, "out of memory for a prediction");
     prediction->settings[prediction->settings_count++] = (struct setting){key, text};
     return AR_OK;
 }

@@ -249,10 +249,8 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
         names[i] = formats[i].name;
         format = strcmp(options->format, names[i]) == 0 ? &formats[i] : format;
     }
-    if (format == NULL) {
-        return ar_error_unknown(err, AR_USAGE, "--format", "format", options->format, names,
-                                FORMATS);
-    }
+    AR_REFUSE_BY(format == NULL, ar_error_unknown(err, AR_USAGE, "--format", "format",
+                                                  options->format, names, FORMATS));
     AR_TRY(made_by_check_file(options, options->out, err));
     if (format->uses != 0) {
         AR_TRY(option_refuse_others(options, key_bits(format->uses) | format->more,

@@ -126,10 +126,10 @@ static enum ar_status check_needs(struct writer *writer, uint32_t number, struct
     for (uint32_t i = task->need; i != AR_NO_TASK; i = graph->needs[i].next) {
         uint32_t need = graph->needs[i].task;
         bool is_sent = graph->tasks[need].stream != AR_STREAM_COMPUTE;
-        if (is_sent && task->stream == AR_STREAM_COMPUTE && task->duty != AR_DUTY_OPTIMIZER) {
-            return refuse_step(err, "a task that waits for a collective beside the computations",
-                               "updates alone to do so, as with --strategy data");
-        }
+        AR_REFUSE_BY(is_sent && task->stream == AR_STREAM_COMPUTE &&
+                         task->duty != AR_DUTY_OPTIMIZER,
+                     refuse_step(err, "a task that waits for a collective beside the computations",
+                                 "updates alone to do so, as with --strategy data"));
         latest = !is_sent && (latest == AR_NO_TASK || need > latest) ? need : latest;
     }
     if (task->stream == AR_STREAM_COMPUTE) {
@@ -137,11 +137,10 @@ static enum ar_status check_needs(struct writer *writer, uint32_t number, struct
         return AR_OK;
     }
     latest = latest == AR_NO_TASK ? writer->sent_after : latest; /* behind the one before it */
-    if (latest != writer->computed || task->stream != AR_STREAM_GRADIENTS) {
-        return refuse_step(err,
-                           "a collective that may begin before the computation in front of it ends",
-                           "it to wait for that, as with --strategy data");
-    }
+    AR_REFUSE_BY(
+        latest != writer->computed || task->stream != AR_STREAM_GRADIENTS,
+        refuse_step(err, "a collective that may begin before the computation in front of it ends",
+                    "it to wait for that, as with --strategy data"));
     writer->sent_after = latest;
     return AR_OK;
 }
@@ -151,18 +150,16 @@ static enum ar_status add_sent(struct writer *writer, uint32_t number, struct ar
     const struct ar_task *task = &writer->graph->tasks[number];
     const struct ar_work *work = &writer->graph->works[task->work];
     bool is_forward = task->duty == AR_DUTY_FORWARD;
-    if (work->kind == AR_TASK_MESSAGE || type_word(work->operation) == NULL) {
-        return refuse_step(err, work->operation->name,
-                           "all-reduces, all-gathers, reduce-scatters and all-to-alls");
-    }
-    if (work->every > 0 || task->duty == AR_DUTY_OPTIMIZER || writer->has_updated) {
-        return refuse_step(err, "a collective between or after updates",
-                           "an update to end the step, as with --strategy data");
-    }
-    if (type_ending(writer, task) == NULL || (is_forward && task->stream != AR_STREAM_COMPUTE)) {
-        return refuse_step(err, "a collective along other axes than columns of its place have",
-                           "gradients along dp and ep, others along tp or ep");
-    }
+    AR_REFUSE_BY(work->kind == AR_TASK_MESSAGE || type_word(work->operation) == NULL,
+                 refuse_step(err, work->operation->name,
+                             "all-reduces, all-gathers, reduce-scatters and all-to-alls"));
+    AR_REFUSE_BY(work->every > 0 || task->duty == AR_DUTY_OPTIMIZER || writer->has_updated,
+                 refuse_step(err, "a collective between or after updates",
+                             "an update to end the step, as with --strategy data"));
+    AR_REFUSE_BY(type_ending(writer, task) == NULL ||
+                     (is_forward && task->stream != AR_STREAM_COMPUTE),
+                 refuse_step(err, "a collective along other axes than columns of its place have",
+                             "gradients along dp and ep, others along tp or ep"));
     uint64_t pieces = (work->bytes >> 31) + 1;
     for (uint64_t i = 0; i < task->count * pieces; i++) {
         add_collective(writer, is_forward ? &writer->forward : &writer->backward, task, pieces);
@@ -183,10 +180,10 @@ static enum ar_status add_task(struct writer *writer, uint32_t number, struct ar
         writer->update_s += task->count * work->time_s + task->longer_s;
         return AR_OK;
     }
-    if (writer->has_updated || (task->duty == AR_DUTY_FORWARD && writer->backward.count > 0)) {
-        return refuse_step(err, "a forward pass behind a backward pass, or one behind an update",
-                           "all micro-batches to go forward first, as with --schedule gpipe");
-    }
+    AR_REFUSE_BY(writer->has_updated ||
+                     (task->duty == AR_DUTY_FORWARD && writer->backward.count > 0),
+                 refuse_step(err, "a forward pass behind a backward pass, or one behind an update",
+                             "all micro-batches to go forward first, as with --schedule gpipe"));
     /* Computations of other layers begin other slots. */
     struct pass *pass = task->duty == AR_DUTY_FORWARD ? &writer->forward : &writer->backward;
     bool is_new_layer = pass->computed != NULL && (pass->computed->layer != task->layer ||
@@ -271,10 +268,9 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
               "--strategy: found %s; expected data with --format astra-sim, which cannot say that "
               "replicas keep parts of the optimizer or parameters",
               strategy->name);
-    if (writer.graph->roles_count > 1 || timing->rank_end_s != NULL) {
-        return refuse_step(err, "stages of a pipeline, or GPUs that differ",
-                           "one stage, GPUs alike");
-    }
+    AR_REFUSE_BY(
+        writer.graph->roles_count > 1 || timing->rank_end_s != NULL,
+        refuse_step(err, "stages of a pipeline, or GPUs that differ", "one stage, GPUs alike"));
     AR_EACH(const struct ar_task, task, writer.graph->tasks, writer.graph->tasks_count) {
         room += 2 * task->count * (size_t)((writer.graph->works[task->work].bytes >> 31) + 1);
     }

@@ -67,9 +67,8 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
         names[i] = ar_strategies[i]->name;
         found = strcmp(names[i], name) == 0 ? ar_strategies[i] : found;
     }
-    if (found == NULL) {
-        return ar_error_unknown(err, AR_USAGE, where, "strategy", name, names, ar_strategies_count);
-    }
+    AR_REFUSE_BY(found == NULL, ar_error_unknown(err, AR_USAGE, where, "strategy", name, names,
+                                                 ar_strategies_count));
     bool is_named = found->staleness == AR_STALENESS_NAMED;
     struct ar_error ignored;
     AR_REFUSE(is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,

@@ -179,9 +179,8 @@ static enum ar_status find_shape(const struct ar_log *run, const char *text, uin
         *shape = ar_algorithm_default_shape(algorithm, run->ranks, gpus);
         return AR_OK;
     }
-    if (ar_shape_parse("shape", text, shape, &why) != AR_OK) {
-        return ar_log_refuse(run, run->first_line, err, "%s", why.text);
-    }
+    AR_REFUSE_BY(ar_shape_parse("shape", text, shape, &why) != AR_OK,
+                 ar_log_refuse(run, run->first_line, err, "%s", why.text));
     return ar_shape_ranks(shape) == run->ranks
                ? AR_OK
                : ar_log_refuse(run, run->first_line, err,

@@ -73,9 +73,7 @@ static enum ar_status parse_published_range(struct ar_arena *arena, const char *
     *range = (struct published_range){.text = ar_arena_text(arena, text),
                                       .source = ar_arena_text(arena, source),
                                       .parameter = pieces};
-    if (values == NULL) {
-        return refuse_range(where, range, "KEY=a|b or KEY=low..high", err);
-    }
+    AR_REFUSE_BY(values == NULL, refuse_range(where, range, "KEY=a|b or KEY=low..high", err));
     *values++ = '\0';
     AR_TRY(find_parameter(where, range, err));
     char *dots = strstr(values, "..");
@@ -93,11 +91,10 @@ static enum ar_status parse_published_range(struct ar_arena *arena, const char *
                    : AR_OK;
     }
     *dots = '\0';
-    if (range->setting == NULL &&
-        (range->key == AR_KEYS_COUNT || !ar_key_is(range->key, AR_KEY_IS_NUMBER))) {
-        return refuse_range(where, range, "choices KEY=a|b, since the parameter takes no fractions",
-                            err);
-    }
+    AR_REFUSE_BY(
+        range->setting == NULL &&
+            (range->key == AR_KEYS_COUNT || !ar_key_is(range->key, AR_KEY_IS_NUMBER)),
+        refuse_range(where, range, "choices KEY=a|b, since the parameter takes no fractions", err));
     return parse_end(values, &range->low, &low_unit) &&
                    parse_end(dots + 2, &range->high, &range->unit) &&
                    (low_unit[0] == '\0' || strcmp(low_unit, range->unit) == 0) &&

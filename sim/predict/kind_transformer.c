@@ -273,10 +273,9 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
     one.layout.sizes[AR_AXIS_DP] = 1;
     one.layout.global_batch = rate->batch;
     one.gpus = ar_layout_gpus(&one.layout);
-    if (ar_layout_check("", &one.layout, &cause) != AR_OK) {
-        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                  "found %" PRIu32 " sequences%s", rate->batch, cause.text);
-    }
+    AR_REFUSE_BY(ar_layout_check("", &one.layout, &cause) != AR_OK,
+                 ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                    "found %" PRIu32 " sequences%s", rate->batch, cause.text));
     one.compute_factor = 0;
     AR_TRY(time_step(&one, &sent_s, err));
     double low = 0, low_s = sent_s, high = 1;

@@ -296,10 +296,9 @@ enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a
                    : refuse_sums(cluster, a, b, "no NVLink switch that sums",
                                  "nvlink.pairs = switch and nvlink.sums = yes", err);
     }
-    if (!facts->has_fabric_sums) {
-        return refuse_sums(cluster, a, b, "no switch of the network that sums",
-                           "fabric = fat-tree and fabric.sums = yes", err);
-    }
+    AR_REFUSE_BY(!facts->has_fabric_sums,
+                 refuse_sums(cluster, a, b, "no switch of the network that sums",
+                             "fabric = fat-tree and fabric.sums = yes", err));
     struct ar_path path;
     ar_cluster_path(cluster, a, b, &path);
     *sums = path.tier == AR_TIER_SPINE ? AR_SUMS_TREE : AR_SUMS_LEAF;

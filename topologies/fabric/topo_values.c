@@ -60,10 +60,9 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
         names[i] = ar_topo_keys[i].name;
         entry->key = strcmp(name, names[i]) == 0 ? (enum ar_topo_key)i : entry->key;
     }
-    if (entry->key == AR_TOPO_KEYS_COUNT) {
-        return ar_error_unknown(err, AR_BAD_DATA, entry->where, "key", name, names,
-                                AR_TOPO_KEYS_COUNT);
-    }
+    AR_REFUSE_BY(
+        entry->key == AR_TOPO_KEYS_COUNT,
+        ar_error_unknown(err, AR_BAD_DATA, entry->where, "key", name, names, AR_TOPO_KEYS_COUNT));
     entry->text = ar_trim(equals + 1);
     entry->where =
         ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
@@ -313,9 +312,8 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
     nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
     if (fabric != AR_FABRIC_FAT_TREE && values->is_given[key] && nodes > 0) {
         char expected[120];
-        if (nodes > AR_TOPO_NODES_MAX) {
-            return ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err);
-        }
+        AR_REFUSE_BY(nodes > AR_TOPO_NODES_MAX,
+                     ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err));
         if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
             snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
                      is_torus ? "torus.lengths" : "all groups of the dragonfly");
@@ -387,9 +385,8 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
         }
         char expected[120];
         snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], needs[key->need].why);
-        if (values->is_given[i]) {
-            return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
-        }
+        AR_REFUSE_BY(values->is_given[i],
+                     ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err));
         ar_append_text(missing, sizeof missing, "%s key \"%s\": found nowhere; expected %s",
                        missing[0] != '\0' ? "," : "", key->name, expected);
     }
@@ -463,9 +460,7 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
          "none, since nodes have one HCA"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].is_wrong) {
-            return ar_topo_refuse(entries, rows[i].key, rows[i].expected, err);
-        }
+        AR_REFUSE_BY(rows[i].is_wrong, ar_topo_refuse(entries, rows[i].key, rows[i].expected, err));
     }
     return check_key_needs(entries, values, err);
 }

@@ -79,9 +79,8 @@ static enum ar_status set_term(struct ar_framework *framework, const char *where
         names[i] = ar_terms[i].key;
         term = strcmp(key, names[i]) == 0 ? (enum ar_term)i : term;
     }
-    if (term == AR_TERMS_COUNT) {
-        return ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT);
-    }
+    AR_REFUSE_BY(term == AR_TERMS_COUNT,
+                 ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT));
     struct ar_term_value value = {.number = ar_terms[term].standard};
     char place[1024];
     snprintf(place, sizeof place, "%s: %s", where, key);

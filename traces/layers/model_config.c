@@ -216,9 +216,8 @@ static enum ar_status take_layers(struct config_reader *reader, const char *key,
 {
     size_t i;
     json_t *layer;
-    if (!json_is_array(value)) {
-        return refuse_value(reader, key, value, "a list with a name for each layer");
-    }
+    AR_REFUSE_BY(!json_is_array(value),
+                 refuse_value(reader, key, value, "a list with a name for each layer"));
     reader->config.model.window_layers = 0;
     json_array_foreach(value, i, layer)
     {
@@ -237,10 +236,9 @@ static enum ar_status take_value(struct config_reader *reader, const struct conf
     void *field = (char *)&reader->config + row->field;
     switch (row->meaning) {
     case MEANS_SIZE:
-        if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-            json_integer_value(value) > SIZE_MOST) {
-            return refuse_value(reader, key, value, "a count up to 100000000");
-        }
+        AR_REFUSE_BY(!json_is_integer(value) || json_integer_value(value) < 0 ||
+                         json_integer_value(value) > SIZE_MOST,
+                     refuse_value(reader, key, value, "a count up to 100000000"));
         *(uint32_t *)field = (uint32_t)json_integer_value(value);
         return AR_OK;
     case MEANS_FLAG:
@@ -315,9 +313,8 @@ static enum ar_status check_missing(const struct config_reader *reader)
         {"v_head_dim", has_latents && model->value_dim == 0},
     };
     for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
-        if (required[i].is_missing) {
-            return refuse_value(reader, required[i].key, NULL, "a count above 0");
-        }
+        AR_REFUSE_BY(required[i].is_missing,
+                     refuse_value(reader, required[i].key, NULL, "a count above 0"));
     }
     return AR_OK;
 }

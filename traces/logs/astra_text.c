@@ -134,14 +134,12 @@ static enum ar_status read_astra_head(struct astra_reader *reader)
             AR_TRY(read_astra_count(reader, "pp_comm", words[i + 1], UINT64_C(1) << 50,
                                     &reader->pipeline_bytes));
         }
-        if (strcmp(words[i], "checkpoints:") == 0 && strcmp(words[i + 1], "0") != 0) {
-            return refuse_line(reader, "checkpoints", "checkpoints: 0, all passes as layers");
-        }
+        AR_REFUSE_BY(strcmp(words[i], "checkpoints:") == 0 && strcmp(words[i + 1], "0") != 0,
+                     refuse_line(reader, "checkpoints", "checkpoints: 0, all passes as layers"));
     }
     reader->recorded->form = reader->is_simai ? "SimAI" : "ASTRA-sim";
-    if (read_next_words(reader, words) != 1) {
-        return refuse_line(reader, "no number of layers", "one number");
-    }
+    AR_REFUSE_BY(read_next_words(reader, words) != 1,
+                 refuse_line(reader, "no number of layers", "one number"));
     AR_TRY(read_astra_count(reader, "layers", words[0], AR_RECORDED_TASKS_MAX / 8, &layers));
     reader->layers_count = (uint32_t)layers;
     reader->layers = ar_arena_alloc(reader->arena, layers + 1, sizeof *reader->layers);

@@ -70,17 +70,13 @@ static enum ar_status read_chakra_message(struct chakra_reader *reader, const ui
 {
     uint64_t length = 0;
     for (unsigned shift = 0;; shift += 7) {
-        if (reader->at == reader->end || shift > 28) {
-            return refuse_rest(reader);
-        }
+        AR_REFUSE_BY(reader->at == reader->end || shift > 28, refuse_rest(reader));
         length |= (uint64_t)(*reader->at & 0x7f) << shift;
         if ((*reader->at++ & 0x80) == 0) {
             break;
         }
     }
-    if (length > (uint64_t)(reader->end - reader->at)) {
-        return refuse_rest(reader);
-    }
+    AR_REFUSE_BY(length > (uint64_t)(reader->end - reader->at), refuse_rest(reader));
     *bytes = reader->at;
     *count = (size_t)length;
     reader->at += length;
@@ -137,19 +133,18 @@ static enum ar_status read_collective(const struct chakra_reader *reader,
     bool has_list =
         dimensions != NULL && dimensions->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST;
     for (size_t i = 0; has_list && i < dimensions->bool_list->n_values; i++) {
-        if (!dimensions->bool_list->values[i]) {
-            return refuse_node(reader, node->id, "involved_dim with a dimension that takes no part",
-                               "collectives of all GPUs");
-        }
+        AR_REFUSE_BY(!dimensions->bool_list->values[i],
+                     refuse_node(reader, node->id,
+                                 "involved_dim with a dimension that takes no part",
+                                 "collectives of all GPUs"));
     }
-    if (!get_count(message, "comm_type", &type) ||
-        type >= sizeof operations / sizeof operations[0]) {
-        return refuse_node(reader, node->id, "no known comm_type",
-                           "0 (all-reduce) to 8 (reduce-scatter)");
-    }
-    if (!get_count(message, "comm_size", &node->bytes) || node->bytes > UINT64_C(1) << 50) {
-        return refuse_node(reader, node->id, "no usable comm_size", "the bytes of the collective");
-    }
+    AR_REFUSE_BY(!get_count(message, "comm_type", &type) ||
+                     type >= sizeof operations / sizeof operations[0],
+                 refuse_node(reader, node->id, "no known comm_type",
+                             "0 (all-reduce) to 8 (reduce-scatter)"));
+    AR_REFUSE_BY(
+        !get_count(message, "comm_size", &node->bytes) || node->bytes > UINT64_C(1) << 50,
+        refuse_node(reader, node->id, "no usable comm_size", "the bytes of the collective"));
     node->operation = operations[type];
     return AR_OK;
 }
@@ -169,11 +164,10 @@ static enum ar_status read_node(const struct chakra_reader *reader, const Chakra
     switch (message->type) {
     case COMPUTE:
         node->is_skipped = is_of_processor;
-        if (!is_of_processor && message->duration_micros == 0 &&
-            get_count(message, "num_ops", &operations) && operations > 0) {
-            return refuse_node(reader, node->id, "num_ops without duration_micros",
-                               "a measured time");
-        }
+        AR_REFUSE_BY(
+            !is_of_processor && message->duration_micros == 0 &&
+                get_count(message, "num_ops", &operations) && operations > 0,
+            refuse_node(reader, node->id, "num_ops without duration_micros", "a measured time"));
         return AR_OK;
     case COLLECTIVE:
         node->is_skipped = is_of_processor && find_attribute(message, "comm_size") == NULL;
@@ -223,16 +217,12 @@ static enum ar_status read_chakra_nodes(struct chakra_reader *reader)
     size_t count = 0;
     AR_TRY(read_chakra_message(reader, &bytes, &count));
     Chakra__Metadata *metadata = chakra__metadata__unpack(NULL, count, bytes);
-    if (metadata == NULL) {
-        return refuse_rest(reader);
-    }
+    AR_REFUSE_BY(metadata == NULL, refuse_rest(reader));
     chakra__metadata__free_unpacked(metadata, NULL);
     while (reader->at < reader->end) {
         AR_TRY(read_chakra_message(reader, &bytes, &count));
         Chakra__Node *message = chakra__node__unpack(NULL, count, bytes);
-        if (message == NULL) {
-            return refuse_rest(reader);
-        }
+        AR_REFUSE_BY(message == NULL, refuse_rest(reader));
         enum ar_status status = add_node(reader, message);
         chakra__node__free_unpacked(message, NULL);
         AR_TRY(status);
@@ -331,10 +321,9 @@ static enum ar_status make_chakra_step(struct chakra_reader *reader, struct ar_a
     }
     qsort(reader->places, count, sizeof *reader->places, compare_places);
     for (uint32_t i = 1; i < count; i++) {
-        if (reader->places[i].id == reader->places[i - 1].id) {
-            return refuse_node(reader, reader->places[i].id, "its number a second time",
-                               "each once");
-        }
+        AR_REFUSE_BY(
+            reader->places[i].id == reader->places[i - 1].id,
+            refuse_node(reader, reader->places[i].id, "its number a second time", "each once"));
     }
     AR_TRY(recorded_room(recorded, reader->nodes_count, reader->nodes_count, arena, reader->err));
     for (uint32_t i = 0; i < reader->nodes_count; i++) {

@@ -85,21 +85,19 @@ static enum ar_status read_devices(struct json_reader *reader, const json_t *con
     uint64_t threads = 1, gpus = 1;
     get_count(config, "nthreads", &threads);
     get_count(config, "ngpus", &gpus);
-    if (threads - 1 >= AR_NCCL_RANKS_MAX || gpus - 1 >= AR_NCCL_RANKS_MAX ||
-        threads * gpus > AR_NCCL_RANKS_MAX) {
-        return refuse_document(reader, "\"nthreads\" times \"ngpus\" is no number of ranks",
-                               "1 to 2^20");
-    }
+    AR_REFUSE_BY(
+        threads - 1 >= AR_NCCL_RANKS_MAX || gpus - 1 >= AR_NCCL_RANKS_MAX ||
+            threads * gpus > AR_NCCL_RANKS_MAX,
+        refuse_document(reader, "\"nthreads\" times \"ngpus\" is no number of ranks", "1 to 2^20"));
     reader->run =
         (struct ar_nccl_run){.ranks_per_process = threads * gpus, .has_rank_of_process_only = true};
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const json_t *device = json_array_get(devices, i);
         struct ar_nccl_rank rank = {.line = reader->line};
         uint64_t number;
-        if (!get_count(device, "rank", &number)) {
-            return refuse_document(reader, "a device of \"config\" has no usable \"rank\"",
-                                   "a number");
-        }
+        AR_REFUSE_BY(
+            !get_count(device, "rank", &number),
+            refuse_document(reader, "a device of \"config\" has no usable \"rank\"", "a number"));
         get_count(device, "group", &rank.group);
         get_count(device, "pid", &rank.pid);
         get_text(device, "hostname", rank.host, sizeof rank.host);
@@ -117,13 +115,10 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
     const json_t *results = json_object_get(document, "results");
     uint64_t schema = 0, version;
     get_count(document, "version", &schema);
-    if (!json_is_array(results)) {
-        return refuse_document(reader, "JSON without a list \"results\"",
-                               "the output of nccl-tests -J");
-    }
-    if (schema > 3) {
-        return refuse_document(reader, "\"version\" above 3", "schema 1 to 3 of nccl-tests -J");
-    }
+    AR_REFUSE_BY(!json_is_array(results), refuse_document(reader, "JSON without a list \"results\"",
+                                                          "the output of nccl-tests -J"));
+    AR_REFUSE_BY(schema > 3,
+                 refuse_document(reader, "\"version\" above 3", "schema 1 to 3 of nccl-tests -J"));
     struct ar_log *log = reader->log =
         ar_logs_add_run(reader->logs, AR_LOG_NCCL_JSON, reader->line);
     ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");

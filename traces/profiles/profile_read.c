@@ -308,10 +308,9 @@ static enum ar_status read_value(const struct reader *reader, char **at, yajl_va
     static const char expected[] = "whole JSON of the PyTorch profiler";
     char message[256] = "";
     char *begin = *at, *end = find_value_end(begin);
-    if (end == NULL) {
-        return refuse_at(reader, begin, "no value that ends, or one deeper than 64 others",
-                         expected);
-    }
+    AR_REFUSE_BY(
+        end == NULL,
+        refuse_at(reader, begin, "no value that ends, or one deeper than 64 others", expected));
     *at = end;
     if (tree != NULL) {
         char behind = *end;
@@ -346,9 +345,8 @@ static enum ar_status read_top_member(struct reader *reader, char **at)
     yajl_val tree = NULL;
     AR_TRY(read_value(reader, at, NULL));
     *at += strspn(*at, " \t\r\n");
-    if (*key != '"' || **at != ':') {
-        return refuse_at(reader, key, "no key with a value", "JSON of the PyTorch profiler");
-    }
+    AR_REFUSE_BY(*key != '"' || **at != ':',
+                 refuse_at(reader, key, "no key with a value", "JSON of the PyTorch profiler"));
     *at = skip_blanks(*at + 1);
     if (begins_with(key, "\"traceEvents\"") && **at == '[') {
         return read_events(reader, at);
@@ -383,9 +381,8 @@ enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar
         AR_TRY(read_top_member(&reader, &at));
     }
     at = skip_blanks(at + 1);
-    if (at != reader.text + bytes) {
-        return refuse_at(&reader, at, "more behind the object", expected);
-    }
+    AR_REFUSE_BY(at != reader.text + bytes,
+                 refuse_at(&reader, at, "more behind the object", expected));
     AR_TRY(reader.has_events ? AR_OK : refuse_at(&reader, at, "no traceEvents", expected));
     kineto_nest(kineto);
     kineto->gpu = "a GPU without a name";
@@ -433,9 +430,7 @@ enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char *
         int count = gzread(file, *text + *bytes, PIECE_BYTES);
         /* Also asked for a file that is cut off; zlib 1.3.2 forgets it with the next read. */
         gzerror(file, &code);
-        if (count < 0 || code != Z_OK) {
-            return refuse_file(path, file, err);
-        }
+        AR_REFUSE_BY(count < 0 || code != Z_OK, refuse_file(path, file, err));
         *bytes += (size_t)count;
         (*text)[*bytes] = '\0';
         if (count == 0) {
