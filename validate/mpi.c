@@ -33,9 +33,7 @@ static void find_nodes(struct mpi_world *world)
     int local_rank;
     uint32_t first = world->rank;
     world->first_on_node = calloc(world->ranks, sizeof *world->first_on_node);
-    if (world->first_on_node == NULL) {
-        ar_memory_fail("the nodes");
-    }
+    ar_memory_require(world->first_on_node != NULL, "the nodes");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &local_rank);
     MPI_Bcast(&first, 1, MPI_UINT32_T, 0, node);

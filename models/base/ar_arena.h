@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -82,3 +83,11 @@ enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_e
 /** Reports that memory for `what` could not be had: returns from ar_memory_guard(). For memory that
  * is not an arena's. */
 _Noreturn void ar_memory_fail(const char *what);
+
+/** The same unless the memory `is_there`. */
+static inline void ar_memory_require(bool is_there, const char *what)
+{
+    if (!is_there) {
+        ar_memory_fail(what);
+    }
+}

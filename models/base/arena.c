@@ -170,9 +170,7 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        ar_memory_fail("a text");
-    }
+    ar_memory_require(length >= 0, "a text");
     char *text = ar_arena_alloc(arena, (size_t)length + 1, 1);
     va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);
@@ -182,9 +180,7 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
 
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object))
 {
-    if (object == NULL) {
-        ar_memory_fail("an object");
-    }
+    ar_memory_require(object != NULL, "an object");
     return take_item(arena, 0, true, object, destroy)->object;
 }
 

@@ -120,9 +120,7 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                   parsed->path, line, byte);
         line += byte == '\n' || (byte == '\r' && copy[i + 1] != '\n');
     }
-    if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
-        ar_memory_fail(path);
-    }
+    ar_memory_require(csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) == 0, path);
     enum ar_status status = AR_OK;
     line = 1;
     while (*copy != '\0' && status == AR_OK) {

@@ -228,9 +228,7 @@ void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_vi
         fputc('[', file);
     } else {
         records->cells = open_memstream(&records->text, &records->text_bytes);
-        if (records->cells == NULL) {
-            ar_memory_fail("a table");
-        }
+        ar_memory_require(records->cells != NULL, "a table");
     }
 }
 
@@ -405,16 +403,13 @@ enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, 
     struct line_reader reader = {.columns = columns, .record = record};
     struct csv_parser parser;
     size_t bytes = strlen(line);
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0) {
-        ar_memory_fail("a line of CSV");
-    }
+    ar_memory_require(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) == 0,
+                      "a line of CSV");
     bool is_csv = csv_parse(&parser, line, bytes, read_cell, NULL, &reader) == bytes &&
                   csv_fini(&parser, read_cell, NULL, &reader) == 0;
     bool has_memory = csv_error(&parser) != CSV_ENOMEM;
     csv_free(&parser);
-    if (!has_memory) {
-        ar_memory_fail("a line of CSV");
-    }
+    ar_memory_require(has_memory, "a line of CSV");
     AR_REFUSE(reader.wrong != NULL, err, AR_BAD_DATA,
               "column \"%s\": found a cell that is none of it", reader.wrong->name);
     return is_csv && reader.count == columns.count

@@ -70,9 +70,7 @@ void ar_gsl_hold(struct ar_arena *arena)
 
 enum ar_status ar_gsl_status(int code, const char *what, struct ar_error *err)
 {
-    if (code == GSL_ENOMEM) {
-        ar_memory_fail(what);
-    }
+    ar_memory_require(code != GSL_ENOMEM, what);
     return code == GSL_SUCCESS ? AR_OK
                                : ar_error_set(err, AR_INTERNAL, "%s: %s", what, gsl_strerror(code));
 }

@@ -274,9 +274,7 @@ void page_answer(struct page_parts *parts)
     FILE *files[3];
     for (size_t i = 0; i < 3; i++) {
         files[i] = open_memstream(&texts[i], &sizes[i]);
-        if (files[i] == NULL) {
-            ar_memory_fail("the report");
-        }
+        ar_memory_require(files[i] != NULL, "the report");
     }
     const struct page_bullets bullets = {files[0], files[1], files[2]};
     for (enum page_file i = 0; i < PAGE_FILES; i++) {

@@ -192,9 +192,7 @@ static void write_command_line(FILE *file, struct page_parts *parts)
         return;
     }
     FILE *command = open_memstream(&text, &bytes);
-    if (command == NULL) {
-        ar_memory_fail("the report");
-    }
+    ar_memory_require(command != NULL, "the report");
     fprintf(command, "%s --out ", parts->command);
     ar_write_shell_word(command, request->directory);
     fputs(" &&\nallreckon report ", command);

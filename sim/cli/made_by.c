@@ -18,9 +18,7 @@ static const char *write_command_line(const struct options *options)
     size_t count = options_list(options->command, rows), bytes = 0;
     char *text = NULL;
     FILE *file = open_memstream(&text, &bytes);
-    if (file == NULL) {
-        ar_memory_fail("the command line");
-    }
+    ar_memory_require(file != NULL, "the command line");
     fprintf(file, "allreckon %s", options->command->name);
     for (size_t i = 0; i < options->arguments_count; i++) {
         fputs(options->arguments[i][0] == '-' ? " ./" : " ", file); /* it is no option */

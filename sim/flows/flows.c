@@ -179,9 +179,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     struct ar_arena room AR_ENDS_HERE = {NULL};
     AR_TRY(ar_collective_check(collective, err));
     struct ar_flows *flows = calloc(1, sizeof *flows + sizeof *flows->kept);
-    if (flows == NULL) {
-        ar_memory_fail("the flows of a collective");
-    }
+    ar_memory_require(flows != NULL, "the flows of a collective");
     flows->collective = *collective;
     flows->kept = (struct ar_kept *)(flows + 1);
     flows->is_plain = is_plain;

@@ -12,9 +12,7 @@
 static FILE *text_open(char text[JOURNAL_LINE_MAX])
 {
     FILE *file = fmemopen(text, JOURNAL_LINE_MAX, "w");
-    if (file == NULL) {
-        ar_memory_fail("the rows of a sweep");
-    }
+    ar_memory_require(file != NULL, "the rows of a sweep");
     return file;
 }
 

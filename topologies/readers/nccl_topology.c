@@ -553,9 +553,7 @@ enum ar_status nccl_topology_read(struct source *source, const char *text, size_
     struct reader *reader = ar_arena_alloc(source->machine->arena, 1, sizeof *reader);
     reader->source = source;
     reader->parser = XML_ParserCreate(NULL);
-    if (reader->parser == NULL) {
-        ar_memory_fail(source->path);
-    }
+    ar_memory_require(reader->parser != NULL, source->path);
     XML_SetUserData(reader->parser, reader);
     XML_SetElementHandler(reader->parser, on_begin, on_end);
     enum XML_Status parsed = XML_Parse(reader->parser, text, (int)bytes, 1);
