@@ -145,7 +145,7 @@ void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
     struct ar_score *scores = ar_arena_alloc(arena, rows->count + 1, sizeof *scores);
     size_t made = 0;
     *errors = ar_arena_alloc(arena, (rows->count + 1) * AR_STEP_CLASSES, sizeof **errors);
-    for (enum ar_step_class class = 0; class < AR_STEP_CLASSES; class ++) {
+    for (enum ar_step_class class = AR_STEP_OF_TRACE; class < AR_STEP_CLASSES; class ++) {
         const char *without = "-";
         for (size_t i = 0; i <= rows->count; i++) {
             const struct published *row = i == 0 ? NULL : &rows->rows[i - 1];

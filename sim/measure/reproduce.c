@@ -136,7 +136,8 @@ static enum ar_status predict(const struct prediction *prediction, struct ar_inp
     answer->gpus = predicted.gpus;
     answer->time_s = row->quantity == QUANTITY_TRAIN_S ? answer->value : predicted.iteration_s;
     answer->fits = predicted.fits;
-    answer->class = row->quantity == QUANTITY_TRAIN_S ? AR_STEP_CLASSES : ar_step_class(&scenario);
+    answer->class =
+        row->quantity == QUANTITY_TRAIN_S ? AR_STEP_LIKE_NONE : ar_step_class(&scenario);
     bool has_table =
         scenario.cluster != NULL && ar_cluster_facts(scenario.cluster)->device_cost[0] != '\0';
     ar_copy_text(answer->gpu, sizeof answer->gpu,
@@ -251,8 +252,8 @@ static enum ar_status add_error(struct published *row, struct ar_arena *arena, s
 {
     struct ar_step_errors errors;
     AR_TRY(ar_step_errors_read(row->class, row->table, arena, &errors, err));
-    if (row->class == AR_STEP_CLASSES || errors.low <= 0) {
-        row->low = row->class == AR_STEP_CLASSES ? row->low : NAN;
+    if (row->class == AR_STEP_LIKE_NONE || errors.low <= 0) {
+        row->low = row->class == AR_STEP_LIKE_NONE ? row->low : NAN;
         return AR_OK;
     }
     bool is_time = row->quantity == QUANTITY_ITERATION_S;

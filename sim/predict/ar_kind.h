@@ -12,6 +12,7 @@
 
 #include "ar_row.h"
 #include "ar_scenario.h"
+#include "ar_step_errors.h"
 #include "ar_timing.h"
 
 struct ar_kind {
@@ -20,6 +21,8 @@ struct ar_kind {
     bool is_collective; /**< a collective alone: its time is no step's */
     bool has_layout;    /**< the layout of the job says where everything lies, from the start; else
                              its collective does */
+
+    enum ar_step_class published; /**< steps that others measured and that are like it */
 
     bool has_baseline; /**< samples per second are compared with those of a baseline */
     bool has_wire;     /**< gradients are sent in the precision that the framework says */

@@ -13,10 +13,11 @@
 
 /** Steps that tell of each other. */
 enum ar_step_class {
+    AR_STEP_LIKE_NONE,      /**< that is published */
     AR_STEP_OF_TRACE,       /**< with the terms of a framework */
     AR_STEP_OF_TRANSFORMER, /**< on GPUs after V100 */
     AR_STEP_ON_V100,        /**< of a transformer; too few for themselves: all transformers tell */
-    AR_STEP_CLASSES         /**< no published step is like it */
+    AR_STEP_CLASSES
 };
 
 extern const char *const ar_step_class_names[AR_STEP_CLASSES];

@@ -395,6 +395,7 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
 }
 
 const struct ar_kind ar_kind_trace = {.name = "a trace",
+                                      .published = AR_STEP_OF_TRACE,
                                       .keys = AR_KEY_OF_STEP,
                                       .has_wire = true,
                                       .has_baseline = true,

@@ -667,6 +667,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
 }
 
 const struct ar_kind ar_kind_transformer = {.name = "a workload",
+                                            .published = AR_STEP_OF_TRANSFORMER,
                                             .keys = AR_KEY_OF_LAYOUT,
                                             .has_layout = true,
                                             .load = transformer_load,

@@ -9,19 +9,16 @@
 #include "ar_kind.h"
 
 const char *const ar_step_class_names[AR_STEP_CLASSES] = {
-    "traces with a framework", "transformers on A100 and later", "transformers"};
+    "none", "traces with a framework", "transformers on A100 and later", "transformers"};
 
 enum ar_step_class ar_step_class(const struct ar_scenario *scenario)
 {
-    const struct ar_kind *kind = ar_scenario_kind(scenario);
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    if (kind == &ar_kind_transformer) {
-        return facts->has_gpu_generation && facts->gpu_generation == AR_GPU_VOLTA
-                   ? AR_STEP_ON_V100
-                   : AR_STEP_OF_TRANSFORMER;
-    }
-    return kind == &ar_kind_trace && !ar_scenario_is_ideal(scenario) ? AR_STEP_OF_TRACE
-                                                                     : AR_STEP_CLASSES;
+    enum ar_step_class class = ar_scenario_kind(scenario)->published;
+    bool is_v100 = facts->has_gpu_generation && facts->gpu_generation == AR_GPU_VOLTA;
+    return class == AR_STEP_OF_TRANSFORMER && is_v100                    ? AR_STEP_ON_V100
+           : class == AR_STEP_OF_TRACE && ar_scenario_is_ideal(scenario) ? AR_STEP_LIKE_NONE
+                                                                         : class;
 }
 
 bool ar_step_class_tells(enum ar_step_class published, enum ar_step_class of)
@@ -58,7 +55,7 @@ enum ar_status ar_step_errors_read(enum ar_step_class class, const char *without
     AR_TRY(ar_csv_load_list(path, arena, ar_step_errors_columns, sizeof *errors, &list, err));
     for (size_t i = 0; i < list->count; i++) {
         const struct ar_step_errors *row = (const struct ar_step_errors *)list->rows + i;
-        if (class != AR_STEP_CLASSES && strcmp(row->steps, ar_step_class_names[class]) == 0 &&
+        if (strcmp(row->steps, ar_step_class_names[class]) == 0 &&
             (strcmp(row->without, "-") == 0 || strcmp(row->without, without) == 0)) {
             *errors = *row;
         }
