@@ -212,9 +212,8 @@ void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
         used[used_count] = link;
         used_count += load.loads[link].messages_count > 0;
     }
-    for (uint32_t copy = 0; copy == 0 || copy < first.copies; copy++) {
-        uint32_t group = copy * ar_collective_groups(&first);
-        uint32_t rank = copy > 0 ? ar_mesh_rank(&first.mesh, group, 0) : 0;
+    for (uint32_t copy = 0; copy < first.copies; copy++) {
+        uint32_t rank = ar_mesh_rank(&first.mesh, copy * ar_collective_groups(&first), 0);
         uint32_t moved = ar_cluster_links_of_nodes(cluster, rank / facts->gpus_per_node);
         for (uint32_t i = 0; i < used_count; i++) {
             const struct ar_link_load *own = &load.loads[used[i]];
