@@ -77,11 +77,7 @@ static enum ar_status predict_set(struct predicted_set *set, bool is_every_kind,
                                   struct ar_arena *arena, struct ar_error *err)
 {
     const struct ar_measured *measured = set->rows->measured;
-    const struct ar_library_nodes *nodes = &measured->nodes;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
-    set->fitted_nodes_max = set->rows->set->fitted_nodes_max > 0
-                                ? set->rows->set->fitted_nodes_max
-                                : nodes->counts[nodes->count > 1 ? nodes->count - 2 : 0];
     AR_TRY(estimate_set(set, NULL, "nothing fitted", notes, arena, &set->unfitted, err));
     memset(is_fitted, true, measured->rows_count * sizeof *is_fitted);
     AR_TRY(estimate_set(set, is_fitted, "all fitted", notes, arena, &set->fitted, err));
@@ -102,18 +98,18 @@ static enum ar_status predict_set(struct predicted_set *set, bool is_every_kind,
 
 /* --- sets in processes --------------------------------------------------------------------- */
 
-/* The sets, and what a worker says of one; the predictions of each estimate follow. */
+enum { ESTIMATES = 2 + NEW_MACHINE }; /* of a set alone */
+
 struct predicted_sets {
     struct predicted_set *list;
     struct ar_arena *arena;
     bool is_every_kind;
 };
 
+/* What a worker says of a set; the predictions of its estimates follow. */
 struct worker_answer {
     struct ar_error err;
-    uint32_t fitted_nodes_max;
-    bool has[2 + NEW_MACHINE];
-    struct ar_estimate estimates[2 + NEW_MACHINE];
+    struct ar_estimate estimates[ESTIMATES]; /* without predictions: there is none */
     char notes[2000];
 };
 
@@ -127,7 +123,7 @@ static size_t predictions_bytes(const struct predicted_set *set)
     return set->rows->measured->rows_count * sizeof *set->unfitted->predictions;
 }
 
-/* Sets with more rows take longer. */
+/* Those with more rows take longer. */
 static double set_cost_s(const void *context, uint32_t item)
 {
     const struct predicted_sets *sets = context;
@@ -140,23 +136,20 @@ static uint32_t compute_set(void *context, uint32_t item, char *bytes)
     const struct predicted_sets *sets = context;
     struct predicted_set *set = &sets->list[item];
     struct worker_answer *answer = ar_arena_alloc(&arena, 1, sizeof *answer);
-    uint32_t used = sizeof *answer;
+    size_t used = sizeof *answer, each = predictions_bytes(set);
     FILE *notes = fmemopen(answer->notes, sizeof answer->notes, "w");
     answer->err.status = predict_set(set, sets->is_every_kind, notes, &arena, &answer->err);
     fclose(notes);
-    answer->fitted_nodes_max = set->fitted_nodes_max;
-    for (int k = 0; k < 2 + NEW_MACHINE && answer->err.status == AR_OK; k++) {
-        const struct ar_estimate *estimate = *estimate_of(set, k);
-        if (estimate != NULL) {
-            answer->has[k] = true;
-            answer->estimates[k] = *estimate;
+    for (int k = 0; k < ESTIMATES && answer->err.status == AR_OK; k++) {
+        if (*estimate_of(set, k) != NULL) {
+            answer->estimates[k] = **estimate_of(set, k);
             answer->estimates[k].library.rows = NULL; /* they are the worker's */
-            memcpy(bytes + used, estimate->predictions, predictions_bytes(set));
-            used += (uint32_t)predictions_bytes(set);
+            memcpy(bytes + used, answer->estimates[k].predictions, each);
+            used += each;
         }
     }
     memcpy(bytes, answer, sizeof *answer);
-    return used;
+    return (uint32_t)used;
 }
 
 static enum ar_status take_set(void *context, const struct ar_pool_answer *got,
@@ -164,20 +157,17 @@ static enum ar_status take_set(void *context, const struct ar_pool_answer *got,
 {
     const struct predicted_sets *sets = context;
     struct predicted_set *set = &sets->list[got->item];
-    struct worker_answer *answer = ar_arena_alloc(sets->arena, 1, sizeof *answer);
-    const char *predictions = got->bytes + sizeof *answer;
     AR_REFUSE(got->is_lost, err, AR_INTERNAL, "%s: %s", set->rows->set->name, got->bytes);
-    memcpy(answer, got->bytes, sizeof *answer);
+    char *bytes = ar_arena_room(sets->arena, 1, got->bytes_count);
+    struct worker_answer *answer = memcpy(bytes, got->bytes, got->bytes_count);
     AR_REFUSE(answer->err.status != AR_OK, err, answer->err.status, "%s", answer->err.text);
-    set->fitted_nodes_max = answer->fitted_nodes_max;
     set->notes = answer->notes;
-    for (int k = 0; k < 2 + NEW_MACHINE; k++) {
-        struct ar_estimate *estimate = &answer->estimates[k];
-        if (answer->has[k]) {
-            estimate->predictions = ar_arena_alloc(sets->arena, 1, predictions_bytes(set) + 1);
-            memcpy(estimate->predictions, predictions, predictions_bytes(set));
-            predictions += predictions_bytes(set);
-            *estimate_of(set, k) = estimate;
+    bytes += sizeof *answer;
+    for (int k = 0; k < ESTIMATES; k++) {
+        if (answer->estimates[k].predictions != NULL) {
+            answer->estimates[k].predictions = (void *)bytes;
+            *estimate_of(set, k) = &answer->estimates[k];
+            bytes += predictions_bytes(set);
         }
     }
     return AR_OK;
@@ -192,12 +182,10 @@ static enum ar_status predict_sets(struct predicted_sets *sets, size_t count, FI
                                 .compute = compute_set,
                                 .take = take_set,
                                 .cost_s = set_cost_s};
-    size_t bytes_max = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t bytes = predictions_bytes(&sets->list[i]);
-        bytes_max = bytes > bytes_max ? bytes : bytes_max;
+        size_t bytes = sizeof(struct worker_answer) + ESTIMATES * predictions_bytes(&sets->list[i]);
+        work.bytes_max = bytes > work.bytes_max ? (uint32_t)bytes : work.bytes_max;
     }
-    work.bytes_max = (uint32_t)(sizeof(struct worker_answer) + (2 + NEW_MACHINE) * bytes_max);
     struct ar_pool_queue queue = ar_pool_queue_create(sets->arena, &work, NULL, count);
     AR_TRY(ar_pool_run(&work, ar_pool_processors(), &queue, err));
     for (size_t i = 0; notes != NULL && i < count; i++) {
@@ -582,7 +570,12 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
             struct ar_set_rows *rows;
             AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
                                &rows, err));
-            sets[count++].rows = rows;
+            const struct ar_library_nodes *nodes = &rows->measured->nodes;
+            uint32_t max = rows->set->fitted_nodes_max;
+            sets[count++] = (struct predicted_set){
+                .rows = rows,
+                .fitted_nodes_max =
+                    max > 0 ? max : nodes->counts[nodes->count > 1 ? nodes->count - 2 : 0]};
         }
     }
     struct predicted_sets all = {sets, arena, names_count == 0};
