@@ -71,8 +71,8 @@ static enum ar_status expect_cluster(const struct options *options, const struct
     AR_TRY(ar_logs_load(path, options->arena, &logs, err));
     return ar_error_set(err, AR_USAGE,
                         "%s: option --cluster is missing (%.100s is a file of %s measured sets: "
-                        "'allreckon list sets'); expected the cluster that the rows were measured "
-                        "on, or the name of one set",
+                        "'allreckon list sets'); expected the cluster of the rows ('allreckon "
+                        "list clusters', or a file by 'allreckon discover'), or the name of a set",
                         options->command->name, path,
                         sets->count > 0 ? ar_arena_format(options->arena, "%zu", sets->count)
                                         : "none of the");
