@@ -489,9 +489,12 @@ static const char *describe_answer(const struct ar_expectation *expectation,
     return with[AR_SLOW] >= fast && is_possible
                ? describe_slow(expectation, arena)
                : ar_arena_format(arena,
-                                 "%zu of %zu row%s %s faster than this machine should be: check "
+                                 "%zu of %zu row%s %s faster than this machine should be%s: check "
                                  "units and the cluster file; %s.",
                                  fast, count, count == 1 ? "" : "s", fast == 1 ? "is" : "are",
+                                 with[AR_SLOW] == 0
+                                     ? ""
+                                     : ar_arena_format(arena, ", %zu slower", with[AR_SLOW]),
                                  describe_suspect(expectation, arena));
 }
 

@@ -2,7 +2,6 @@
 
 #include "ar_accuracy.h"
 #include "ar_new_machine.h"
-#include "ar_numbers.h"
 #include "test_outcome.h"
 
 Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)

@@ -11,14 +11,16 @@
 
 enum { PREFIX_BYTES_MAX = 120 };
 
-/* Returns what follows a time stamp of a container's log, `2026-01-05T10:11:12.123Z `, or the name
- * that pdsh and others put before the lines of a table, `node-12: `; NULL: neither is there. */
+/* Returns what follows a time stamp, `2026-01-05T10:11:12.123Z ` or `[2026-01-05 10:11:12] `, or
+ * the name that pdsh and others put before the lines of a table, `node-12: `; NULL: neither is
+ * there. */
 static char *behind_container(char *line)
 {
     int time = 0;
     size_t name = strcspn(line, ": \t");
     char *rest = line + name + (line[name] == ':');
     sscanf(line, "%*4u-%*2u-%*2uT%*2u:%*2u:%*[0-9.:+Z-] %n", &time);
+    sscanf(line, "[%*4u-%*2u-%*2u %*2u:%*2u:%*[0-9.,]] %n", &time);
     bool is_row = line[name] == ':' && name > 0 && rest[0] == ' ' &&
                   strchr("#" AR_DIGITS, rest[strspn(rest, " ")]) != NULL;
     return time > 0 ? line + time : is_row ? rest : NULL;

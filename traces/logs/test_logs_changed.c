@@ -78,6 +78,7 @@ Test(logs_changed, prefixes_of_launchers_change_nothing)
         "[0] ",
         "node-12: ",
         "2026-01-05T10:11:12.123456789Z ",
+        "[2026-01-05 10:11:12] ",
     };
     for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
         for (size_t k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++) {
