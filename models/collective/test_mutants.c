@@ -27,7 +27,7 @@ enum way {
     SENDS_AGAIN,
 };
 
-/* What is wrong in the phases that a broken algorithm names. */
+/* What a broken algorithm states about its phases; all but TRUTH is false. */
 enum saying {
     TRUTH,
     REDUCE,

@@ -60,11 +60,11 @@ struct ar_statistics {
 enum ar_offload { AR_OFFLOAD_LIST(AR_LIST_FIRST) };
 extern const char *const ar_offload_names[]; /**< NULL ends them */
 
-/** How tokens go to their experts and come back. */
+/** How tokens go to their experts and come back: once to each expert, as activations are kept; or
+ * as DeepEP sends them, once to each node, and to experts in fp8 where products are. */
 #define AR_DISPATCHER_LIST(X)                                                                      \
-    X(AR_DISPATCHER_ALL_TO_ALL, "alltoall") /**< once to each expert, as activations are kept */   \
-    X(AR_DISPATCHER_DEEPEP,                                                                        \
-      "deepep") /**< once to each node, to experts in fp8 where products are */
+    X(AR_DISPATCHER_ALL_TO_ALL, "alltoall")                                                        \
+    X(AR_DISPATCHER_DEEPEP, "deepep")
 
 enum ar_dispatcher { AR_DISPATCHER_LIST(AR_LIST_FIRST) };
 extern const char *const ar_dispatcher_names[]; /**< NULL ends them */

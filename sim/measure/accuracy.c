@@ -106,7 +106,8 @@ struct predicted_sets {
     bool is_every_kind;
 };
 
-/* What a worker says of a set; the predictions of its estimates follow. */
+/* The bytes that a process sends back for one set: this, and behind it the predictions of each
+ * estimate that there is, one for each measured row. */
 struct worker_answer {
     struct ar_error err;
     struct ar_estimate estimates[ESTIMATES]; /* without predictions: there is none */
@@ -123,7 +124,8 @@ static size_t predictions_bytes(const struct predicted_set *set)
     return set->rows->measured->rows_count * sizeof *set->unfitted->predictions;
 }
 
-/* Those with more rows take longer. */
+/* Estimated seconds, by which the longest sets begin first: all sets together take about 0.01 s a
+ * row on one core (2026, a Xeon with AVX-512). */
 static double set_cost_s(const void *context, uint32_t item)
 {
     const struct predicted_sets *sets = context;
@@ -138,6 +140,7 @@ static uint32_t compute_set(void *context, uint32_t item, char *bytes)
     struct worker_answer *answer = ar_arena_alloc(&arena, 1, sizeof *answer);
     size_t used = sizeof *answer, each = predictions_bytes(set);
     FILE *notes = fmemopen(answer->notes, sizeof answer->notes, "w");
+    ar_memory_require(notes != NULL, "the notes of a set");
     answer->err.status = predict_set(set, sets->is_every_kind, notes, &arena, &answer->err);
     fclose(notes);
     for (int k = 0; k < ESTIMATES && answer->err.status == AR_OK; k++) {

@@ -119,13 +119,13 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
 
 /* How far the measured times of a class are above (`sign` 1) or below (-1) those that were
  * predicted, but for a few: `share` of the rows are less far, or of 19 rows or more all, which
- * hold 90 % (Vovk). NAN: fewer rows. */
-static double find_end(const struct published_rows *rows, enum ar_step_class class, double sign,
+ * hold 90 % (source: ar_conformal.h). NAN: fewer rows. */
+static double find_end(const struct published_rows *rows, enum ar_step_class of, double sign,
                        double share, struct ar_score *scores, struct ar_step_errors *errors)
 {
     errors->rows = errors->tables = 0;
     AR_EACH(const struct published, row, rows->rows, rows->count) {
-        if (is_counted(row) && ar_step_class_tells(row->class, class) &&
+        if (is_counted(row) && ar_step_class_tells(row->class, of) &&
             strcmp(row->table, errors->without) != 0) {
             errors->tables +=
                 errors->rows == 0 || strcmp(row->table, scores[errors->rows - 1].machine) != 0;
@@ -145,21 +145,21 @@ void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
     struct ar_score *scores = ar_arena_alloc(arena, rows->count + 1, sizeof *scores);
     size_t made = 0;
     *errors = ar_arena_alloc(arena, (rows->count + 1) * AR_STEP_CLASSES, sizeof **errors);
-    for (enum ar_step_class class = AR_STEP_OF_TRACE; class < AR_STEP_CLASSES; class ++) {
+    for (enum ar_step_class of = AR_STEP_OF_TRACE; of < AR_STEP_CLASSES; of++) {
         const char *without = "-";
         for (size_t i = 0; i <= rows->count; i++) {
             const struct published *row = i == 0 ? NULL : &rows->rows[i - 1];
-            if (row != NULL && (!is_counted(row) || !ar_step_class_tells(row->class, class) ||
+            if (row != NULL && (!is_counted(row) || !ar_step_class_tells(row->class, of) ||
                                 strcmp(row->table, without) == 0)) {
                 continue;
             }
             without = row == NULL ? without : row->table;
             struct ar_step_errors *end = &(*errors)[made++];
-            *end = (struct ar_step_errors){.steps = ar_step_class_names[class], .without = without};
-            end->low = find_end(rows, class, -1, BAND_SHARE, scores, end);
-            end->high = find_end(rows, class, 1, BAND_SHARE, scores, end);
-            end->half_low = find_end(rows, class, -1, HALF_SHARE, scores, end);
-            end->half_high = find_end(rows, class, 1, HALF_SHARE, scores, end);
+            *end = (struct ar_step_errors){.steps = ar_step_class_names[of], .without = without};
+            end->low = find_end(rows, of, -1, BAND_SHARE, scores, end);
+            end->high = find_end(rows, of, 1, BAND_SHARE, scores, end);
+            end->half_low = find_end(rows, of, -1, HALF_SHARE, scores, end);
+            end->half_high = find_end(rows, of, 1, HALF_SHARE, scores, end);
         }
     }
     *count = made;
