@@ -12,10 +12,9 @@ TestSuite(cli_diagnose, .init = cli_enter, .fini = cli_leave);
 Test(cli_diagnose, mfu_is_of_the_dense_peak_with_and_without_the_pairs_behind_a_token)
 {
     struct cli_table *table = cli_rows(STEP "--tokens-per-s 400000");
-    double tokens = 128 * 8192, peak = 64 * 989.4e12;
-    double weights = 8.03e9 - 128256.0 * 4096; /* the embedding is no product */
+    double tokens = 128 * 8192, rate = 400000 / (64 * 989.4e12); /* of the peak */
+    double weights = 8.03e9 - 128256.0 * 4096;                   /* the embedding is no product */
     double attention = 3 * 4 * 32 * 4096.0 * 8192;
-    double rate = 400000 / peak;
     CLI_CELL(table, 1, "kind", "measured");
     CLI_NEAR(table, 1, "iteration_s", tokens / 400000, 1e-6);
     CLI_NEAR(table, 1, "mfu_frac", (6 * weights + attention) * rate, 2e-4);
@@ -51,10 +50,9 @@ Test(cli_diagnose, the_cause_of_a_step_is_the_first_that_is_named, CLI_NO_NEW_CO
     static const struct {
         const char *name, *options;
     } causes[] = {
-        {"slow-hca", "--slow-link node-0.hca-0:4"},
-        {"straggler", "--straggler 0:1.2"},
-        {"prefetch-off", "--prefetch 0"},
-        {"unfused", "--attention unfused"},
+        {"slow-hca", "--slow-link node-0.hca-0:4"}, {"straggler", "--straggler 0:1.2"},
+        {"prefetch-off", "--prefetch 0"},           {"unfused", "--attention unfused"},
+        {"eager", "--framework eager-llama"}, /* of Llama, not of GPT */
     };
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
         struct cli_table *step = cli_rows("predict" JOB "%s", causes[i].options);

@@ -93,6 +93,7 @@ struct ar_layout {
     enum ar_dispatcher dispatcher;
     uint32_t expert_nodes; /**< that the GPUs of a group of `ep` lie on */
     enum ar_attention_kind attention;
+    double elementwise;     /**< factor on the bytes of norms and activations */
     bool overlaps;          /**< gradients are summed beside the backward pass, where they can be */
     bool overlaps_gather;   /**< zero1 and zero2 gather parameters beside the first
                                  forward pass */

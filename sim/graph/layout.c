@@ -62,7 +62,8 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)
                                          .is_sequence_parallel = layout->is_sequence_parallel,
                                          .attention = layout->attention,
                                          .precision = layout->precision,
-                                         .again = layout->recompute.modules};
+                                         .again = layout->recompute.modules,
+                                         .elementwise = layout->elementwise};
 }
 
 uint32_t ar_layout_again_layers(const struct ar_layout *layout, uint32_t place)

@@ -17,6 +17,7 @@ struct ar_what_if {
                           the stage that computes longest */
     const char *links; /**< words that keys of these rates begin with: "hca. rack." */
     double factor;     /**< on them */
+    bool is_of_gated;  /**< it has no meaning for models whose feed-forward network has no gate */
 };
 
 /** Changes of the network and of GPUs that a planner asks about. The last one has no value: it is

@@ -348,6 +348,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs,
                             layout->attention == AR_ATTENTION_FLASH2, err));
     layout->precision = scenario->precision;
+    layout->elementwise = scenario->framework->terms[AR_TERM_ELEMENTWISE_SCALE].number;
     if (!ar_scenario_has(scenario, AR_KEY_OVERLAP_PIPELINE)) {
         layout->overlaps_pipeline = layout->schedule->has_chunks;
     }
@@ -365,7 +366,8 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
             return ar_scenario_refuse(scenario, key, err,
                                       "found %s with a workload; expected contention.sms, gpu.sms, "
                                       "jitter%s alone there",
-                                      ar_terms[i].key, has_host ? ", host terms" : "");
+                                      ar_terms[i].key,
+                                      has_host ? ", elementwise.scale, host terms" : "");
         }
     }
     AR_TRY(ar_error_blame(

@@ -47,6 +47,8 @@ const struct ar_what_if ar_what_if_causes[] = {
     {"nvlink-off", "GPUs of a node do not use NVLink", AR_KEY_SET, .value = "nvlink.pairs=none"},
     {"straggler", "one GPU of the busiest stage computes 1.2 times as long: throttled, or shared",
      AR_KEY_STRAGGLER, .value = "1.2"},
+    {"eager", "norms, RoPE and activations are not fused: eager PyTorch without torch.compile",
+     AR_KEY_FRAMEWORK, .value = "eager-llama", .is_of_gated = true},
     {"host", "the host launches kernels no faster than that of Megatron-DeepSpeed",
      AR_KEY_FRAMEWORK, .value = "megatron-deepspeed"},
 };
@@ -105,6 +107,8 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario changed = *scenario;
     changed.arena = &arena;
+    AR_REFUSE(change->is_of_gated && !scenario->layout.model->is_gated, err, AR_USAGE,
+              "%s: the model has no gated feed-forward network", origin.where);
     if (change->value == NULL) {
         /* Multiplies rates whose key begins with one of the words; AR_USAGE if there is none. */
         const struct ar_cluster *cluster = changed.cluster;

@@ -72,6 +72,9 @@
       "multiprocessors that one channel of a collective takes from the backward pass")             \
     X(AR_TERM_GPU_SMS, "gpu.sms", AR_TERM_OF_ALL, AR_TERM_NUMBER, 80, 1, 1e6,                      \
       AR_TERM_CONTENTION_SMS, "multiprocessors of a GPU")                                          \
+    X(AR_TERM_ELEMENTWISE_SCALE, "elementwise.scale", AR_TERM_OF_WORKLOADS, AR_TERM_NUMBER, 1,     \
+      0.1, 100, AR_TERMS_COUNT,                                                                    \
+      "factor on the bytes of norms and activations: what is not fused moves more")                \
     X(AR_TERM_HOST_KERNEL, "host.kernel", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,          \
       AR_TERMS_COUNT,                                                                              \
       "time of the host for each listed kernel of a layer, with what software does around it")     \

@@ -148,7 +148,8 @@ struct ar_transformer_slice {
     bool is_sequence_parallel;
     enum ar_attention_kind attention;
     enum ar_precision precision;
-    unsigned again; /**< modules that a layer computes again, enum ar_again */
+    unsigned again;     /**< modules that a layer computes again, enum ar_again */
+    double elementwise; /**< factor on the bytes of norms and activations; 0: 1 */
 };
 
 /** A part of a model: one layer, what comes before the first and after the last one. */
@@ -186,6 +187,7 @@ struct ar_kernels {
     struct ar_kernel list[AR_KERNELS_MAX];
     size_t count;
     double lacking_frac; /**< of those that are added next */
+    double elementwise;  /**< factor on the bytes of norms and activations */
 };
 
 /** Fills in what follows from the rest where it is 0, and refuses (AR_USAGE) a shape that is none;

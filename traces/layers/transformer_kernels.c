@@ -68,6 +68,12 @@ static void add_memory(struct ar_kernels *kernels, const char *name, double byte
     add_kernel(kernels, (struct ar_kernel){.name = name, .kind = AR_KERNEL_MEMORY, .bytes = bytes});
 }
 
+/* Norms and activations: several operations on each element, in one kernel if they are fused. */
+static void add_elementwise(struct ar_kernels *kernels, const char *name, double bytes)
+{
+    add_memory(kernels, name, kernels->elementwise * bytes);
+}
+
 static void add_cast(struct ar_kernels *kernels, double elements)
 {
     add_kernel(kernels,
@@ -192,7 +198,7 @@ static void add_norm(const struct sizes *sizes, enum ar_transformer_pass pass,
 {
     double state = sizes->outside * sizes->hidden * sizes->element_bytes;
     double passes = pass != AR_PASS_BACKWARD ? 2 : sizes->is_frozen ? 3 : 5;
-    add_memory(kernels, "norm", passes * state);
+    add_elementwise(kernels, "norm", passes * state);
 }
 
 static void add_residual(const struct ar_transformer *model, const struct sizes *sizes,
@@ -220,8 +226,9 @@ static void add_activation(const struct ar_transformer *model, const struct size
                            struct ar_kernels *kernels)
 {
     double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* in, out, gradient */
-    add_memory(kernels, "activation",
-               tokens * ffn * sizes->element_bytes * (model->is_gated ? 1.5 * passes : passes));
+    add_elementwise(kernels, "activation",
+                    tokens * ffn * sizes->element_bytes *
+                        (model->is_gated ? 1.5 * passes : passes));
 }
 
 /* `networks` of `ffn` columns, all matrices of a gated one apart, which share the tokens. */
@@ -292,14 +299,15 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
         add_product(kernels, &sizes, "key latent", pass, 1, sizes.tokens, key_latent + rope,
                     sizes.hidden);
         add_product(kernels, &sizes, "keys, values", pass, 1, sizes.tokens, fresh, key_latent);
-        add_memory(kernels, "latent norms",
-                   norm_passes * sizes.tokens * (model->query_latent + key_latent) *
-                       sizes.element_bytes);
+        add_elementwise(kernels, "latent norms",
+                        norm_passes * sizes.tokens * (model->query_latent + key_latent) *
+                            sizes.element_bytes);
         add_memory(kernels, "rope key copies", 2 * sizes.tokens * sizes.keys * sizes.element_bytes);
     }
     if (model->has_head_norms) {
-        add_memory(kernels, "head norms",
-                   norm_passes * sizes.tokens * (sizes.query + sizes.keys) * sizes.element_bytes);
+        add_elementwise(kernels, "head norms",
+                        norm_passes * sizes.tokens * (sizes.query + sizes.keys) *
+                            sizes.element_bytes);
     }
     if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
         add_memory(kernels, "qkv gradient", 2 * sizes.tokens * columns * sizes.element_bytes);
@@ -387,6 +395,7 @@ void ar_transformer_kernels(const struct ar_transformer *model,
 {
     kernels->count = 0;
     kernels->lacking_frac = 0;
+    kernels->elementwise = slice->elementwise > 0 ? slice->elementwise : 1;
     if (pass == AR_PASS_AGAIN) {
         if (part == AR_PART_LAYER) {
             add_again(model, slice, kernels);
