@@ -350,7 +350,8 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
     uint64_t max = ar_cluster_gpus_count(scenario->cluster);
     AR_TRY(scenario->gpus > 0 ? AR_OK : ar_scenario_require(scenario, AR_KEY_GPUS, err));
     if (scenario->gpus > max) {
-        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+        enum ar_key key = ar_scenario_has(scenario, AR_KEY_GPUS) ? AR_KEY_GPUS : AR_KEY_MESH;
+        return ar_scenario_refuse(scenario, key, err,
                                   "found \"%" PRIu32 "\"; expected a whole number from 1 to "
                                   "%" PRIu64 ", the GPUs of cluster %s (--set nodes=... for more)",
                                   scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
