@@ -1,5 +1,6 @@
 /* Engines beside each other on trees: several connections at a time, each with a window. */
 
+#include "test_outcome.h"
 #include "test_trials.h"
 
 static const struct ar_call calls[] = {{.ready_s = 0, .elements = 5},
@@ -73,6 +74,21 @@ Test(tree_engines, agree_when_all_ranks_start_at_once)
                 trials_agree(&tree, 1024, 1e-6);
             }
         }
+    }
+}
+
+/* The second message of a window arrives when the first one has been asked for: SimGrid then knows
+ * no time at which it ended. */
+Test(tree_engines, agree_where_messages_end_as_their_receives_are_posted)
+{
+    struct ar_cluster *flat =
+        support_cluster("flat", "hca.bandwidth=17.886GB/s net.latency=6.473us");
+    const struct ar_algorithm *algorithm = NULL;
+    TEST_OK(ar_algorithm_find("", &ar_operation_broadcast, "chain", &algorithm, &why));
+    struct ar_collective chain = support_collective_of(flat, algorithm, 2, 1);
+    chain.window = 2;
+    for (uint64_t elements = 256; elements <= 4096; elements *= 2) {
+        trials_agree(&chain, elements, 1e-6);
     }
 }
 

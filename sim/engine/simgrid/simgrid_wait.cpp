@@ -1,6 +1,7 @@
 #include "simgrid_wait.h"
 
 #include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
 
 sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes)
@@ -34,8 +35,11 @@ double simgrid_wait(sg_comm_t comm)
     /* SimGrid watches the host of who waits for one communication, with an action that takes as
      * long as the communication itself; of who waits for any of several it does not. */
     (void)simgrid::s4u::Activity::wait_any({own});
+    /* A communication that ends at the instant at which its receive is posted has no time yet. */
+    const double end_s = own->get_finish_time();
+    const double known_s = end_s >= 0 ? end_s : simgrid::s4u::Engine::get_clock();
     if (void *const note = own->get_data<void>()) {
-        child_note_moved(note, own->get_start_time(), own->get_finish_time());
+        child_note_moved(note, own->get_start_time(), known_s);
     }
-    return own->get_finish_time();
+    return known_s;
 }
