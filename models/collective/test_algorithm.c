@@ -108,9 +108,8 @@ Test(algorithm, the_leaders_of_a_hierarchy_ring_the_whole_buffer)
             uint64_t among_leaders = 2 * (y - 1) * (elements / y);
             cr_expect_eq(volume_of("hierarchical", x, y, elements).of_rank_0,
                          in_group + among_leaders);
-            uint64_t groups = y * 3ull * (x - 1) * elements;
             cr_expect_eq(volume_of("hierarchical", x, y, elements).total,
-                         groups + among_leaders * y);
+                         y * 3ull * (x - 1) * elements + among_leaders * y);
         }
     }
 }

@@ -116,8 +116,7 @@ Test(cli_layers, files_and_the_picture_are_written)
     struct cli_run run =
         cli_good("$AR compare resnet50-v1.5-recorded --out out && cat out/kinds.csv && ls out");
     CLI_HAS(run.out, "\nkind,layers,forward_measured_s,", "\nlayers.svg");
-    const char *parameters = cli_read("out/parameters.csv");
-    CLI_LINES(parameters, "cost table,v100-sxm2,", 1);
+    CLI_LINES(cli_read("out/parameters.csv"), "cost table,v100-sxm2,", 1);
     CLI_HAS(run.err, "resnet50-v1.5-recorded, fp32, batch of 32, computed by cost table v100-sxm2");
 }
 

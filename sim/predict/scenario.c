@@ -350,7 +350,7 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
     uint64_t max = ar_cluster_gpus_count(scenario->cluster);
     AR_TRY(scenario->gpus > 0 ? AR_OK : ar_scenario_require(scenario, AR_KEY_GPUS, err));
     if (scenario->gpus > max) {
-        enum ar_key key = ar_scenario_has(scenario, AR_KEY_GPUS) ? AR_KEY_GPUS : AR_KEY_MESH;
+        enum ar_key key = ar_scenario_has(scenario, AR_KEY_MESH) ? AR_KEY_MESH : AR_KEY_GPUS;
         return ar_scenario_refuse(scenario, key, err,
                                   "found \"%" PRIu32 "\"; expected a whole number from 1 to "
                                   "%" PRIu64 ", the GPUs of cluster %s (--set nodes=... for more)",

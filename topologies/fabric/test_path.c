@@ -20,8 +20,7 @@ static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint3
     if (a_node / domain == b_node / domain) {
         return tier == AR_TIER_NVLINK || tier == AR_TIER_PCIE;
     }
-    bool is_same_rack = rack == 0 || a_node / rack == b_node / rack;
-    return tier == (is_same_rack ? AR_TIER_RACK : AR_TIER_SPINE);
+    return tier == (rack == 0 || a_node / rack == b_node / rack ? AR_TIER_RACK : AR_TIER_SPINE);
 }
 
 static void check_path(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
