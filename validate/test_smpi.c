@@ -75,8 +75,7 @@ static void expect_latencies_more(const struct pair *pair, int ranks, int latenc
         cr_assert_eq(table->rows_count, 1 + PAYLOADS);
         for (size_t i = 0; i < PAYLOADS; i++) {
             double our_s = cli_number(table, 1 + i, "allreduce_s");
-            double expected_s = our_s + latencies * LATENCY_S;
-            cr_expect_float_eq(expected_s / smpi_s[i], 1, 0.01,
+            cr_expect_float_eq((our_s + latencies * LATENCY_S) / smpi_s[i], 1, 0.01,
                                "%s %s, %d ranks, %d bytes: %s says %g us, SMPI's %s %g us; "
                                "expected %d latencies more",
                                pair->operation, pair->algorithm, ranks, payloads[i], engines[j],

@@ -46,8 +46,7 @@ static void expect_file(const char *path, const char *text)
     char found[256] = "";
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s is not there", path);
-    size_t bytes = fread(found, 1, sizeof found - 1, file);
-    found[bytes] = '\0';
+    found[fread(found, 1, sizeof found - 1, file)] = '\0';
     fclose(file);
     cr_expect_str_eq(found, text);
 }

@@ -242,8 +242,7 @@ Test(plot, a_reason_is_one_line_whatever_cells_hold)
                 i);
     }
     cr_assert_eq(fclose(file), 0);
-    struct ar_plot_report report = draw();
-    cr_expect_str_eq(report.pictures[2].reason,
+    cr_expect_str_eq(draw().pictures[2].reason,
                      "rows differ in cluster (a 0, a 1, a 2, a 3, a 4, a 5, ...); choose, such as "
                      "--where cluster=a 0");
 }

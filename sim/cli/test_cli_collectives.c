@@ -56,8 +56,7 @@ Test(cli_collectives, another_root_of_the_same_machine_takes_the_same_time)
 Test(cli_collectives, groups_of_a_mesh_share_the_links)
 {
     struct cli_table *both = cli_rows(GATHER "--mesh dp=8,tp=4 --along dp");
-    struct cli_table *given = cli_rows(GATHER "--mesh dp=8,tp=4 --gpus 32 --along dp");
-    cli_expect_same_table(both, given);
+    cli_expect_same_table(both, cli_rows(GATHER "--mesh dp=8,tp=4 --gpus 32 --along dp"));
     CLI_CELL(both, 1, "gpus", "32", "nodes", "8", "along", "dp", "groups", "4");
     /* 7/8 of four payloads leave each node by two HCAs of 10 GB/s */
     cr_expect_geq(cli_number(both, 1, "allreduce_s"), 4 * 7 * 1048576 / 20e9);
@@ -99,14 +98,13 @@ Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
 Test(cli_collectives, a_sweep_has_each_operation_count_payload_and_algorithm)
 {
     struct cli_table *all = cli_table(cli_good(SWEEP, "all").out);
-    struct cli_table *file = cli_table(cli_read("all/sweep.csv"));
-    cli_expect_same_table(all, file);
+    cli_expect_same_table(all, cli_table(cli_read("all/sweep.csv")));
     for (size_t i = 1; i < all->rows_count; i++) {
-        struct cli_table *table =
+        cli_expect_same_row(
             cli_rows("%s --cluster cluster.topo --gpus %s --algorithm %s --payload %sB",
                      cli_cell(all, i, "operation"), cli_cell(all, i, "gpus"),
-                     cli_cell(all, i, "algorithm"), cli_cell(all, i, "payload_bytes"));
-        cli_expect_same_row(table, 1, all, i);
+                     cli_cell(all, i, "algorithm"), cli_cell(all, i, "payload_bytes")),
+            1, all, i);
     }
     cr_expect_eq(all->rows_count % 8, 1, "%zu", all->rows_count);
     cr_expect_geq(all->rows_count, 1 + 2 * 2 * (2 + 2));
@@ -131,9 +129,8 @@ Test(cli_collectives, a_sweep_goes_on_only_with_the_same_operation_mesh_and_root
         "--resume --operation broadcast --mesh dp=8,tp=4 --along dp --root 1",
     };
     cli_good(line, "--operation broadcast --mesh dp=8,tp=4 --along dp");
-    struct cli_run again =
-        cli_good(line, "--resume --operation broadcast --mesh dp=8,tp=4 --along dp");
-    CLI_HAS(again.err, "nothing to compute");
+    CLI_HAS(cli_good(line, "--resume --operation broadcast --mesh dp=8,tp=4 --along dp").err,
+            "nothing to compute");
     for (size_t i = 0; i < 3; i++) {
         struct cli_run run = cli_run(line, others[i]);
         CLI_LACKS(run.err, "nothing to compute");

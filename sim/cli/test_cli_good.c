@@ -138,8 +138,7 @@ Test(cli, shipped_files_beside_the_program_come_first)
         "mkdir -p in/bin in/share/allreckon/topologies/machines && cp \"$AR\" in/bin/allreckon && "
         "cp cluster.topo in/share/allreckon/topologies/machines/only-here.topo && ln -s "
         "in/bin/allreckon link");
-    struct cli_run run = cli_good("env -i ./link list clusters");
-    CLI_COUNTS(run.out, {"only-here", 1}, {"flat", 0});
+    CLI_COUNTS(cli_good("env -i ./link list clusters").out, {"only-here", 1}, {"flat", 0});
 }
 
 Test(cli, verify_proves_the_algorithms)

@@ -182,8 +182,7 @@ Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
     CLI_HAS(part.err, " rows are there, ");
     cli_expect_same_table(cli_table(part.out), cli_table(cli_good(SWEEP "--out whole").out));
     cr_expect_neq(access("o/sweep.journal", F_OK), 0, "the journal is of no more use");
-    struct cli_run run = cli_good(SWEEP "--out o --resume");
-    CLI_HAS(run.err, "o: complete, ");
+    CLI_HAS(cli_good(SWEEP "--out o --resume").err, "o: complete, ");
     cli_fails(64, "found the output of another command", SWEEP "--out o --seq 1024");
     cli_good("sed /library.release/d " AR_TEST_SOURCE_DIR
              "/topologies/machines/dgx-a100.topo >own.topo");
@@ -402,9 +401,8 @@ Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
 
 Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
 {
-    const char *text =
-        cli_good("$AR export --format chrome-trace " MEGATRON "--overlap no --quiet").out;
-    CLI_COUNTS(text, {"\"name\": \"forward ", 2 * 4}, {"\"name\": \"backward ", 2 * 4},
+    CLI_COUNTS(cli_good("$AR export --format chrome-trace " MEGATRON "--overlap no --quiet").out,
+               {"\"name\": \"forward ", 2 * 4}, {"\"name\": \"backward ", 2 * 4},
                {"\"name\": \"optimizer\"", 2}, {"\"name\": \"send to ", 2 * 4 + 2});
 }
 

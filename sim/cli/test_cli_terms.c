@@ -47,8 +47,7 @@ Test(cli_terms, rows_name_what_was_asked_for_and_options_win_over_the_frameworks
 Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
 {
     const struct cli_table *plain = cli_table(cli_good("$AR predict " STEP "--format csv").out);
-    const struct cli_table *none = cli_rows("predict " STEP "--framework none");
-    cli_expect_same_table(plain, none);
+    cli_expect_same_table(plain, cli_rows("predict " STEP "--framework none"));
     const struct cli_table *bare =
         cli_rows("allreduce --cluster flat --gpus 4 --algorithm ring --payload 1MB --quiet ");
     cr_expect_str_empty(cli_cell(bare, 1, "framework"));

@@ -100,8 +100,7 @@ Test(async, a_step_takes_twice_the_bytes_of_the_busiest_hca)
         slices[0].hand_s = run.gpus_each > 1 ? 0.002 : 0;
         double sent_s = hca_s(cluster, cases[i].transfers * BYTES) + latency_s(cluster);
         double expected = 0.03 + slices[0].sum_s + slices[0].hand_s + 2 * sent_s;
-        double found = iterate(&run);
-        SUPPORT_NEAR(found, expected, 1e-9, "%s", cases[i].title);
+        SUPPORT_NEAR(iterate(&run), expected, 1e-9, "%s", cases[i].title);
         cr_expect_eq(run.messages_count, 2 * STEPS * cases[i].messages, "%s", cases[i].title);
     }
 }
