@@ -401,16 +401,21 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
     if (!timer_runs_ranks(timer)) {
         /* Works without a time are timed, except collectives of series: those beside computations
          * where ranks are looked at one by one. */
+        uint32_t alone = 0;
         AR_EACH(const struct ar_task, task, timing->graph->tasks, timing->graph->tasks_count) {
             const struct ar_work *work = &timing->graph->works[task->work];
             bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
                                     work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
                                     work->share == 0 && task->stream != AR_STREAM_COMPUTE;
+            bool is_sent = work->kind != AR_TASK_COMPUTE && work->every == 0;
+            alone += is_sent && !may_be_of_series ? 1 : 0;
             if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
                 AR_TRY(time_work(timer, task->work, err));
             }
         }
         timing->messages_count = timer->works_messages;
+        /* Ranks may end what is sent at different times, and here all go on when the last has. */
+        timing->exact = timing->exact && (timing->graph->has_series || alone <= 1);
         AR_TRY(ar_graph_schedule_with(timing->graph, &request, err));
         timer->is_unsteady = timing->graph->periods != NULL && !ar_periods_find(timing->graph);
         return AR_OK;
