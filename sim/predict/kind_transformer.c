@@ -638,6 +638,15 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 first > last ? "the first ones have one more"
                              : "embedding and loss count as a layer each");
     }
+    uint32_t each = scenario->gpus / stages;
+    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    if (stages > 1 && each % per_node != 0 && per_node % each != 0) {
+        ar_note(notes,
+                "stages of %" PRIu32 " GPUs lie unevenly on nodes of %" PRIu32
+                ": what a stage exchanges is timed as that of the worst placed one, an estimate "
+                "from above; --engine simgrid simulates each",
+                each, per_node);
+    }
     if (layout->sizes[AR_AXIS_EP] > 1 && !ar_scenario_has(scenario, AR_KEY_IMBALANCE)) {
         ar_note(notes,
                 "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
