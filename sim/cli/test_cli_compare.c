@@ -153,7 +153,7 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
         {"calibrate cluster.topo " FIT, 65, "cluster.topo:"},
         {"calibrate abci.csv abci.csv " FIT, 64, "found log \"abci.csv\" twice; expected once"},
         {"calibrate nccl-13-sendrecv.txt " FIT, 65,
-         "found operations that are not modelled; expected"},
+         "found operations that are not modelled: send-receive; expected"},
         {"calibrate nccl-17-alltoall.txt --cluster dgx-h100 --out x.topo", 65,
          "found 8 ranks on 2 nodes of 8 GPUs; expected full nodes (--set gpus_per_node=4 --set "
          "pcie.switches=4 --set hcas=4?)"},

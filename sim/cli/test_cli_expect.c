@@ -242,12 +242,12 @@ Test(cli_expect, what_is_assumed_of_logs_and_machines_is_said)
         {"mn5_h100_nccl_auto",
          "nothing fitted here: what 37 sets of other machines tell, constants of nccl-2.19.4", 1},
         {"mn5_h100_nccl_auto", "its machine is among those that tell what is expected", 1},
-        {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2 --format csv",
-         "allreduce,2,8,", 5},
         {FIXTURE "osu-allreduce-full.txt --cluster abci-v100 --nodes 2",
          "are of OSU's test of MPI-CUDA, not of NCCL: they are priced as calls of NCCL", 1},
+        {"osu.txt --cluster abci-v100 --nodes 2 --format csv", "allgather,2,8,2097152,", 1},
         {FIXTURE "nccl-12-all-to-all.txt --cluster dgx2-v100",
          "do not say of which collective they are: these are taken for all-to-all", 1},
+        {"alltoall_perf.log --cluster dgx2-v100", "are taken for all-to-all", 1},
         {"abci.csv" FITTED, "they are", 0},
         {FIXTURE "nccl-json-3.json --cluster dgx-h100", "constants of nccl-2.28.9", 1},
         {FIXTURE "nccl-json-3.json --cluster dgx-h100 --tuning 2.19.4", "constants of nccl-2.19.4",
@@ -256,6 +256,8 @@ Test(cli_expect, what_is_assumed_of_logs_and_machines_is_said)
          "release 9.99.1 of the log is not known; constants are those of 2.21.5", 1},
     };
     cli_good("sed 's/22809/99901/' " FIXTURE "nccl-json-3.json >new.json"); /* 2.28.9 */
+    cli_good("sed 1d " FIXTURE "nccl-12-all-to-all.txt >alltoall_perf.log");
+    cli_good("sed 's/Allreduce/Allgather/' " FIXTURE "osu-allreduce-full.txt >osu.txt");
     CLI_SAYS("expect", rows);
     cli_fails(65, "the log does not say how many ranks took part",
               "$AR expect %s --cluster abci-v100", FIXTURE "osu-allreduce-full.txt");

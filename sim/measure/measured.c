@@ -326,9 +326,18 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
     made.call.run.ranks = run->ranks;
     made.call.run.sharers = run->nodes > 1 && hcas > 0 ? facts->hcas_per_node / hcas : 1;
     (void)ar_library_call_find(made.operation, &made.call.run.call);
+    bool is_of_part = run->format == AR_LOG_OSU && made.operation->has_parts &&
+                      run->collective != AR_LOG_REDUCE_SCATTER;
+    if (is_of_part) {
+        ar_note(request->notes,
+                "%s:%" PRIu64 ": sizes of OSU's test of %s are those of one rank's part; payloads "
+                "are of all %" PRIu32 " parts",
+                run->path, run->first_line, ar_log_collective_name(run->collective), run->ranks);
+    }
     AR_EACH(const struct ar_log_row, row, run->rows, run->rows_count) {
         double time_s = row->out_of_place.time_s;
-        if (row->payload_bytes == 0) {
+        uint64_t payload_bytes = row->payload_bytes * (is_of_part ? run->ranks : 1);
+        if (payload_bytes == 0) {
             measured->empty_count++;
             continue;
         }
@@ -336,16 +345,16 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
             return ar_log_refuse(run, row->line, err, "found no time; expected one in every row");
         }
         made.call.time_s = time_s;
-        made.call.run.bytes = (double)row->payload_bytes;
+        made.call.run.bytes = (double)payload_bytes;
         uint32_t element_bytes = collective->element_bytes > 0 ? collective->element_bytes : 4;
         made.messages = (struct ar_link_row){
             .collective = *collective,
-            .elements = (row->payload_bytes + collective->element_bytes - 1) / element_bytes,
+            .elements = (payload_bytes + collective->element_bytes - 1) / element_bytes,
             .bytes = made.call.run.bytes,
             .time_s = time_s};
         if (!is_call && run->algorithm[0] == '\0' && collective->algorithm->nccl_chunks != NULL) {
             made.messages.collective.shape.parts = collective->algorithm->nccl_chunks(
-                &collective->shape, row->payload_bytes, collective->channels);
+                &collective->shape, payload_bytes, collective->channels);
         }
         measured->rows[measured->rows_count++] = made;
         measured->calls_count += is_call;
@@ -455,8 +464,11 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
     for (int i = 0; i < AR_LEFT_REASONS; i++) {
         const struct ar_log *first = measured->left[i].first;
         if (first != NULL) {
-            return ar_log_refuse(first, first->first_line, err, "found %s; %s",
-                                 ar_measured_left_texts[i], expected);
+            bool is_named = i == AR_LEFT_OPERATION;
+            return ar_log_refuse(first, first->first_line, err, "found %s%s%s; %s",
+                                 ar_measured_left_texts[i], is_named ? ": " : "",
+                                 is_named ? ar_log_collective_name(first->collective) : "",
+                                 expected);
         }
     }
     return ar_error_set(err, AR_BAD_DATA, "%s: found no row; %s", request->command, expected);
@@ -481,7 +493,7 @@ static void note_assumed(const struct ar_measured_request *request,
         ar_note(request->notes,
                 "%zu rows (first %s:%" PRIu64 ") do not say of which collective they are: these "
                 "are taken for %s, as their rates are (those of all-to-all and all-gather look "
-                "alike)",
+                "alike; a file's name such as alltoall_perf.log tells)",
                 inferred_count, inferred->path, inferred->first_line,
                 ar_log_collective_name(inferred->collective));
     }
