@@ -114,7 +114,7 @@ struct ar_nccl_rank {
 
 /** Begins as all zeros. */
 struct ar_nccl_run {
-    enum ar_log_collective hint;   /**< a program name was seen nearby */
+    enum ar_log_collective hint;   /**< a program name was seen nearby, or in the path */
     uint64_t ranks_per_process;    /**< nThread times nGpus; 0 if unknown */
     bool has_rank_of_process_only; /**< JSON lists the first rank of each process */
     uint64_t nranks;               /**< ranks by NCCL's own messages; 0 if none or several */

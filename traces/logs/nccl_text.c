@@ -187,6 +187,17 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
     return AR_OK;
 }
 
+/* The collective of the program of nccl-tests that a text speaks of. */
+static enum ar_log_collective program_collective(const char *text)
+{
+    const char *start = strstr(text, "_perf");
+    while (start != NULL && start > text &&
+           (islower((unsigned char)start[-1]) || start[-1] == '_')) {
+        start--;
+    }
+    return start != NULL ? ar_collective_of_name(start) : AR_LOG_OTHER;
+}
+
 static enum ar_status begin_nccl_run(struct ar_nccl_text *text, uint64_t number,
                                      struct ar_error *err)
 {
@@ -194,7 +205,7 @@ static enum ar_status begin_nccl_run(struct ar_nccl_text *text, uint64_t number,
     struct ar_log *log = ar_logs_add_run(text->logs, AR_LOG_NCCL_TEXT, number);
     ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
     text->phase = AR_NCCL_HEAD;
-    text->run.hint = text->hint;
+    text->run.hint = text->hint != AR_LOG_OTHER ? text->hint : program_collective(log->path);
     return AR_OK;
 }
 
@@ -326,13 +337,7 @@ enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t
                                  struct ar_error *err)
 {
     bool is_taken;
-    /* The program of nccl-tests that a line speaks of, and a test that says it failed. */
-    const char *start = strstr(line, "_perf");
-    while (start != NULL && start > line &&
-           (islower((unsigned char)start[-1]) || start[-1] == '_')) {
-        start--;
-    }
-    enum ar_log_collective hint = start != NULL ? ar_collective_of_name(start) : AR_LOG_OTHER;
+    enum ar_log_collective hint = program_collective(line);
     text->hint = hint != AR_LOG_OTHER ? hint : text->hint;
     if (strstr(line, ": Test ") != NULL || strstr(line, "Test NCCL failure") != NULL ||
         strstr(line, "Test CUDA failure") != NULL) {
