@@ -117,6 +117,13 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
 
 /* --- what they tell of other steps --------------------------------------------------------- */
 
+/* Whether a row tells how far predictions of a class are off. */
+static bool is_telling(const struct published *row, enum ar_step_class of, const char *without)
+{
+    return is_counted(row) && ar_step_class_tells(row->class, of) &&
+           strcmp(row->table, without) != 0;
+}
+
 /* How far the measured times of a class are above (`sign` 1) or below (-1) those that were
  * predicted, but for a few: `share` of the rows are less far, or of 19 rows or more all, which
  * hold 90 % (source: ar_conformal.h). NAN: fewer rows. */
@@ -125,8 +132,7 @@ static double find_end(const struct published_rows *rows, enum ar_step_class of,
 {
     errors->rows = errors->tables = 0;
     AR_EACH(const struct published, row, rows->rows, rows->count) {
-        if (is_counted(row) && ar_step_class_tells(row->class, of) &&
-            strcmp(row->table, errors->without) != 0) {
+        if (is_telling(row, of, errors->without)) {
             errors->tables +=
                 errors->rows == 0 || strcmp(row->table, scores[errors->rows - 1].machine) != 0;
             scores[errors->rows++] = (struct ar_score){
@@ -149,13 +155,19 @@ void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
         const char *without = "-";
         for (size_t i = 0; i <= rows->count; i++) {
             const struct published *row = i == 0 ? NULL : &rows->rows[i - 1];
-            if (row != NULL && (!is_counted(row) || !ar_step_class_tells(row->class, of) ||
-                                strcmp(row->table, without) == 0)) {
+            if (row != NULL && !is_telling(row, of, without)) {
                 continue;
             }
             without = row == NULL ? without : row->table;
             struct ar_step_errors *end = &(*errors)[made++];
-            *end = (struct ar_step_errors){.steps = ar_step_class_names[of], .without = without};
+            *end = (struct ar_step_errors){
+                .steps = ar_step_class_names[of], .without = without, .gpus = ""};
+            AR_EACH(const struct published, told, rows->rows, rows->count) {
+                if (is_telling(told, of, without) && !ar_text_has_word(end->gpus, told->gpu)) {
+                    end->gpus = ar_arena_format(arena, "%s%s%s", end->gpus,
+                                                end->gpus[0] != '\0' ? " " : "", told->gpu);
+                }
+            }
             end->low = find_end(rows, of, -1, BAND_SHARE, scores, end);
             end->high = find_end(rows, of, 1, BAND_SHARE, scores, end);
             end->half_low = find_end(rows, of, -1, HALF_SHARE, scores, end);

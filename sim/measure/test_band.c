@@ -113,6 +113,7 @@ Test(band, tables_tell_of_each_others_errors_by_class)
     struct published rows[ROWS + 3];
     for (int i = 0; i < ROWS + 3; i++) {
         rows[i] = (struct published){.table = i < ROWS ? "slow" : "fast",
+                                     .gpu = i < ROWS ? "v100" : "a100",
                                      .class = AR_STEP_ON_V100,
                                      .predicted_s = 1,
                                      .measured_s = i < ROWS ? exp(0.01 * (i + 1)) : 0.5};
@@ -127,6 +128,8 @@ Test(band, tables_tell_of_each_others_errors_by_class)
     cr_assert_str_eq(slow->without, "fast");
     cr_expect_eq(all->rows, ROWS + 1);
     cr_expect_eq(all->tables, 2);
+    cr_expect_str_eq(all->gpus, "v100 a100");
+    cr_expect_str_eq(slow->gpus, "v100");
     cr_expect_eq(all->low, 0.5, "each table counts alike");
     cr_expect_float_eq(slow->high, exp(0.39), 1e-9);
     cr_expect_float_eq(slow->half_high, exp(0.30), 1e-9);

@@ -35,6 +35,7 @@ struct ar_step_errors {
     ar_cell_count rows, tables;         /**< those that tell */
     ar_cell_number low, high;           /**< ends of a band of 95 %; NAN: the rows are too few */
     ar_cell_number half_low, half_high; /**< ends of one that holds half of them */
+    ar_cell_string gpus;                /**< cost tables of their GPUs, with blanks between */
 };
 
 extern const struct ar_columns ar_step_errors_columns;

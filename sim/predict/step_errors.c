@@ -7,6 +7,7 @@
 #include "ar_csv.h"
 #include "ar_inputs.h"
 #include "ar_kind.h"
+#include "ar_text.h"
 
 const char *const ar_step_class_names[AR_STEP_CLASSES] = {
     "none", "traces with a framework", "transformers on A100 and later", "transformers"};
@@ -40,6 +41,7 @@ static const struct ar_column columns[] = {
     TIMES(half_low, "lower end of a band that holds half of the rows"),
     TIMES(half_high, "its upper end"),
     TIMES(high, "upper end of the 95 % band; empty: fewer than 19 rows"),
+    ERRORS(string, gpus, "gpus", "cost tables of the GPUs of the rows"),
 };
 
 const struct ar_columns ar_step_errors_columns = AR_COLUMNS(columns);
@@ -70,10 +72,13 @@ void ar_note_step_errors(FILE *notes, const struct ar_scenario *scenario)
     struct ar_error ignored;
     enum ar_step_class class = ar_step_class(scenario);
     if (ar_step_errors_read(class, "", &arena, &errors, &ignored) == AR_OK && errors.rows > 0) {
+        const char *gpu = scenario->cost != NULL ? scenario->cost->name : "";
+        bool is_new = gpu[0] != '\0' && !ar_text_has_word(errors.gpus, gpu);
         ar_note(notes,
                 "how sure: half of %" PRIu64 " published steps of %s took %.2f to %.2f times what "
-                "was predicted of them, 95 %% took %.2f to %.2f times",
+                "was predicted of them, 95 %% took %.2f to %.2f times%s%s",
                 errors.rows, errors.steps, errors.half_low, errors.half_high, errors.low,
-                errors.high);
+                errors.high, is_new ? "; none of them on GPUs of cost table " : "",
+                is_new ? gpu : "");
     }
 }
