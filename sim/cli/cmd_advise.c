@@ -59,11 +59,6 @@ struct adviser {
     size_t count;
 };
 
-static void add_advice(struct adviser *adviser, const struct advice *advice)
-{
-    *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = *advice;
-}
-
 /* Mean time between failures, which falls with the number of GPUs. */
 static double find_mtbf_s(const struct adviser *adviser, uint64_t gpus)
 {
@@ -204,7 +199,7 @@ static void add_losses(struct adviser *adviser, const struct ar_row *row,
         loss.text = ar_arena_format(adviser->arena, "%s: %s, %.3g %% of a step", losses[i].text,
                                     ar_format_seconds(losses[i].time_s, time),
                                     100 * losses[i].time_s / row->iteration_s);
-        add_advice(adviser, &loss);
+        *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = loss;
     }
 }
 
@@ -234,12 +229,12 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
             changed.cost = changed.energy_kWh = NAN;
         }
         changed.text = say_change(adviser, change.text, plan, &changed);
-        add_advice(adviser, &changed);
+        *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = changed;
     }
     if (adviser->half.kind != NULL) {
         adviser->half.text =
             say_change(adviser, "half the GPUs, with their own layout", plan, &adviser->half);
-        add_advice(adviser, &adviser->half);
+        *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = adviser->half;
     } else if (adviser->gpus_max % 2 == 0 && !adviser->is_mesh_fixed) {
         ar_note(option_notes(adviser->options), "half the GPUs is left out: no layout fits there");
     }
@@ -265,8 +260,12 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
     }
     struct advice plan = find_training(adviser, "plan", "", row);
     plan.text = say_plan(adviser, &plan, row, &scenario->layout);
-    add_advice(adviser, &plan);
-    if (row->gpus < adviser->gpus_max || adviser->plans_only) {
+    *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = plan;
+    if (row->gpus < adviser->gpus_max) {
+        return AR_OK;
+    }
+    ar_note_layout(option_notes(adviser->options), scenario);
+    if (adviser->plans_only) {
         return AR_OK;
     }
     add_losses(adviser, row, &scenario->layout);

@@ -181,13 +181,13 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
     ar_note(
         notes,
         "varied: %s: one layout of each mesh%s, all schedules of the fastest meshes, all overlaps "
-        "of the fastest of those, each with the least recomputation that fits; held: %s",
+        "of the fastest of those, each with the least recomputation that fits; held: %s%s",
         varied,
         slow > 0
             ? ar_arena_format(sweep->options->arena,
                               " but %zu, which compute longer than the fastest steps take", slow)
             : "",
-        held);
+        sweep->cp == 1 ? "cp 1 (--mesh all,cp=N tries another); " : "", held);
 }
 
 static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, struct ar_error *err)

@@ -42,6 +42,9 @@ Test(cli_advise, train_of_a_model_has_the_plans_alone)
     CLI_CELL(cli_rows("advise " JOB "--mesh dp=32 --strategy zero3"), 1, "gpus", "32");
     cli_fails(64, "expected 64, the number of --gpus",
               "$AR advise " JOB "--mesh dp=32 --strategy zero3 --gpus 64");
+    CLI_NOTES("train --cluster dgx-h100 --workload mixtral-8x7b --mesh dp=2,ep=8 --global-batch 16 "
+              "--tokens 2B --strategy zero3",
+              "the experts of all GPUs get as many tokens");
 }
 
 /* A plan in words has every option that its number needs. */

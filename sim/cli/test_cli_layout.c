@@ -370,7 +370,7 @@ Test(cli_layout, a_plan_finds_what_a_sweep_of_everything_finds)
         "sweep --cluster dgx-a100 --workload mpt-1b --gpus 64 "
         "--mesh all --global-batch 64 --schedule 1f1b --best",
         "; recompute none,selective,full: one layout of each mesh but 6, which compute longer",
-        "; held: micro-batch 1; attention flash2; overlap yes; offload none; schedule 1f1b");
+        "another); micro-batch 1; attention flash2; overlap yes; offload none; schedule 1f1b");
 }
 
 Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)

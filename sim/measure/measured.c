@@ -98,12 +98,6 @@ static int classify_run(const struct ar_measured_request *request, const struct 
                                             : (int)RUN_MESSAGES;
 }
 
-/* The HCAs of a node that so many of its GPUs (or processes) use. */
-static uint32_t hcas_of(const struct ar_cluster_facts *facts, uint32_t gpus)
-{
-    return ar_common_divisor(facts->hcas_per_node, gpus);
-}
-
 /* The machine of a run of messages. Ranks fill the nodes of a collective: a run that leaves GPUs
  * idle is of the cluster with fewer GPUs per node, and those HCAs and switches that are theirs
  * alone. Tables of published measurements may have such runs. A run on a torus of lengths that
@@ -119,7 +113,7 @@ static enum ar_status find_machine(const struct ar_measured_request *request,
     const char *settings[5], *asked = "";
     size_t count = 0;
     uint32_t gpus = run->nodes > 1 ? run->ranks / run->nodes : facts->gpus_per_node;
-    uint32_t hcas = hcas_of(facts, gpus);
+    uint32_t hcas = ar_common_divisor(facts->hcas_per_node, gpus); /* that its GPUs use */
     if (measured->machines_count == 0) {
         measured->machines[measured->machines_count++] = (struct ar_measured_machine){
             .cluster = cluster, .gpus_per_node = facts->gpus_per_node, .grid = ""};
@@ -255,13 +249,6 @@ static enum ar_status check_run(const struct ar_log *run, const struct ar_cluste
                                 struct ar_error *err)
 {
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
-    if (log_operation(run) == NULL && run->rows_count > 0) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "a run of %s; expected one of 'allreckon list operations'",
-                             run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
-                                 ? run->collective_name
-                                 : ar_log_collective_name(run->collective));
-    }
     AR_TRY(ar_log_check(run, err));
     if (has_end && !run->is_complete) {
         return ar_log_refuse(run, run->first_line, err,
@@ -313,7 +300,7 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
     const struct ar_algorithm *asked = NULL; /* NULL: everything, as of an operation without it */
-    uint32_t hcas = hcas_of(facts, run->ranks / run->nodes);
+    uint32_t hcas = ar_common_divisor(facts->hcas_per_node, run->ranks / run->nodes);
     struct ar_error ignored;
     struct ar_measured_row made = {
         .run = run, .operation = log_operation(run), .is_call = is_call, .is_known = is_known};
@@ -386,7 +373,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
                                &kind, &collective, err));
     }
     bool may_be_left = is_table || run->format == AR_LOG_HARNESS ||
-                       (kind == AR_LEFT_OPERATION && run->rows_count > 0 && run->ranks > 0);
+                       (kind == AR_LEFT_OPERATION && run->rows_count > 0);
     if (kind < AR_LEFT_REASONS && may_be_left) {
         if (!is_known || request->known_count == request->paths_count) {
             leave_run(&measured->left[kind], run);
@@ -396,11 +383,10 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     AR_TRY(
         check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
     if (kind < AR_LEFT_REASONS) {
-        const struct ar_operation *operation = log_operation(run);
         return ar_log_refuse(run, run->first_line, err,
                              "found rows of %s, which has no algorithm \"%.40s\" here; expected "
                              "rows of an operation that has it",
-                             operation != NULL ? operation->command : "no operation",
+                             log_operation(run)->command,
                              request->algorithm_name != NULL ? request->algorithm_name : "linear");
     }
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
@@ -467,7 +453,10 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
             bool is_named = i == AR_LEFT_OPERATION;
             return ar_log_refuse(first, first->first_line, err, "found %s%s%s; %s",
                                  ar_measured_left_texts[i], is_named ? ": " : "",
-                                 is_named ? ar_log_collective_name(first->collective) : "",
+                                 !is_named ? ""
+                                 : first->collective_name[0] != '\0'
+                                     ? first->collective_name
+                                     : ar_log_collective_name(first->collective),
                                  expected);
         }
     }

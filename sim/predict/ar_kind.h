@@ -106,6 +106,9 @@ void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double co
 /** Which shape and algorithm were chosen. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 
+/** What the layout of a transformer assumes or risks. */
+void ar_note_layout(FILE *notes, const struct ar_scenario *scenario);
+
 /** Terms of the framework that change nothing; the scenario has a trace. */
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
 

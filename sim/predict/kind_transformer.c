@@ -553,17 +553,12 @@ static void note_order(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_mesh *mesh = &scenario->mesh;
     char given[AR_MESH_TEXT];
-    bool is_sorted = true;
-    int last = -1;
-    for (uint32_t i = 0; i < mesh->axes_count; i++) {
-        int axis = 0;
-        while (strcmp(ar_axis_names[axis], mesh->axes[i].name) != 0) {
-            axis++;
-        }
-        is_sorted = is_sorted && axis > last;
-        last = axis;
+    uint32_t in_order = 0;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        in_order += in_order < mesh->axes_count &&
+                    strcmp(ar_axis_names[axis], mesh->axes[in_order].name) == 0;
     }
-    if (!is_sorted) {
+    if (in_order < mesh->axes_count) {
         ar_note(notes,
                 "--mesh %s: axes lie as pp, dp, ep, cp, tp, the last one on consecutive GPUs, in "
                 "whatever order they are named",
@@ -571,13 +566,67 @@ static void note_order(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-void transformer_note(FILE *notes, const struct ar_scenario *scenario)
+void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_layout *layout = &scenario->layout;
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
-    char recompute[AR_RECOMPUTE_TEXT];
-    char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+    char used[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+    uint32_t layers = layout->model->layers, stages = layout->sizes[AR_AXIS_PP];
+    uint32_t places = stages * layout->chunks, first = ar_layout_place_layers(layout, 0);
+    uint32_t last = ar_layout_place_layers(layout, places - 1);
+    if (layout->sizes[AR_AXIS_CP] > 1) {
+        ar_note(notes,
+                "keys and values are gathered before each attention, which does not hide it: "
+                "an estimate from above where software sends them round a ring");
+    }
+    if (layers % places != 0) {
+        ar_note(notes,
+                "%" PRIu32 " layers on %" PRIu32 " places of the pipeline: %" PRIu32
+                " on the first, %" PRIu32 " on the last, since %s",
+                layers, places, first, last,
+                first > last ? "the first ones have one more"
+                             : "embedding and loss count as a layer each");
+    }
+    uint32_t each = scenario->gpus / stages;
+    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    if (stages > 1 && each % per_node != 0 && per_node % each != 0 &&
+        !ar_engine_simulates(scenario->engine)) {
+        ar_note(notes,
+                "stages of %" PRIu32 " GPUs lie unevenly on nodes of %" PRIu32
+                ": what a stage exchanges is timed as that of the worst placed one, an estimate "
+                "from above; --engine simgrid simulates each",
+                each, per_node);
+    }
+    if (layout->sizes[AR_AXIS_EP] > 1 && !ar_scenario_has(scenario, AR_KEY_IMBALANCE)) {
+        ar_note(notes,
+                "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
+                "does of itself: the fullest GPU sets the time");
+    }
+    if (layout->sizes[AR_AXIS_EP] == 1 &&
+        (layout->overlaps_experts || layout->dispatcher != AR_DISPATCHER_ALL_TO_ALL)) {
+        ar_note(notes, "--overlap-experts and --dispatcher change nothing: without ep in --mesh "
+                       "experts exchange nothing");
+    } else if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
+        ar_note(notes, "nothing hides what experts exchange; --overlap-experts yes does, and "
+                       "--dispatcher deepep sends less");
+    }
+    note_offload(notes, scenario);
+    double needed = memory.states_bytes + memory.activations_bytes;
+    if (needed <= there && RESERVED_RATIO * needed > there) {
+        ar_note(notes,
+                "fits only if the allocator gives back what it caches: it tends to take %g times "
+                "what is used, which is %s of %s here (gpu.memory)",
+                RESERVED_RATIO, ar_format_bytes((uint64_t)needed, used),
+                ar_format_bytes((uint64_t)there, room));
+    }
+    note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
+}
+
+void transformer_note(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    char recompute[AR_RECOMPUTE_TEXT], parameters[AR_UNIT_TEXT];
     snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
     if (layout->model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
         ar_note(notes,
@@ -622,54 +671,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
             "leaves that out",
             100 * find_spread(scenario));
     }
-    uint32_t layers = layout->model->layers, stages = layout->sizes[AR_AXIS_PP];
-    uint32_t places = stages * layout->chunks, first = ar_layout_place_layers(layout, 0);
-    uint32_t last = ar_layout_place_layers(layout, places - 1);
-    if (layout->sizes[AR_AXIS_CP] > 1) {
-        ar_note(notes,
-                "keys and values are gathered before each attention, which does not hide it: "
-                "an estimate from above where software sends them round a ring");
-    }
-    if (layers % places != 0) {
-        ar_note(notes,
-                "%" PRIu32 " layers on %" PRIu32 " places of the pipeline: %" PRIu32
-                " on the first, %" PRIu32 " on the last, since %s",
-                layers, places, first, last,
-                first > last ? "the first ones have one more"
-                             : "embedding and loss count as a layer each");
-    }
-    uint32_t each = scenario->gpus / stages;
-    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    if (stages > 1 && each % per_node != 0 && per_node % each != 0) {
-        ar_note(notes,
-                "stages of %" PRIu32 " GPUs lie unevenly on nodes of %" PRIu32
-                ": what a stage exchanges is timed as that of the worst placed one, an estimate "
-                "from above; --engine simgrid simulates each",
-                each, per_node);
-    }
-    if (layout->sizes[AR_AXIS_EP] > 1 && !ar_scenario_has(scenario, AR_KEY_IMBALANCE)) {
-        ar_note(notes,
-                "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
-                "does of itself: the fullest GPU sets the time");
-    }
-    if (layout->sizes[AR_AXIS_EP] == 1 &&
-        (layout->overlaps_experts || layout->dispatcher != AR_DISPATCHER_ALL_TO_ALL)) {
-        ar_note(notes, "--overlap-experts and --dispatcher change nothing: without ep in --mesh "
-                       "experts exchange nothing");
-    } else if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
-        ar_note(notes, "nothing hides what experts exchange; --overlap-experts yes does, and "
-                       "--dispatcher deepep sends less");
-    }
-    note_offload(notes, scenario);
-    double needed = memory.states_bytes + memory.activations_bytes;
-    if (needed <= there && RESERVED_RATIO * needed > there) {
-        ar_note(notes,
-                "fits only if the allocator gives back what it caches: it tends to take %g times "
-                "what is used, which is %s of %s here (gpu.memory)",
-                RESERVED_RATIO, ar_format_bytes((uint64_t)needed, states),
-                ar_format_bytes((uint64_t)there, room));
-    }
-    note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
+    ar_note_layout(notes, scenario);
     ar_note_choice(notes, scenario);
     note_library(notes, scenario);
     ar_note_framework(notes, scenario);
