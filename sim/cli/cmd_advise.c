@@ -279,9 +279,7 @@ static enum ar_status read_number(const char *where, const char *text, double *n
                                   struct ar_error *err)
 {
     *number = NAN;
-    return text == NULL ? AR_OK
-                        : ar_error_blame(ar_parse_number(where, text, 1e-9, 1e18, number, err),
-                                         AR_USAGE, err);
+    return option_number(where, text, 1e-9, 1e18, number, err);
 }
 
 /* Reads a number of tokens, which may end with M, B or T. */

@@ -48,6 +48,7 @@ enum { FINDINGS_MAX = 80 };
 struct diagnosis {
     const struct ar_scenario *scenario;
     double measured_s, predicted_s;
+    double claimed;           /* --mfu, if it was given */
     double tokens;            /* in a step */
     double flop, causal_flop; /* of a step; `causal`: attention to earlier tokens alone */
     double peak;              /* dense peak of all GPUs, flop/s */
@@ -134,35 +135,31 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
 
 /* Adds a peak, or a way to count operations, if the step has the claimed MFU by it. `ratio`: the
  * MFU by it over the MFU of this program. */
-static void add_mfu(struct diagnosis *diagnosis, double claimed, const char *name, double ratio,
-                    const char *text)
+static void add_mfu(struct diagnosis *diagnosis, const char *name, double ratio, const char *text)
 {
     double own = diagnosis->flop / diagnosis->measured_s / diagnosis->peak;
-    if (distance(claimed / own, ratio) < SAME_FRAC) {
+    if (distance(diagnosis->claimed / own, ratio) < SAME_FRAC) {
         add_finding(diagnosis, "mfu", name, diagnosis->measured_s, text);
     }
 }
 
 /* Finds by which peak, or which way to count operations, the step has the MFU of --mfu. */
-static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct options *options,
-                                  struct ar_error *err)
+static void explain_mfu(struct diagnosis *diagnosis, const struct options *options)
 {
     const struct ar_layout *layout = &diagnosis->scenario->layout;
-    double parameters = ar_transformer_parameters(layout->model), claimed;
+    double parameters = ar_transformer_parameters(layout->model);
     char names[RESOURCE_NAMES_MAX][64];
-    AR_TRY(ar_error_blame(ar_parse_number("--mfu", options->mfu, 1e-6, 100, &claimed, err),
-                          AR_USAGE, err));
     size_t count = resource_names(RESOURCE_COST, names), before = diagnosis->count;
-    add_mfu(diagnosis, claimed, "agrees", 1, "the dense peak, attention over all pairs of tokens");
-    add_mfu(diagnosis, claimed, "causal", diagnosis->causal_flop / diagnosis->flop,
+    add_mfu(diagnosis, "agrees", 1, "the dense peak, attention over all pairs of tokens");
+    add_mfu(diagnosis, "causal", diagnosis->causal_flop / diagnosis->flop,
             "attention is counted over the pairs before a token alone");
-    add_mfu(diagnosis, claimed, "6NT", 6 * parameters * diagnosis->tokens / diagnosis->flop,
+    add_mfu(diagnosis, "6NT", 6 * parameters * diagnosis->tokens / diagnosis->flop,
             "6 operations for each parameter and token: attention is not counted, embeddings are");
-    add_mfu(diagnosis, claimed, "hfu",
+    add_mfu(diagnosis, "hfu",
             ar_layout_hardware_flop(layout) / diagnosis->flop *
                 ((layout->recompute.modules & AR_AGAIN_LAYER) != 0 ? 1 : 4.0 / 3),
             "what is recomputed in full is counted (HFU)");
-    add_mfu(diagnosis, claimed, "sparse", 0.5, "the peak is that with sparsity, twice the dense");
+    add_mfu(diagnosis, "sparse", 0.5, "the peak is that with sparsity, twice the dense");
     for (size_t i = 0; i < count; i++) {
         const struct ar_input *input;
         struct ar_error ignored;
@@ -172,7 +169,7 @@ static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct opti
                 ar_device_cost_has_group(input->cost, p, AR_COST_OF_PRODUCTS)) {
                 double peak = diagnosis->scenario->gpus * ar_device_peak_flops(input->cost, p);
                 bool is_own = fabs(peak / diagnosis->peak - 1) < 1e-6;
-                add_mfu(diagnosis, claimed, "other-peak", is_own ? -1 : diagnosis->peak / peak,
+                add_mfu(diagnosis, "other-peak", is_own ? -1 : diagnosis->peak / peak,
                         ar_arena_format(options->arena, "the peak is that of %s in %s", names[i],
                                         ar_precision_names[p]));
             }
@@ -182,24 +179,24 @@ static enum ar_status explain_mfu(struct diagnosis *diagnosis, const struct opti
         add_finding(diagnosis, "mfu", "unknown", diagnosis->measured_s,
                     "no peak or count that is known here gives the MFU of --mfu");
     }
-    return AR_OK;
 }
 
-/* Reads the measured time of a step, from --step-s or from the rate of --tokens-per-s. */
+/* Reads the measured time of a step: --step-s, or from the rate of --tokens-per-s, or from --mfu
+ * alone, counted as this program does. */
 static enum ar_status read_measured(const struct options *options, struct diagnosis *diagnosis,
                                     struct ar_error *err)
 {
-    bool is_time = options->step_s != NULL;
-    double number;
-    AR_REFUSE((options->tokens_per_s != NULL) == is_time, err, AR_USAGE,
-              "diagnose: found %s; expected one of --tokens-per-s and --step-s",
+    bool is_time = options->step_s != NULL, is_rate = options->tokens_per_s != NULL;
+    double number = NAN;
+    AR_REFUSE(is_time ? is_rate : !is_rate && options->mfu == NULL, err, AR_USAGE,
+              "diagnose: found %s; expected one of --tokens-per-s and --step-s, or --mfu",
               is_time ? "both" : "neither");
-    enum ar_status status =
-        is_time
-            ? ar_parse_number("--step-s", options->step_s, 1e-6, 1e9, &number, err)
-            : ar_parse_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &number, err);
-    AR_TRY(ar_error_blame(status, AR_USAGE, err));
-    diagnosis->measured_s = is_time ? number : diagnosis->tokens / number;
+    AR_TRY(option_number("--mfu", options->mfu, 1e-6, 2, &diagnosis->claimed, err));
+    AR_TRY(option_number("--step-s", options->step_s, 1e-6, 1e9, &number, err));
+    AR_TRY(option_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &number, err));
+    diagnosis->measured_s = is_time   ? number
+                            : is_rate ? diagnosis->tokens / number
+                                      : diagnosis->flop / diagnosis->claimed / diagnosis->peak;
     return AR_OK;
 }
 
@@ -258,7 +255,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     add_finding(diagnosis, "measured", "", diagnosis->measured_s, "as it was given");
     add_finding(diagnosis, "predicted", "", diagnosis->predicted_s, "with nothing wrong");
     if (options->mfu != NULL) {
-        AR_TRY(explain_mfu(diagnosis, options, err));
+        explain_mfu(diagnosis, options);
     }
     add_readings(diagnosis);
     if (diagnosis->readings_count == 0 && diagnosis->list[0].mfu_causal_frac <= 1) {

@@ -418,11 +418,7 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
     logs.arguments = arguments;
     AR_REFUSE(logs.arguments_count == 0, err, AR_USAGE,
               "expect: found no log; expected one beside %.200s", topo);
-    if (options->require != NULL) {
-        AR_TRY(
-            ar_error_blame(ar_parse_number("--require", options->require, 1e-3, 10, &require, err),
-                           AR_USAGE, err));
-    }
+    AR_TRY(option_number("--require", options->require, 1e-3, 10, &require, err));
     AR_TRY(option_view(options, ar_expect_columns, &view, err));
     AR_TRY(made_by_check_directory(options,
                                    (const char *const[]){"answer.csv", "expect.csv", "suspects.csv",

@@ -331,9 +331,7 @@ enum ar_status command_sweep_for(const struct options *options, const struct opt
     sweep->cp = mesh != NULL && strcmp(mesh, "all") == 0 ? 1 : 0;
     if (mesh != NULL && strncmp(mesh, all_with_cp, strlen(all_with_cp)) == 0) {
         uint64_t cp;
-        AR_TRY(ar_error_blame(
-            ar_parse_count("--mesh all,cp", mesh + strlen(all_with_cp), 1, 1000000, &cp, err),
-            AR_USAGE, err));
+        AR_TRY(option_count("--mesh all,cp", mesh + strlen(all_with_cp), 1, 1000000, &cp, err));
         sweep->cp = (uint32_t)cp;
     }
     sweep->tries_strategies =

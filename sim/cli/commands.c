@@ -134,12 +134,12 @@ static const struct command commands[] = {
              "--global-batch 1024 --precision bf16 --tokens 1T --price 2.5"},
     {COMMAND(diagnose), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
      .summary = "why is my training step as slow as it is?",
-     .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, or "
-             "--step-s) beside the predicted one: its MFU of the dense peak, with attention "
-             "counted over all pairs of tokens and to earlier tokens alone; units that the "
-             "number may be in; and causes, each predicted alone, those first that give the step "
-             "that was measured. With --mfu it says which peak or count gives the MFU that was "
-             "reported.\n\n"
+     .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, "
+             "--step-s or --mfu) beside the predicted one: its MFU of the dense peak, with "
+             "attention counted over all pairs of tokens and to earlier tokens alone; units that "
+             "the number may be in; and causes, each predicted alone, those first that give the "
+             "step that was measured. Beside another number --mfu tells which peak or count gives "
+             "the MFU that was reported.\n\n"
              "example:\n"
              "  allreckon diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
              "zero3 --global-batch 128 --precision bf16 --recompute full --tokens-per-s 400000"},

@@ -162,7 +162,7 @@ static const struct option_row own_rows[] = {
     OWN("step-s", "S", OF(diagnose), AT(step_s), NULL, "measured seconds of a step"),
     OWN("mfu", "M", OF(diagnose), AT(mfu), NULL,
         "model flops utilization that was reported of it, 0.4 for 40 %: which peak and count it "
-        "has"),
+        "has; alone it gives the step"),
     SHOWN("check", NULL, OF(collective) | OF(predict), AT(check), NULL,
           "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
     SHOWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all"),
@@ -417,6 +417,14 @@ enum ar_status option_count(const char *where, const char *text, uint64_t min, u
     return text == NULL
                ? AR_OK
                : ar_error_blame(ar_parse_count(where, text, min, max, count, err), AR_USAGE, err);
+}
+
+enum ar_status option_number(const char *where, const char *text, double min, double max,
+                             double *number, struct ar_error *err)
+{
+    return text == NULL
+               ? AR_OK
+               : ar_error_blame(ar_parse_number(where, text, min, max, number, err), AR_USAGE, err);
 }
 
 enum ar_status option_required(const struct options *options, const char *name, const char *value,

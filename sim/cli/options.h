@@ -121,9 +121,11 @@ enum ar_status options_scenario(const struct options *options, key_set without,
 enum ar_status option_view(const struct options *options, struct ar_columns columns,
                            struct ar_view *view, struct ar_error *err);
 
-/** Reads a count from the text of an option; NULL leaves `*count` as it is. */
+/** Reads a count, or a number, from the text of an option; NULL leaves it as it is. */
 enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
                             uint64_t *count, struct ar_error *err);
+enum ar_status option_number(const char *where, const char *text, double min, double max,
+                             double *number, struct ar_error *err);
 
 /** Refuses a missing option (`value` is NULL), or a missing key. */
 enum ar_status option_required(const struct options *options, const char *name, const char *value,

@@ -72,6 +72,7 @@ Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
     struct cli_table *table = cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu * 989.4 / 312);
     CLI_CELL(table, cli_row(table, "name", "other-peak"), "text",
              "the peak is that of a100-40gb-sxm in fp16");
+    CLI_NEAR(cli_rows(STEP "--mfu %.9g", mfu), 1, "tokens_per_s", 400000, 1);
 }
 
 Test(cli_diagnose, one_measured_number_is_needed)
@@ -79,4 +80,5 @@ Test(cli_diagnose, one_measured_number_is_needed)
     cli_fails(64, "diagnose: found neither; expected one of", "$AR " STEP);
     cli_fails(64, "diagnose: found both", "$AR " STEP "--step-s 1 --tokens-per-s 2");
     cli_fails(64, "--step-s: found \"0\"", "$AR " STEP "--step-s 0");
+    cli_fails(64, "--mfu: found \"41\"", "$AR " STEP "--mfu 41");
 }

@@ -73,7 +73,7 @@
     X(number, contention_s, "part of exposed_s: the backward pass is slower beside all-reduces") \
     X(number, input_wait_s, "the step waits for its input") \
     X(flag, exact, "no: the engine neglects something here; empty: it does not say", \
-      .heading = "", .mark = "~", .legend = "an estimate, off by 0 to 0.3 % in the median, 31 % at worst") \
+      .heading = "", .mark = "~", .legend = "messages are estimated: 0 to 0.3 % off simgrid in the median, 31 % at worst") \
     X(text, status, "ok, or why the row has no result", .heading = "status", .usual = "ok") \
     X(word, operation, "what the collective achieves: allreduce, allgather, ...", .heading = "operation") \
     X(text, mesh, "axes of the GPUs, outermost first; empty: one group", .heading = "mesh") \
