@@ -9,7 +9,7 @@ picture_height = 170 + 44 * (rows_count < 3 ? 3 : rows_count)
 
 parts = 'forward_s backward_s optimizer_s exposed_tp_s exposed_cp_s exposed_ep_s exposed_pp_s exposed_dp_s bubble_s'
 fills = part_colours.' #F4F4F4'
-array part_name[9] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: cp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'bubble']
+array part_name[9] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: cp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'waiting']
 # A cell has `;` where the mesh has `,`.
 blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
 shown = ''
