@@ -224,13 +224,12 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
         uint64_t bytes =
             row->count > 0 ? row->payload_bytes / parts / row->count : collective->element_bytes;
         bool is_known = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-        if (!is_known || (i > 0 && bytes != collective->element_bytes)) {
-            return ar_log_refuse(run, row->line, err,
-                                 "found elements of %" PRIu64
-                                 " bytes; expected 1, 2, 4 or 8, the same "
-                                 "in all rows of a run",
-                                 bytes);
-        }
+        AR_REFUSE_BY(!is_known || (i > 0 && bytes != collective->element_bytes),
+                     ar_log_refuse(run, row->line, err,
+                                   "found elements of %" PRIu64
+                                   " bytes; expected 1, 2, 4 or 8, the same "
+                                   "in all rows of a run",
+                                   bytes));
         collective->element_bytes = (uint32_t)bytes;
     }
     if (ar_collective_check(collective, &why) == AR_OK) {
@@ -250,28 +249,25 @@ static enum ar_status check_run(const struct ar_log *run, const struct ar_cluste
 {
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     AR_TRY(ar_log_check(run, err));
-    if (has_end && !run->is_complete) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "found no end of the run; expected the closing lines of nccl-tests "
-                             "(is the log cut off?)");
-    }
-    if (run->nodes == 0) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "the log does not say on how many nodes it ran; expected it to");
-    }
-    if (run->nodes > facts->nodes_count) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "found %" PRIu32 " nodes; expected at most %" PRIu32
-                             ", all that cluster %s has",
-                             run->nodes, facts->nodes_count, facts->name);
-    }
-    if (run->ranks % run->nodes != 0 || run->ranks / run->nodes > facts->gpus_per_node) {
-        return ar_log_refuse(
-            run, run->first_line, err,
-            "found %" PRIu32 " ranks on %" PRIu32 " node%s; expected equally many on "
-            "each, at most %" PRIu32 ", the GPUs of a node of cluster %s",
-            run->ranks, run->nodes, run->nodes == 1 ? "" : "s", facts->gpus_per_node, facts->name);
-    }
+    AR_REFUSE_BY(has_end && !run->is_complete,
+                 ar_log_refuse(run, run->first_line, err,
+                               "found no end of the run; expected the closing lines of nccl-tests "
+                               "(is the log cut off?)"));
+    AR_REFUSE_BY(run->nodes == 0,
+                 ar_log_refuse(run, run->first_line, err,
+                               "the log does not say on how many nodes it ran; expected it to"));
+    AR_REFUSE_BY(run->nodes > facts->nodes_count,
+                 ar_log_refuse(run, run->first_line, err,
+                               "found %" PRIu32 " nodes; expected at most %" PRIu32
+                               ", all that cluster %s has",
+                               run->nodes, facts->nodes_count, facts->name));
+    AR_REFUSE_BY(run->ranks % run->nodes != 0 || run->ranks / run->nodes > facts->gpus_per_node,
+                 ar_log_refuse(run, run->first_line, err,
+                               "found %" PRIu32 " ranks on %" PRIu32
+                               " node%s; expected equally many on "
+                               "each, at most %" PRIu32 ", the GPUs of a node of cluster %s",
+                               run->ranks, run->nodes, run->nodes == 1 ? "" : "s",
+                               facts->gpus_per_node, facts->name));
     return AR_OK;
 }
 
@@ -328,9 +324,9 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
             measured->empty_count++;
             continue;
         }
-        if (!(time_s > 0) || !isfinite(time_s)) {
-            return ar_log_refuse(run, row->line, err, "found no time; expected one in every row");
-        }
+        AR_REFUSE_BY(
+            !(time_s > 0) || !isfinite(time_s),
+            ar_log_refuse(run, row->line, err, "found no time; expected one in every row"));
         made.call.time_s = time_s;
         made.call.run.bytes = (double)payload_bytes;
         uint32_t element_bytes = collective->element_bytes > 0 ? collective->element_bytes : 4;
@@ -382,13 +378,13 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     }
     AR_TRY(
         check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
-    if (kind < AR_LEFT_REASONS) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "found rows of %s, which has no algorithm \"%.40s\" here; expected "
-                             "rows of an operation that has it",
-                             log_operation(run)->command,
-                             request->algorithm_name != NULL ? request->algorithm_name : "linear");
-    }
+    AR_REFUSE_BY(
+        kind < AR_LEFT_REASONS,
+        ar_log_refuse(run, run->first_line, err,
+                      "found rows of %s, which has no algorithm \"%.40s\" here; expected "
+                      "rows of an operation that has it",
+                      log_operation(run)->command,
+                      request->algorithm_name != NULL ? request->algorithm_name : "linear"));
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }
@@ -517,13 +513,13 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
                 continue;
             }
             first = first == NULL && run->system[0] != '\0' ? run : first;
-            if (run->system[0] != '\0' && strcmp(run->system, first->system) != 0) {
-                return ar_log_refuse(run, run->first_line, err,
-                                     "found system \"%.60s\" behind \"%.60s\"; expected one, or "
-                                     "the shipped cluster or measured set of one ('allreckon list "
-                                     "sets')",
-                                     run->system, first->system);
-            }
+            AR_REFUSE_BY(
+                run->system[0] != '\0' && strcmp(run->system, first->system) != 0,
+                ar_log_refuse(run, run->first_line, err,
+                              "found system \"%.60s\" behind \"%.60s\"; expected one, or "
+                              "the shipped cluster or measured set of one ('allreckon list "
+                              "sets')",
+                              run->system, first->system));
             AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
         }
     }

@@ -64,11 +64,10 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
             }
         }
     }
-    if (known < mesh->axes_count) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found %s; expected axes among pp, dp, ep, cp and tp",
-                                  ar_mesh_format(mesh, text));
-    }
+    AR_REFUSE_BY(known < mesh->axes_count,
+                 ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                    "found %s; expected axes among pp, dp, ep, cp and tp",
+                                    ar_mesh_format(mesh, text)));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     if (mesh->axes_count == 0) {
         layout->sizes[AR_AXIS_DP] = scenario->gpus;
@@ -81,30 +80,29 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_input *input;
-    if (facts->device_cost[0] == '\0') {
-        return ar_scenario_refuse(scenario, key, err,
-                                  "found %s on cluster %s, which names no cost table of its GPU; "
-                                  "expected one (allreckon list gpus), such as --set "
-                                  "gpu.cost_table=a100-80gb-sxm",
-                                  key == AR_KEY_WORKLOAD ? scenario->workload_name
-                                                         : scenario->operators_name,
-                                  facts->name);
-    }
+    AR_REFUSE_BY(facts->device_cost[0] == '\0',
+                 ar_scenario_refuse(scenario, key, err,
+                                    "found %s on cluster %s, which names no cost table of its GPU; "
+                                    "expected one (allreckon list gpus), such as --set "
+                                    "gpu.cost_table=a100-80gb-sxm",
+                                    key == AR_KEY_WORKLOAD ? scenario->workload_name
+                                                           : scenario->operators_name,
+                                    facts->name));
     AR_TRY(
         ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost, &input, err));
     scenario->cost = input->cost;
     enum ar_precision precision = scenario->precision;
     bool has_products = ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_PRODUCTS);
-    if (!has_products ||
-        (is_fused && !ar_device_cost_has_group(scenario->cost, ar_attention_precision(precision),
-                                               AR_COST_OF_ATTENTION))) {
-        return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                                  "found %s, for which cost table %s has no %s; expected another "
-                                  "precision%s",
-                                  ar_precision_names[precision], scenario->cost->name,
-                                  has_products ? "fused attention" : "products",
-                                  has_products ? ", or --attention unfused" : "");
-    }
+    AR_REFUSE_BY(!has_products ||
+                     (is_fused &&
+                      !ar_device_cost_has_group(scenario->cost, ar_attention_precision(precision),
+                                                AR_COST_OF_ATTENTION)),
+                 ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                    "found %s, for which cost table %s has no %s; expected another "
+                                    "precision%s",
+                                    ar_precision_names[precision], scenario->cost->name,
+                                    has_products ? "fused attention" : "products",
+                                    has_products ? ", or --attention unfused" : ""));
     return AR_OK;
 }
 
@@ -153,12 +151,12 @@ static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar
     if (scenario->expert_tokens == NULL) {
         return AR_OK;
     }
-    if (count != layout->model->experts) {
-        return ar_scenario_refuse(scenario, AR_KEY_IMBALANCE, err,
-                                  "found tokens of %" PRIu32 " experts; expected those of %" PRIu32
-                                  ", the experts of a layer",
-                                  count, layout->model->experts);
-    }
+    AR_REFUSE_BY(count != layout->model->experts,
+                 ar_scenario_refuse(scenario, AR_KEY_IMBALANCE, err,
+                                    "found tokens of %" PRIu32
+                                    " experts; expected those of %" PRIu32
+                                    ", the experts of a layer",
+                                    count, layout->model->experts));
     for (uint32_t gpu = 0; gpu < gpus; gpu++) {
         double own = 0;
         for (uint32_t i = 0; i < count / gpus; i++) {
@@ -167,10 +165,9 @@ static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar
         sum += own;
         most = fmax(most, own);
     }
-    if (sum <= 0) {
-        return ar_scenario_refuse(scenario, AR_KEY_IMBALANCE, err,
-                                  "found experts without tokens; expected some of a token or more");
-    }
+    AR_REFUSE_BY(sum <= 0, ar_scenario_refuse(
+                               scenario, AR_KEY_IMBALANCE, err,
+                               "found experts without tokens; expected some of a token or more"));
     struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
     *model = *layout->model;
     model->imbalance = most * gpus / sum;
@@ -203,18 +200,16 @@ static enum ar_status find_offload(struct ar_scenario *scenario, struct ar_error
     if (layout->offload == AR_OFFLOAD_NONE) {
         return AR_OK;
     }
-    if (layout->strategy->is_asynchronous) {
-        return ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
-                                  "found optimizer with strategy %s; expected none with servers",
-                                  layout->strategy->name);
-    }
-    if (facts->cpu_link_Bps <= 0) {
-        return ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
-                                  "found optimizer on cluster %s, which does not say how fast a "
-                                  "GPU reaches the memory of its host; expected a rate, such as "
-                                  "--set cpu.link_bandwidth=25GB/s",
-                                  facts->name);
-    }
+    AR_REFUSE_BY(layout->strategy->is_asynchronous,
+                 ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
+                                    "found optimizer with strategy %s; expected none with servers",
+                                    layout->strategy->name));
+    AR_REFUSE_BY(facts->cpu_link_Bps <= 0,
+                 ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
+                                    "found optimizer on cluster %s, which does not say how fast a "
+                                    "GPU reaches the memory of its host; expected a rate, such as "
+                                    "--set cpu.link_bandwidth=25GB/s",
+                                    facts->name));
     layout->host_link_Bps = facts->cpu_link_Bps;
     layout->host_update_Bps = update_Bps / gpus;
     return AR_OK;
@@ -291,14 +286,13 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
         high = next > 0 ? next : high / 2;
     }
     scenario->compute_factor = high;
-    if (sent_s >= wanted_s || high < COMPUTE_FACTOR_MIN || high > COMPUTE_FACTOR_MAX) {
-        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                  "found %g samples/s at %" PRIu32 " sequences, where the cost "
-                                  "table gives %.4g and what one replica sends leaves at most "
-                                  "%.4g; expected samples per second of one replica",
-                                  rate->samples_per_s, rate->batch, rate->batch / time_s,
-                                  rate->batch / sent_s);
-    }
+    AR_REFUSE_BY(sent_s >= wanted_s || high < COMPUTE_FACTOR_MIN || high > COMPUTE_FACTOR_MAX,
+                 ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                    "found %g samples/s at %" PRIu32 " sequences, where the cost "
+                                    "table gives %.4g and what one replica sends leaves at most "
+                                    "%.4g; expected samples per second of one replica",
+                                    rate->samples_per_s, rate->batch, rate->batch / time_s,
+                                    rate->batch / sent_s));
     return AR_OK;
 }
 
@@ -326,12 +320,12 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     if (*row != NULL) {
         return AR_OK;
     }
-    if (ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, &ignored) ==
-            AR_OK &&
-        ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL) {
-        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                  "found %s, an Evoformer; expected --strategy dap with it", name);
-    }
+    AR_REFUSE_BY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input,
+                                &ignored) == AR_OK &&
+                     ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL,
+                 ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                    "found %s, an Evoformer; expected --strategy dap with it",
+                                    name));
     (void)ar_csv_list_find(list, where, "workload", name, err);
     return resource_add_path(RESOURCE_RECORDED, err);
 }
