@@ -14,6 +14,8 @@
 /* Another unit of the measured number is offered if it brings the step within this factor of the
  * predicted one; of a number that is far off, within the fourth root of how far. */
 #define NEAR_FACTOR 1.5
+/* A cause explains a step if with it the step is predicted within this factor. */
+#define EXPLAINED_FACTOR 1.2
 
 /* A row of the output: the step as measured, as predicted, with the number read in another unit, or
  * predicted with a cause. */
@@ -54,6 +56,7 @@ struct diagnosis {
     double peak;              /* dense peak of all GPUs, flop/s */
     struct finding list[FINDINGS_MAX];
     size_t count, readings_count;
+    bool is_explained; /* by a cause alone */
 };
 
 static void add_finding(struct diagnosis *diagnosis, const char *kind, const char *name,
@@ -131,6 +134,8 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
     }
     qsort(diagnosis->list + first, diagnosis->count - first, sizeof *diagnosis->list,
           compare_findings);
+    diagnosis->is_explained = diagnosis->count > first &&
+                              distance(diagnosis->list[first].ratio, 1) < log(EXPLAINED_FACTOR);
 }
 
 /* Adds a peak, or a way to count operations, if the step has the claimed MFU by it. `ratio`: the
@@ -203,7 +208,7 @@ static enum ar_status read_measured(const struct options *options, struct diagno
 static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
 {
     const struct ar_scenario *scenario = diagnosis->scenario;
-    const struct finding *measured = diagnosis->list, *last = measured + diagnosis->count - 1;
+    const struct finding *measured = diagnosis->list;
     ar_note(notes,
             "mfu: operations of the model over %.4g Tflop/s a GPU, the dense peak of cost table %s "
             "in %s; recomputed ones are not counted",
@@ -220,9 +225,9 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
                   "where it is given so"
             : distance(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
                 ? "the step is as long as predicted, within 3 %"
-            : strcmp(last->kind, "cause") != 0
-                ? "no cause that is known here explains the step: its options, layout or cluster "
-                  "may be others"
+            : !diagnosis->is_explained
+                ? "no cause that is known here explains the step alone: several may come together, "
+                  "or its options, layout or cluster are others"
                 : "one number cannot tell causes apart that give the same step: check the first "
                   "ones, or measure a step without communication, and compare");
 }

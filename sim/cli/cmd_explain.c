@@ -90,11 +90,10 @@ static enum ar_status links_check_step(const struct ar_scenario *scenario, struc
     if (ar_scenario_kind(scenario)->is_collective) {
         return AR_OK;
     }
-    if (scenario->layout.sparse_frac > 0) {
-        return ar_scenario_refuse(scenario, AR_KEY_SPARSE, err,
-                                  "found with links, which counts the messages of all-reduces; "
-                                  "expected none");
-    }
+    AR_REFUSE_BY(scenario->layout.sparse_frac > 0,
+                 ar_scenario_refuse(scenario, AR_KEY_SPARSE, err,
+                                    "found with links, which counts the messages of all-reduces; "
+                                    "expected none"));
     if (strategy->sends_buckets) {
         return AR_OK;
     }

@@ -105,12 +105,11 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
         .is_annealed = strcmp(placement, "anneal") == 0,
         .seed = scenario->seed};
     bool is_searched = request.is_annealed || strcmp(placement, "greedy") == 0;
-    if (!is_searched && strpbrk(placement, "./") == NULL) {
-        return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
-                                  "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
-                                  "file",
-                                  placement);
-    }
+    AR_REFUSE_BY(!is_searched && strpbrk(placement, "./") == NULL,
+                 ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
+                                    "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
+                                    "file",
+                                    placement));
     AR_TRY(is_searched ? ar_placement_find(operators, &request, scenario->arena, &devices, err)
                        : ar_placement_load(placement, operators, scenario->gpus, scenario->arena,
                                            &devices, err));

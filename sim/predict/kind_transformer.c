@@ -560,11 +560,43 @@ static void note_order(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
+/* Notes options that are given and change nothing in the layout. */
+static void note_idle(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    const struct ar_strategy *strategy = layout->strategy;
+    bool has_places = layout->sizes[AR_AXIS_EP] > 1,
+         is_drawn = scenario->jitter_frac > 0 || strategy->is_asynchronous;
+    bool is_fused = layout->attention != AR_ATTENTION_UNFUSED;
+    const struct {
+        enum ar_key key;
+        bool has_effect;
+        const char *why;
+    } options[] = {
+        {AR_KEY_PREFETCH, strategy->gathers_layers, "only zero3 gathers layers ahead"},
+        {AR_KEY_OVERLAP_GATHER, strategy->shards_optimizer && !strategy->shards_all,
+         "only zero1 and zero2 gather parameters once a step"},
+        {AR_KEY_OVERLAP_PIPELINE, layout->sizes[AR_AXIS_PP] > 1, "--mesh has no pp above 1"},
+        {AR_KEY_OVERLAP_EXPERTS, has_places, "--mesh has no ep above 1"},
+        {AR_KEY_DISPATCHER, has_places, "--mesh has no ep above 1"},
+        {AR_KEY_IMBALANCE, layout->model->experts > 1, "the model has no experts"},
+        {AR_KEY_RECOMPUTE, !is_fused || layout->recompute.modules != AR_AGAIN_CORE_ATTN,
+         "fused attention is computed again in any case"},
+        {AR_KEY_SEED, is_drawn, "nothing is drawn without --jitter"},
+        {AR_KEY_ITERATIONS, is_drawn, "nothing is drawn without --jitter"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (!options[i].has_effect && ar_scenario_has(scenario, options[i].key)) {
+            ar_note(notes, "--%s changes nothing: %s", ar_key_name(options[i].key), options[i].why);
+        }
+    }
+}
+
 void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_layout *layout = &scenario->layout;
     struct ar_layout_memory memory = ar_layout_memory(layout);
-    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     char used[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
     uint32_t layers = layout->model->layers, stages = layout->sizes[AR_AXIS_PP];
     uint32_t places = stages * layout->chunks, first = ar_layout_place_layers(layout, 0);
@@ -573,6 +605,11 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "keys and values are gathered before each attention, which does not hide it: "
                 "an estimate from above where software sends them round a ring");
+    }
+    if (layout->overlaps_tensor &&
+        layout->sizes[AR_AXIS_TP] > facts->gpus_per_node * facts->nvlink_domain_nodes) {
+        ar_note(notes, "tensor parallelism goes over the network: it is taken to run beside its "
+                       "products as well as over NVLink (--overlap-tensor)");
     }
     if (layers % places != 0) {
         ar_note(notes,
@@ -597,22 +634,18 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
                 "the experts of all GPUs get as many tokens (--imbalance 1), which no router "
                 "does of itself: the fullest GPU sets the time");
     }
-    if (layout->sizes[AR_AXIS_EP] == 1 &&
-        (layout->overlaps_experts || layout->dispatcher != AR_DISPATCHER_ALL_TO_ALL)) {
-        ar_note(notes, "--overlap-experts and --dispatcher change nothing: without ep in --mesh "
-                       "experts exchange nothing");
-    } else if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
+    if (layout->sizes[AR_AXIS_EP] > 1 && !layout->overlaps_experts) {
         ar_note(notes, "nothing hides what experts exchange; --overlap-experts yes does, and "
                        "--dispatcher deepep sends less");
     }
     note_offload(notes, scenario);
     double needed = memory.states_bytes + memory.activations_bytes;
-    if (needed <= there && RESERVED_RATIO * needed > there) {
+    if (needed <= facts->gpu_memory_bytes && RESERVED_RATIO * needed > facts->gpu_memory_bytes) {
         ar_note(notes,
                 "fits only if the allocator gives back what it caches: it tends to take %g times "
                 "what is used, which is %s of %s here (gpu.memory)",
                 RESERVED_RATIO, ar_format_bytes((uint64_t)needed, used),
-                ar_format_bytes((uint64_t)there, room));
+                ar_format_bytes((uint64_t)facts->gpu_memory_bytes, room));
     }
     note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
 }
@@ -666,6 +699,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
             100 * find_spread(scenario));
     }
     ar_note_layout(notes, scenario);
+    note_idle(notes, scenario);
     ar_note_choice(notes, scenario);
     note_library(notes, scenario);
     ar_note_framework(notes, scenario);
