@@ -99,8 +99,9 @@ Test(cli_layout, unequal_stages_and_parts_of_sequences_are_noted)
     CLI_CELL(cli_table(run.out), 1, "mesh", "pp=16,cp=2,tp=8");
     cr_expect_gt(cli_number(cli_table(run.out), 1, "exposed_cp_s"), 0);
     run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-13b --mesh pp=12,dp=1 "
-                   "--global-batch 12 --strategy zero3 --lora 4 --format csv");
+                   "--global-batch 12 --lora 4 --prefetch 2 --seed 3 --imbalance 2 --format csv");
     CLI_HAS(run.err, "4 on the first, 3 on the last, since the first ones have one more");
+    CLI_HAS(run.err, "prefetch changes nothing: only zero3", "seed changes nothing", "no experts");
     CLI_CELL(cli_table(run.out), 1, "settings", "lora=4");
     cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 12 --mesh all --strategy "
              "zero2,zero3 --global-batch 24 --format csv >all.csv && test $(wc -l <all.csv) -gt 5 "
