@@ -254,12 +254,9 @@ static cudaError_t give_work(cudaStream_t handle, struct work given)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
     (void)flags;
-    *stream = NULL;
     cudaError_t error = result(standin.devices[current].error);
-    if (error == cudaSuccess) {
-        *stream = make_stream();
-        standin.alive++;
-    }
+    *stream = error == cudaSuccess ? make_stream() : NULL;
+    standin.alive += error == cudaSuccess;
     return error;
 }
 
@@ -311,12 +308,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     (void)flags;
-    *event = NULL;
     cudaError_t error = result(standin.devices[current].error);
-    if (error == cudaSuccess) {
-        *event = calloc(1, sizeof **event);
-        standin.alive++;
-    }
+    *event = error == cudaSuccess ? calloc(1, sizeof **event) : NULL;
+    standin.alive += error == cudaSuccess;
     return error;
 }
 

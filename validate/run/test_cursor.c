@@ -115,12 +115,12 @@ static void run_ranks(const struct ranks *ranks)
     }
 }
 
-static void expect_elements(const struct ranks *ranks, uint32_t rank,
-                            const double expected[ELEMENTS])
+static void expect_elements(const struct ranks *ranks, const double expected[2][ELEMENTS])
 {
-    for (uint32_t i = 0; i < ELEMENTS; i++) {
-        double found = element_fp32.load(ranks->executions[rank].buffer + 4 * i);
-        cr_expect_eq(found, expected[i], "rank %u, element %u: %g", rank, i, found);
+    for (uint32_t i = 0; i < 2 * ELEMENTS; i++) {
+        uint32_t rank = i / ELEMENTS, at = i % ELEMENTS;
+        double found = element_fp32.load(ranks->executions[rank].buffer + 4 * at);
+        cr_expect_eq(found, expected[rank][at], "rank %u, element %u: %g", rank, at, found);
     }
 }
 
@@ -133,8 +133,7 @@ Test(cursor, what_is_sent_is_what_was_there_before_the_step_received)
         struct ranks ranks;
         make_ranks(2, 4, &ranks);
         run_ranks(&ranks);
-        expect_elements(&ranks, 0, expected[0]);
-        expect_elements(&ranks, 1, expected[1]);
+        expect_elements(&ranks, expected);
     }
 }
 
@@ -146,8 +145,7 @@ Test(cursor, a_message_of_several_runs_arrives_in_the_same_places)
     struct ranks ranks;
     make_ranks(2, 4, &ranks);
     run_ranks(&ranks);
-    expect_elements(&ranks, 0, expected[0]);
-    expect_elements(&ranks, 1, expected[1]);
+    expect_elements(&ranks, expected);
 }
 
 /* Rank 0 runs alone, so it waits in vain; until then it sends one message of three pieces, or two.
@@ -222,6 +220,5 @@ Test(cursor, a_message_is_what_the_buffer_held_when_it_was_sent)
     transport->calls = &lazy.calls;
     transport->eager_bytes = 0; /* else the message is copied first */
     run_ranks(&ranks);
-    expect_elements(&ranks, 0, expected[0]);
-    expect_elements(&ranks, 1, expected[1]);
+    expect_elements(&ranks, expected);
 }
