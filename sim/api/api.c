@@ -59,11 +59,9 @@ static int return_code(struct allreckon *prediction, enum ar_status status)
 
 static enum ar_status set_key(struct allreckon *prediction, const char *name, const char *value)
 {
-    if (name == NULL) {
-        return ar_error_set(&prediction->err, AR_USAGE,
-                            "allreckon_set: found no key (NULL); expected one, such as \"%s\"",
-                            ar_key_name(AR_KEY_CLUSTER));
-    }
+    AR_REFUSE(name == NULL, &prediction->err, AR_USAGE,
+              "allreckon_set: found no key (NULL); expected one, such as \"%s\"",
+              ar_key_name(AR_KEY_CLUSTER));
     enum ar_key key = ar_key_find(name);
     if (key == AR_KEYS_COUNT) {
         const char *names[AR_KEYS_COUNT];
@@ -87,11 +85,8 @@ static enum ar_status set_key(struct allreckon *prediction, const char *name, co
     if (value == NULL) {
         return AR_OK;
     }
-    if (prediction->settings_count == TEXTS_MAX) {
-        return ar_error_set(&prediction->err, AR_USAGE,
-                            "%s: found more than %d values; expected at most %d", name, TEXTS_MAX,
-                            TEXTS_MAX);
-    }
+    AR_REFUSE(prediction->settings_count == TEXTS_MAX, &prediction->err, AR_USAGE,
+              "%s: found more than %d values; expected at most %d", name, TEXTS_MAX, TEXTS_MAX);
     char *text = strdup(value);
     AR_REFUSE(text == NULL, &prediction->err, AR_NO_MEMORY, "out of memory for a prediction");
     prediction->settings[prediction->settings_count++] = (struct setting){key, text};

@@ -320,10 +320,9 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
         has_root = has_root || space->operations[i]->has_root;
     }
     const struct ar_operation *only = space->operations_count == 1 ? space->operations[0] : NULL;
-    if (!has_root && ar_scenario_has(&request->base, AR_KEY_ROOT)) {
-        return ar_scenario_refuse(&request->base, AR_KEY_ROOT, err,
-                                  "found with %.100s; expected none there", operations);
-    }
+    AR_REFUSE_BY(!has_root && ar_scenario_has(&request->base, AR_KEY_ROOT),
+                 ar_scenario_refuse(&request->base, AR_KEY_ROOT, err,
+                                    "found with %.100s; expected none there", operations));
     AR_TRY(list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
                            &space->algorithms, &space->algorithms_count, err));
     note_missing_pairs(space);
