@@ -160,6 +160,5 @@ Test(validate_cli, help_and_version_go_to_stdout)
     for (const char *line = help.out; *line != '\0'; line += strcspn(line, "\n") + 1) {
         cr_expect_leq(strcspn(line, "\n"), 80, "%.100s", line);
     }
-    struct cli_run version = cli_run("$AR --version");
-    cr_expect_eq(strncmp(version.out, "allreckon-validate ", 19), 0);
+    cr_expect_eq(strncmp(cli_run("$AR --version").out, "allreckon-validate ", 19), 0);
 }

@@ -37,8 +37,7 @@ static void expect_copies(const struct ar_collective *collective, const struct a
 /* On flat all ranks are alike, and each job takes as long as alone. */
 Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 8, 1);
+    struct ar_collective ring = support_on("flat", "ring", 8, 1);
     TRIALS_EACH(engine)
     {
         expect_copies(&ring, engine);

@@ -125,8 +125,7 @@ struct clocks {
 static double start_s(const struct clocks *clocks, const struct op *op)
 {
     double cpu_s = op->kind == RECV ? 0 : clocks->cpu_s[op->rank][op->cpu];
-    double out_s = op->kind == SEND ? clocks->out_s[op->rank] : 0;
-    return fmax(op->ready_s, fmax(cpu_s, out_s));
+    return fmax(op->ready_s, fmax(cpu_s, op->kind == SEND ? clocks->out_s[op->rank] : 0));
 }
 
 /* LogGP as LogGOPSim counts it, without its `cpu`s: a byte less, a port each way. Always goes on

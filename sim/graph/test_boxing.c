@@ -65,8 +65,7 @@ Test(boxing, what_is_sent_is_the_table_of_the_paper)
 Test(boxing, on_two_axes_a_group_has_what_the_other_axis_leaves_to_it)
 {
     const uint32_t sizes[] = {2, 4};
-    struct ar_boxing gather = boxed("B,S0", "B,B", sizes);
-    cr_expect_eq(gather.bytes, 2 * 3 * TENSOR, "in both groups all of it");
+    cr_expect_eq(boxed("B,S0", "B,B", sizes).bytes, 2 * 3 * TENSOR, "all of it in both groups");
     struct ar_boxing half = boxed("S0,S1", "S0,B", sizes);
     cr_expect_eq(half.bytes, 2 * 3 * TENSOR / 2, "in both groups half of it");
     cr_expect_eq(half.steps[1].payload_bytes, TENSOR / 2);

@@ -63,9 +63,9 @@ static const char *tensors_text(const struct ar_trace *trace)
 Test(kineto, layers_have_the_time_of_their_kernels_and_the_waits_for_them)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
-    const struct ar_trace *trace = &step->trace;
-    cr_expect_str_eq(times_text(trace), "Convolution.1 100/204, Relu.1 21/25, Addmm.1 41/87, "
-                                        "NllLoss.1 6/6, 31, 1");
+    cr_expect_str_eq(times_text(&step->trace),
+                     "Convolution.1 100/204, Relu.1 21/25, Addmm.1 41/87, "
+                     "NllLoss.1 6/6, 31, 1");
     cr_expect_str_eq(step->gpu, "Tesla V100-SXM2-32GB");
     cr_expect(has_note(step, "steps 5 to 6, 2 of 2: times as recorded"));
     cr_expect(has_note(step, "2 ranks"));
