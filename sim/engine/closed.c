@@ -167,7 +167,7 @@ struct tree {
 /* The time for which a part occupies a hop. */
 static double tree_part_s(const struct tree *tree, uint32_t hop, uint32_t part)
 {
-    double rate_Bps = tree->shares->rates_Bps[(size_t)part * tree->at->pattern->hops_count + hop];
+    double rate_Bps = ar_tree_rate_Bps(tree->shares, part, hop);
     return ar_hop_busy_s(&tree->at->pattern->hops[hop], tree->at->cost, rate_Bps, tree->at->bytes);
 }
 

@@ -81,10 +81,10 @@ void recurrence_run_moves(struct recurrence *recurrence)
 struct tree_run {
     struct recurrence *all;
     const struct ar_hop *hops; /* of the lane */
-    uint32_t hops_count;
-    const double *rates_Bps; /* [part][hop of the pattern], from the lane's first hop on */
-    double *free_s;          /* by hop */
-    double *flights_s;       /* [part % window][hop]: arrivals */
+    uint32_t first, hops_count;
+    const struct ar_tree_shares *shares;
+    double *free_s;    /* by hop */
+    double *flights_s; /* [part % window][hop]: arrivals */
 };
 
 static double part_bytes(const struct tree_run *run, uint32_t part)
@@ -100,11 +100,11 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
     const struct ar_pattern *pattern = run->all->pattern;
     double bytes = part_bytes(run, part);
     size_t slot = part % run->all->collective->window;
-    const double *rates_Bps = run->rates_Bps + (size_t)part * pattern->hops_count;
     double *flights_s = run->flights_s + slot * run->hops_count;
     for (uint32_t i = pattern->step_hops[began]; i < pattern->step_hops[began + 1]; i++) {
-        flights_s[i] = message_send(run->all, &run->hops[i], rates_Bps[i], bytes, run->free_s[i],
-                                    flights_s[i]);
+        double rate_Bps = ar_tree_rate_Bps(run->shares, part, run->first + i);
+        flights_s[i] =
+            message_send(run->all, &run->hops[i], rate_Bps, bytes, run->free_s[i], flights_s[i]);
         run->free_s[i] = run->all->states[run->hops[i].from].free_s;
     }
 }
@@ -122,9 +122,9 @@ void recurrence_run_tree(struct recurrence *recurrence)
         ar_flows_message_bytes(flows, index, recurrence->trial->calls[recurrence->call].elements);
     struct tree_run run = {.all = recurrence,
                            .hops = recurrence->pattern->hops + first,
+                           .first = first,
                            .hops_count = hops_count,
-                           .rates_Bps =
-                               ar_flows_tree_shares(flows, index, (double)bytes)->rates_Bps + first,
+                           .shares = ar_flows_tree_shares(flows, index, (double)bytes),
                            .free_s = recurrence->room_s,
                            .flights_s = recurrence->room_s + hops_count};
     memset(run.flights_s, 0, hops_count * window * sizeof(double));

@@ -164,17 +164,14 @@ Test(fast, ranks_of_a_tree_that_are_followed_as_a_class_have_the_rates_of_each)
         for (uint32_t phase = 0; phase < 2; phase++) {
             const struct ar_pattern *own = &fast->patterns[phase], *all = &plain->patterns[phase];
             const struct ar_tree_shares *shares = ar_flows_tree_shares(fast, phase, cases[i].bytes);
-            const double *rates_Bps = shares->rates_Bps;
-            const double *expected_Bps =
-                ar_flows_tree_shares(plain, phase, cases[i].bytes)->rates_Bps;
+            const struct ar_tree_shares *each = ar_flows_tree_shares(plain, phase, cases[i].bytes);
             cr_expect_lt(shares->followed, cases[i].x * cases[i].y / 2, "%u", shares->followed);
             for (uint32_t lane = 0; lane < tree.channels; lane++) {
                 uint32_t first = own->lane_hops[lane / fast->lanes_each];
                 for (uint32_t hop = 0; hop < all->lane_hops[1]; hop++) {
                     for (uint32_t part = 0; part < plain->phases[phase].parts; part++) {
-                        double rate_Bps = rates_Bps[part * own->hops_count + first + hop];
-                        double expected =
-                            expected_Bps[part * all->hops_count + all->lane_hops[lane] + hop];
+                        double rate_Bps = ar_tree_rate_Bps(shares, part, first + hop);
+                        double expected = ar_tree_rate_Bps(each, part, all->lane_hops[lane] + hop);
                         SUPPORT_NEAR(rate_Bps, expected, 1e-10, "hop %u", hop);
                     }
                 }

@@ -63,12 +63,20 @@ struct ar_walk {
 /** The shares of links that the parts have in a phase that is a tree, for one size of message. */
 struct ar_tree_shares {
     double bytes;            /**< of a message */
-    const double *rates_Bps; /**< [part][hop]: its size over the time for which it is under way */
+    const double *rates_Bps; /**< [part][like]: its size over the time for which it is under way */
+    const uint32_t *like;    /**< [hop] */
+    uint32_t rates_count;    /**< of each part; 0: all parts have the same */
     double slowest_Bps;      /**< the least share that a hop ever has */
     uint32_t slowest_link;   /**< where it is the share of a link */
     uint32_t slowest_flows;  /**< under way on that link then */
     uint32_t followed;       /**< ranks on all lanes, or those that stand for all (fast_tree.c) */
 };
+
+static inline double ar_tree_rate_Bps(const struct ar_tree_shares *shares, uint32_t part,
+                                      uint32_t hop)
+{
+    return shares->rates_Bps[(size_t)part * shares->rates_count + shares->like[hop]];
+}
 
 /* --- exchanges ------------------------------------------------------------------------------ */
 

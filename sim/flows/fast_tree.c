@@ -11,6 +11,7 @@
  *
  * The hop over which a rank of class c sends in step s of the period is number c * AR_PERIOD_MAX +
  * s of the tree of classes. Receivers may be of several classes, each of which hears of it. */
+#include <assert.h>
 #include <string.h>
 
 #include "flows_tree.h"
@@ -34,8 +35,8 @@ struct classes {
 /* The hop of the tree of classes that stands for one. */
 static uint32_t hop_of_class(const struct classes *classes, uint32_t hop)
 {
-    const struct hop_run *run = &classes->all->runs[hop];
-    return classes->of_rank[run->from] * AR_PERIOD_MAX + run->began % classes->all->period;
+    const struct hop_ends *ends = &classes->all->ends[hop];
+    return classes->of_rank[ends->from] * AR_PERIOD_MAX + ends->began % classes->all->period;
 }
 
 /* Finds what is known of every rank: its hops, what they have done, and with whom. */
@@ -48,7 +49,7 @@ static void classes_find_keys(struct classes *classes)
     for (uint32_t i = 0; i < all->pattern->hops_count; i++) {
         const struct ar_hop *hop = &all->pattern->hops[i];
         const struct hop_links *way = &all->ways[i];
-        uint64_t key = tree_mix(all->runs[i].began, tree_bits(hop->switches_s));
+        uint64_t key = tree_mix(all->ends[i].began, tree_bits(hop->switches_s));
         key = tree_mix(tree_mix(key, hop->turns * AR_TIERS_COUNT + hop->tier),
                        tree_bits(way->alone_Bps));
         key = classes->hop_keys[i] = tree_mix(key, classes->did[hop_of_class(classes, i)]);
@@ -57,7 +58,7 @@ static void classes_find_keys(struct classes *classes)
         }
     }
     for (uint32_t i = 0; i < all->ranks_count; i++) {
-        const struct tree_rank *rank = &all->ranks[i];
+        const struct rank_hops *rank = &all->rank_hops[i];
         uint64_t key = 0;
         for (uint32_t step = 0; step < all->period; step++) {
             uint32_t out = rank->out[step], in = rank->in[step];
@@ -110,7 +111,7 @@ static void tree_share_links(struct ar_arena *arena, const struct classes *class
     const struct ar_tree_rates *all = classes->all;
     uint32_t hops = made->pattern->hops_count;
     uint32_t *numbers = ar_arena_alloc(arena, all->uses_count, sizeof *numbers); /* 0: none */
-    made->uses = ar_arena_alloc(arena, all->uses_count, sizeof *made->uses);
+    made->uses = ar_arena_room(arena, all->uses_count, sizeof *made->uses);
     made->uses_count = 0;
     for (uint32_t hop = 0; hop < hops; hop++) {
         for (uint32_t j = 0; j < made->ways[hop].count; j++) {
@@ -140,7 +141,7 @@ static void tree_share_links(struct ar_arena *arena, const struct classes *class
             made->ways[hop].count = 0;
         }
         if (pass == 0) {
-            tree_make_room(arena, made);
+            tree_make_places(made, made->shared_count);
         }
     }
 }
@@ -152,35 +153,37 @@ static void tree_of_classes(struct ar_arena *arena, const struct classes *classe
     const struct ar_tree_rates *all = classes->all;
     uint32_t entries = classes->count * AR_PERIOD_MAX;
     struct ar_pattern *pattern = ar_arena_alloc(arena, 1, sizeof *pattern);
+    assert(entries <= all->pattern->hops_count); /* rates of classes take the room of all */
     *made = *all;
+    made->room = arena;
     made->pattern = pattern;
     made->ranks_count = classes->count;
+    made->ends = ar_arena_alloc(arena, entries, sizeof *made->ends);
     made->runs = ar_arena_alloc(arena, entries, sizeof *made->runs);
     made->ways = ar_arena_alloc(arena, entries, sizeof *made->ways);
-    made->ranks = ar_arena_alloc(arena, classes->count, sizeof *made->ranks);
+    made->rank_hops = ar_arena_alloc(arena, classes->count, sizeof *made->rank_hops);
     made->next_to = ar_arena_alloc(arena, entries, sizeof *made->next_to);
-    made->rates_Bps = ar_arena_alloc(arena, (size_t)entries * made->parts, sizeof *made->rates_Bps);
     *pattern = (struct ar_pattern){.hops = ar_arena_alloc(arena, entries, sizeof *pattern->hops),
                                    .hops_count = entries};
     for (uint32_t i = 0; i < entries; i++) {
         uint32_t class = i / AR_PERIOD_MAX, step = i % AR_PERIOD_MAX;
-        struct tree_rank *rank = &made->ranks[class];
-        *rank = step == 0 ? all->ranks[classes->firsts[class]] : *rank;
+        struct rank_hops *rank = &made->rank_hops[class];
+        *rank = step == 0 ? all->rank_hops[classes->firsts[class]] : *rank;
         uint32_t out = rank->out[step];
-        made->runs[i] = (struct hop_run){.from = class, .to = AR_NEVER};
+        made->ends[i] = (struct hop_ends){.from = class, .to = AR_NEVER};
         if (out != AR_NEVER) {
-            made->runs[i].began = all->runs[out].began;
+            made->ends[i].began = all->ends[out].began;
             made->ways[i] = all->ways[out];
             pattern->hops[i] = all->pattern->hops[out];
             rank->out[step] = i;
         }
     }
     for (uint32_t i = 0; i < entries; i++) {
-        uint32_t *in = &made->ranks[i / AR_PERIOD_MAX].in[i % AR_PERIOD_MAX];
+        uint32_t *in = &made->rank_hops[i / AR_PERIOD_MAX].in[i % AR_PERIOD_MAX];
         if (*in != AR_NEVER) {
             *in = hop_of_class(classes, *in);
-            made->next_to[i] = made->runs[*in].to;
-            made->runs[*in].to = i;
+            made->next_to[i] = made->ends[*in].to;
+            made->ends[*in].to = i;
         }
     }
     tree_share_links(arena, classes, made);
@@ -192,7 +195,7 @@ static bool classes_note(struct classes *classes, const struct ar_tree_rates *ma
     size_t hops = made->pattern->hops_count;
     bool have_left = true;
     for (size_t hop = 0; hop < hops; hop++) {
-        bool is_used = made->ranks[hop / AR_PERIOD_MAX].out[hop % AR_PERIOD_MAX] != AR_NEVER;
+        bool is_used = made->rank_hops[hop / AR_PERIOD_MAX].out[hop % AR_PERIOD_MAX] != AR_NEVER;
         have_left &= !is_used || made->runs[hop].parts == made->parts;
         classes->did[hop] = made->runs[hop].trace;
         for (size_t at = hop; at < hops * made->parts; at += hops) {
@@ -207,7 +210,7 @@ bool fast_tree_run(struct ar_tree_rates *all)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     uint32_t ranks = all->ranks_count;
-    size_t hops = all->pattern->hops_count, made_hops;
+    uint32_t hops = all->pattern->hops_count;
     struct classes classes = {
         .all = all,
         .of_rank = ar_arena_alloc(&arena, ranks, sizeof *classes.of_rank),
@@ -239,12 +242,8 @@ bool fast_tree_run(struct ar_tree_rates *all)
         if (classes_split(&classes)) {
             continue;
         }
-        made_hops = made.pattern->hops_count;
-        for (size_t hop = 0; hop < hops; hop++) {
-            size_t like = hop_of_class(&classes, (uint32_t)hop);
-            for (size_t part = 0; part < all->parts; part++) {
-                all->rates_Bps[part * hops + hop] = made.rates_Bps[part * made_hops + like];
-            }
+        for (uint32_t hop = 0; hop < hops; hop++) {
+            all->like[hop] = hop_of_class(&classes, hop);
         }
         all->shares = made.shares;
         return true;

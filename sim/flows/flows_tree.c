@@ -81,64 +81,49 @@ static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
     return links_count;
 }
 
-/* Writes down in which step of the period each rank sends and receives over a hop, and from which
- * step to which it does. */
-static void ranks_note_hop(struct ar_tree_rates *rates, uint32_t lane, uint32_t index)
-{
-    const struct ar_hop *hop = &rates->pattern->hops[index];
-    uint32_t positions = ar_shape_ranks(&rates->collective->shape);
-    struct hop_run *run = &rates->runs[index];
-    run->from = lane * positions + hop->from;
-    uint32_t began = run->began, to = lane * positions + hop->to;
-    run->to = to * AR_PERIOD_MAX + began % rates->period;
-    uint32_t end = began + (rates->parts - 1) * rates->period + 1;
-    rates->ranks[run->from].out[began % rates->period] = index;
-    rates->ranks[to].in[began % rates->period] = index;
-    for (int i = 0; i < 2; i++) {
-        struct tree_rank *rank = &rates->ranks[i == 0 ? run->from : to];
-        rank->first_step = began < rank->first_step ? began : rank->first_step;
-        rank->end = end > rank->end ? end : rank->end;
-    }
-}
-
-static void ranks_create(struct ar_tree_rates *rates, const struct ar_phase *phase)
+/* Writes down who sends and receives over each hop, and in which steps. */
+static void ranks_create(struct ar_tree_rates *rates)
 {
     const struct ar_pattern *pattern = rates->pattern;
-    AR_EACH(struct tree_rank, rank, rates->ranks, rates->ranks_count) {
-        *rank = (struct tree_rank){.first_step = phase->steps};
-        memset(rank->out, 0xff, sizeof rank->out); /* AR_NEVER */
-        memset(rank->in, 0xff, sizeof rank->in);
-    }
+    uint32_t positions = ar_shape_ranks(&rates->collective->shape);
+    rates->ends = ar_arena_room(rates->room, pattern->hops_count, sizeof *rates->ends);
+    rates->rank_hops = ar_arena_room(rates->room, rates->ranks_count, sizeof *rates->rank_hops);
+    memset(rates->rank_hops, 0xff, rates->ranks_count * sizeof *rates->rank_hops); /* AR_NEVER */
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
-        for (uint32_t step = 0; step < phase->steps; step++) {
+        for (uint32_t step = 0; step < rates->phase->steps; step++) {
+            uint32_t at = step % rates->period;
             for (uint32_t i = pattern->step_hops[step]; i < pattern->step_hops[step + 1]; i++) {
                 uint32_t hop = pattern->lane_hops[lane] + i;
-                rates->runs[hop].began = step;
-                ranks_note_hop(rates, lane, hop);
+                uint32_t from = lane * positions + pattern->hops[hop].from;
+                uint32_t to = lane * positions + pattern->hops[hop].to;
+                rates->ends[hop] = (struct hop_ends){from, to * AR_PERIOD_MAX + at, step};
+                rates->rank_hops[from].out[at] = hop;
+                rates->rank_hops[to].in[at] = hop;
             }
         }
     }
 }
 
-void tree_make_room(struct ar_arena *arena, struct ar_tree_rates *made)
+void tree_make_places(struct ar_tree_rates *made, size_t places)
 {
-    size_t hops = made->pattern->hops_count, ranks = made->ranks_count;
-    size_t places = made->shared_count;
-    made->place_hops = ar_arena_alloc(arena, places, sizeof *made->place_hops);
-    made->next = ar_arena_alloc(arena, places, sizeof *made->next);
-    made->before = ar_arena_alloc(arena, places, sizeof *made->before);
-    made->shared = ar_arena_alloc(arena, places, sizeof *made->shared);
-    made->frees_s = ar_arena_alloc(arena, hops * made->parts, sizeof *made->frees_s);
-    made->met = ar_arena_alloc(arena, hops, sizeof *made->met);
-    made->found_hops = ar_arena_alloc(arena, hops, sizeof *made->found_hops);
-    made->found_uses = ar_arena_alloc(arena, places, sizeof *made->found_uses);
-    made->dues.time_s = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.time_s);
-    made->dues.places = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.places);
-    made->dues.heap = ar_arena_alloc(arena, hops + ranks, sizeof *made->dues.heap);
-    ar_maxmin_create(arena, made->collective->cluster, flows_links_count(made->collective),
-                     &made->maxmin);
-    paths_make_flows_room(arena, hops, &made->maxmin.paths);
-    paths_make_links_room(arena, 0, places + hops, &made->maxmin.paths);
+    made->place_hops = ar_arena_room(made->room, places, sizeof *made->place_hops);
+    made->shared = ar_arena_room(made->room, places, sizeof *made->shared);
+}
+
+/* Finds the ranks and the shared links of all hops. */
+static void tree_find_links(struct ar_tree_rates *made)
+{
+    struct ar_arena room AR_ENDS_HERE = {NULL};
+    size_t links = flows_links_count(made->collective);
+    made->shared = NULL;
+    made->shared_count = made->uses_count = 0;
+    uint32_t *number_of = ar_arena_alloc(&room, links, sizeof *number_of);
+    ranks_create(made);
+    made->ways = ar_arena_room(made->room, made->pattern->hops_count, sizeof *made->ways);
+    made->runs = ar_arena_alloc(made->room, made->pattern->hops_count, sizeof *made->runs);
+    made->uses = ar_arena_room(made->room, links, sizeof *made->uses);
+    tree_make_places(made, tree_walk_paths(made, number_of));
+    tree_walk_paths(made, number_of);
 }
 
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_flows *flows,
@@ -146,12 +131,11 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
                                         const struct ar_pattern *pattern)
 {
     const struct ar_collective *collective = &flows->resolved;
-    size_t hops = pattern->hops_count;
-    size_t ranks = (size_t)ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape);
     struct ar_tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
     *made = (struct ar_tree_rates){
         .arena = arena,
         .collective = collective,
+        .phase = phase,
         .pattern = pattern,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
@@ -159,22 +143,8 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
         .lanes_each = flows->lanes_each,
         .is_plain = flows->is_plain,
         .reduces = phase->copies_from > 0,
-        .runs = ar_arena_alloc(arena, hops, sizeof *made->runs),
-        .ranks = ar_arena_alloc(arena, ranks, sizeof *made->ranks),
-        .ranks_count = (uint32_t)ranks,
+        .ranks_count = ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape),
     };
-    ranks_create(made, phase);
-    if (!pattern->is_shared) {
-        return made;
-    }
-    size_t links = flows_links_count(collective);
-    uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
-    made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
-    made->uses = ar_arena_alloc(arena, links, sizeof *made->uses);
-    made->shared_count = (uint32_t)tree_walk_paths(made, number_of);
-    tree_make_room(arena, made);
-    made->shared_count = 0;
-    tree_walk_paths(made, number_of);
     return made;
 }
 
@@ -234,15 +204,15 @@ static void hop_meet(struct ar_tree_rates *rates, uint32_t hop)
 static bool hop_has_part(const struct ar_tree_rates *rates, uint32_t hop, uint32_t step,
                          uint32_t *part)
 {
-    if (hop == AR_NEVER || step < rates->runs[hop].began) {
+    if (hop == AR_NEVER || step < rates->ends[hop].began) {
         return false;
     }
-    *part = (step - rates->runs[hop].began) / rates->period;
+    *part = (step - rates->ends[hop].began) / rates->period;
     return *part < rates->parts;
 }
 
 /* When a rank can send a part over a hop that the part before has left. */
-static double rank_send_s(const struct ar_tree_rates *rates, const struct tree_rank *rank,
+static double rank_send_s(const struct ar_tree_rates *rates, const struct rank_run *rank,
                           uint32_t hop, uint32_t part)
 {
     uint32_t hops = rates->pattern->hops_count, window = rates->collective->window;
@@ -260,11 +230,12 @@ static double rank_send_s(const struct ar_tree_rates *rates, const struct tree_r
 /* A rank does all that it can do at a time, until it waits for a hop or for a later time. */
 static void rank_go_on(struct ar_tree_rates *rates, uint32_t index, double time_s)
 {
-    struct tree_rank *rank = &rates->ranks[index];
+    struct rank_run *rank = &rates->ranks[index];
+    const struct rank_hops *own = &rates->rank_hops[index];
     uint32_t hops = rates->pattern->hops_count, part;
     for (; rank->step < rank->end; rank->step++, rank->has_sent = false) {
-        uint32_t out = rank->out[rank->step % rates->period];
-        uint32_t in = rank->in[rank->step % rates->period];
+        uint32_t out = own->out[rank->step % rates->period];
+        uint32_t in = own->in[rank->step % rates->period];
         if (!rank->has_sent && hop_has_part(rates, out, rank->step, &part)) {
             struct hop_run *run = &rates->runs[out];
             if (run->parts < part) {
@@ -403,10 +374,10 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
         const struct hop_links *way = &rates->ways[rates->found_hops[i]];
         paths->begin[i] = used;
         paths->bandwidth_Bps[i] = way->alone_Bps;
-        paths->links[used] = way->alone_link;
+        paths->links[used] = rates->uses_count + rates->found_hops[i];
         used += !way->is_shared;
         for (uint32_t j = 0; j < way->count; j++) {
-            paths->links[used++] = rates->uses[rates->shared[way->first + j]].link;
+            paths->links[used++] = rates->shared[way->first + j];
         }
     }
     paths->begin[paths->count] = used;
@@ -429,6 +400,50 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
 
 /* --- the phase ------------------------------------------------------------------------------- */
 
+/* Makes room for what is followed; all ranks stand before their first steps. Links have numbers of
+ * their own: the shared ones, then one of each hop that bounds it alone. */
+static void runs_create(struct ar_tree_rates *made)
+{
+    struct ar_arena *room = made->room;
+    size_t hops = made->pattern->hops_count, ranks = made->ranks_count;
+    size_t places = made->shared_count;
+    made->ranks = ar_arena_alloc(room, ranks, sizeof *made->ranks);
+    made->next = ar_arena_room(room, places, sizeof *made->next);
+    made->before = ar_arena_room(room, places, sizeof *made->before);
+    made->frees_s = ar_arena_alloc(room, hops * made->parts, sizeof *made->frees_s);
+    made->met = ar_arena_room(room, hops, sizeof *made->met);
+    made->found_hops = ar_arena_room(room, hops, sizeof *made->found_hops);
+    made->found_uses = ar_arena_room(room, places, sizeof *made->found_uses);
+    made->dues.time_s = ar_arena_room(room, hops + ranks, sizeof *made->dues.time_s);
+    made->dues.places = ar_arena_room(room, hops + ranks, sizeof *made->dues.places);
+    made->dues.heap = ar_arena_room(room, hops + ranks, sizeof *made->dues.heap);
+    memset(made->dues.places, 0xff, (hops + ranks) * sizeof *made->dues.places); /* AR_NEVER */
+    ar_maxmin_create(room, made->collective->cluster, made->uses_count + hops, &made->maxmin);
+    paths_make_flows_room(room, hops, &made->maxmin.paths);
+    paths_make_links_room(room, 0, places + hops, &made->maxmin.paths);
+    for (uint32_t i = 0; i < made->uses_count; i++) {
+        made->maxmin.bandwidth_Bps[i] = made->uses[i].bandwidth_Bps;
+    }
+    for (uint32_t i = 0; i < hops; i++) {
+        made->runs[i].parts = 0;
+        made->maxmin.bandwidth_Bps[made->uses_count + i] = made->ways[i].alone_Bps;
+    }
+    for (uint32_t i = 0; i < ranks; i++) {
+        struct rank_run *rank = &made->ranks[i];
+        rank->step = UINT32_MAX;
+        for (uint32_t at = 0; at < 2 * made->period; at++) {
+            const struct rank_hops *own = &made->rank_hops[i];
+            uint32_t hop = at % 2 == 0 ? own->out[at / 2] : own->in[at / 2];
+            if (hop != AR_NEVER) {
+                uint32_t began = made->ends[hop].began;
+                uint32_t end = began + (made->parts - 1) * made->period + 1;
+                rank->step = began < rank->step ? began : rank->step;
+                rank->end = end > rank->end ? end : rank->end;
+            }
+        }
+    }
+}
+
 void tree_run(struct ar_tree_rates *rates)
 {
     uint32_t hops = rates->pattern->hops_count;
@@ -440,14 +455,9 @@ void tree_run(struct ar_tree_rates *rates)
                           : 0;
     rates->shares.slowest_Bps = HUGE_VAL;
     rates->shares.followed = rates->ranks_count;
-    memset(rates->dues.places, 0xff, (hops + rates->ranks_count) * sizeof *rates->dues.places);
-    for (uint32_t i = 0; i < hops; i++) {
-        rates->runs[i].parts = 0;
-    }
+    rates->shares.rates_count = hops;
+    runs_create(rates);
     for (uint32_t i = 0; i < rates->ranks_count; i++) {
-        rates->ranks[i].now_s = 0;
-        rates->ranks[i].has_sent = false;
-        rates->ranks[i].step = rates->ranks[i].first_step;
         rank_go_on(rates, i, 0);
     }
     for (double time_s = 0;; time_s = dues->time_s[dues->heap[0]]) {
@@ -469,8 +479,8 @@ void tree_run(struct ar_tree_rates *rates)
             rates->frees_s[part] = time_s + at->turns * ar_message_gap_s(rates->cost, at->tier);
             run->is_busy = false;
             hop_meet(rates, number);
-            rank_go_on(rates, rates->runs[number].from, time_s);
-            for (uint32_t to = run->to; to != AR_NEVER;
+            rank_go_on(rates, rates->ends[number].from, time_s);
+            for (uint32_t to = rates->ends[number].to; to != AR_NEVER;
                  to = rates->next_to != NULL ? rates->next_to[to] : AR_NEVER) {
                 rank_go_on(rates, to / AR_PERIOD_MAX, time_s);
             }
@@ -487,8 +497,8 @@ void tree_run(struct ar_tree_rates *rates)
 static void tree_keep_rates(struct ar_tree_rates *rates)
 {
     const struct ar_hop *slowest = &rates->pattern->hops[0];
-    for (size_t i = 0; i < (size_t)rates->pattern->hops_count * rates->parts; i++) {
-        const struct ar_hop *hop = &rates->pattern->hops[i % rates->pattern->hops_count];
+    for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
+        const struct ar_hop *hop = &rates->pattern->hops[i];
         rates->rates_Bps[i] = hop->rate_Bps;
         slowest = hop->rate_Bps < slowest->rate_Bps ? hop : slowest;
     }
@@ -497,27 +507,42 @@ static void tree_keep_rates(struct ar_tree_rates *rates)
                                             .slowest_flows = slowest->flows};
 }
 
-const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
+const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *known, double bytes)
 {
-    for (uint32_t i = 0; i < rates->known_count; i++) {
-        if (rates->known[i].bytes == bytes) {
-            return &rates->known[i];
+    for (uint32_t i = 0; i < known->known_count; i++) {
+        if (known->known[i].bytes == bytes) {
+            return &known->known[i];
         }
     }
-    size_t count = (size_t)rates->pattern->hops_count * rates->parts;
+    struct ar_arena room AR_ENDS_HERE = {NULL};
+    uint32_t hops = known->pattern->hops_count;
+    size_t count = (size_t)hops * known->parts;
     size_t known_max = KNOWN_RATES / (count + 1) + 1;
-    if (rates->known_count < (known_max < KNOWN_MAX ? known_max : KNOWN_MAX)) {
-        rates->rates_Bps = ar_arena_alloc(rates->arena, count, sizeof *rates->rates_Bps);
-        rates->known_count++;
+    if (known->known_count < (known_max < KNOWN_MAX ? known_max : KNOWN_MAX)) {
+        known->rates_Bps = ar_arena_room(known->arena, count, sizeof *known->rates_Bps);
+        known->like = ar_arena_room(known->arena, hops, sizeof *known->like);
+        known->known_count++;
     } /* else in place of the last one */
-    rates->bytes = bytes;
-    if (!rates->pattern->is_shared || bytes <= 0) {
-        tree_keep_rates(rates);
-    } else if (rates->is_plain || !fast_tree_run(rates)) {
-        tree_run(rates);
+    for (uint32_t i = 0; i < hops; i++) {
+        known->like[i] = i;
     }
-    rates->shares.bytes = bytes;
-    rates->shares.rates_Bps = rates->rates_Bps;
-    rates->known[rates->known_count - 1] = rates->shares;
-    return &rates->known[rates->known_count - 1];
+    bool is_shared = known->pattern->is_shared && bytes > 0;
+    bool are_kept = known->ranks_count <= KEPT_RANKS_MAX;
+    if (is_shared && (known->ways == NULL || !are_kept)) {
+        known->room = are_kept ? known->arena : &room;
+        tree_find_links(known);
+    }
+    struct ar_tree_rates rates = *known;
+    rates.room = &room;
+    rates.bytes = bytes;
+    if (!is_shared) {
+        tree_keep_rates(&rates);
+    } else if (rates.is_plain || !fast_tree_run(&rates)) {
+        tree_run(&rates);
+    }
+    rates.shares.bytes = bytes;
+    rates.shares.rates_Bps = rates.rates_Bps;
+    rates.shares.like = rates.like;
+    known->known[known->known_count - 1] = rates.shares;
+    return &known->known[known->known_count - 1];
 }
