@@ -39,15 +39,16 @@ struct ar_maxmin {
     uint32_t *flows; /**< [link]: of those shared out last */
     uint32_t *used;  /**< the links that carry them */
     uint32_t used_count;
-    uint32_t *tight; /* of these, those that several flows share */
+    uint32_t *tight_of; /* [link]: its number among those that several flows share */
     uint32_t tight_count;
-    /* By link, while rates are found; beside each other would be far apart. */
+    /* By this number, while rates are found. */
     uint32_t *waiting; /* flows not yet settled */
     uint32_t *lowest;  /* of these, those that no other link of theirs gives less */
     double *left_Bps;  /* not yet given to settled flows */
     double *share_Bps; /* for each of the waiting flows; infinite where nobody waits */
     double *final_Bps; /* the same, where all that wait get no more elsewhere; else infinite */
-    /* The rest of the paths: links with several flows, and the bandwidth of the other links. */
+    /* The rest of the paths: links with several flows, by this number, and the bandwidth of the
+     * other links. */
     uint32_t *links_left;
     size_t *begin;
     double *bounds_Bps;

@@ -17,7 +17,7 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
         .known = ar_arena_room(arena, links_count, sizeof *maxmin->known),
         .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_room(arena, links_count, sizeof *maxmin->used),
-        .tight = ar_arena_room(arena, links_count, sizeof *maxmin->tight),
+        .tight_of = ar_arena_room(arena, links_count, sizeof *maxmin->tight_of),
         .waiting = ar_arena_room(arena, links_count, sizeof *maxmin->waiting),
         .lowest = ar_arena_room(arena, links_count, sizeof *maxmin->lowest),
         .left_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->left_Bps),
@@ -128,9 +128,9 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
     size_t left = 0, settled = 0;
     /* Finds the share that each link would give, and the least one of each open flow. */
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
-        uint32_t link = maxmin->tight[i], waiting = maxmin->waiting[link];
-        maxmin->share_Bps[link] = waiting > 0 ? maxmin->left_Bps[link] / waiting : HUGE_VAL;
-        maxmin->lowest[link] = 0;
+        uint32_t waiting = maxmin->waiting[i];
+        maxmin->share_Bps[i] = waiting > 0 ? maxmin->left_Bps[i] / waiting : HUGE_VAL;
+        maxmin->lowest[i] = 0;
     }
     for (size_t i = 0; i < open_count; i++) {
         size_t flow = maxmin->open[i], count = maxmin->begin[flow + 1] - maxmin->begin[flow];
@@ -143,9 +143,8 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
         }
     }
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
-        uint32_t link = maxmin->tight[i];
-        bool is_final = maxmin->lowest[link] == maxmin->waiting[link];
-        maxmin->final_Bps[link] = is_final ? maxmin->share_Bps[link] : HUGE_VAL;
+        bool is_final = maxmin->lowest[i] == maxmin->waiting[i];
+        maxmin->final_Bps[i] = is_final ? maxmin->share_Bps[i] : HUGE_VAL;
     }
     for (size_t i = 0; i < open_count; i++) {
         size_t flow = maxmin->open[i], first = maxmin->begin[flow];
@@ -193,7 +192,15 @@ void maxmin_share(struct ar_maxmin *maxmin)
         return;
     }
     /* All flows wait on the links that they share. A link with one flow bounds it. */
-    uint32_t tight_count = 0;
+    maxmin->tight_count = 0;
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        uint32_t link = maxmin->used[i];
+        if (maxmin->flows[link] > 1) {
+            maxmin->waiting[maxmin->tight_count] = maxmin->flows[link];
+            maxmin->left_Bps[maxmin->tight_count] = maxmin->bandwidth_Bps[link];
+            maxmin->tight_of[link] = maxmin->tight_count++;
+        }
+    }
     size_t left = 0;
     for (size_t flow = 0; flow < paths->count; flow++) {
         double bound_Bps = HUGE_VAL;
@@ -204,21 +211,12 @@ void maxmin_share(struct ar_maxmin *maxmin)
             bool is_alone = maxmin->flows[link] == 1;
             double Bps = is_alone ? maxmin->bandwidth_Bps[link] : HUGE_VAL;
             bound_Bps = Bps < bound_Bps ? Bps : bound_Bps;
-            maxmin->links_left[left] = link;
+            maxmin->links_left[left] = maxmin->tight_of[link]; /* any, where it is alone */
             left += !is_alone;
         }
         maxmin->bounds_Bps[flow] = bound_Bps;
     }
     maxmin->begin[paths->count] = left;
-    for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        uint32_t link = maxmin->used[i];
-        if (maxmin->flows[link] > 1) {
-            maxmin->waiting[link] = maxmin->flows[link];
-            maxmin->left_Bps[link] = maxmin->bandwidth_Bps[link];
-            maxmin->tight[tight_count++] = link;
-        }
-    }
-    maxmin->tight_count = tight_count;
     for (size_t open = paths->count; open > 0;) {
         open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
