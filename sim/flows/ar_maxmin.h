@@ -16,7 +16,7 @@
  * keeps its room. */
 struct ar_paths {
     size_t count;
-    uint32_t *links;       /**< those of all paths, one after the other */
+    uint32_t *links;       /**< numbers of those of all paths, one after the other */
     size_t *begin;         /**< [flow]: its first one; and the end */
     double *switches_s;    /**< [flow]: latency of its switches */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
@@ -26,15 +26,17 @@ struct ar_paths {
     size_t flows_room, links_room;
 };
 
-/** Room to share out the links of a cluster, for any flows in turn. Others cost nothing. */
+/** Room to share out the links of a cluster, for any flows in turn. Links that are or were in use
+ * have numbers, by which arrays go; others cost nothing. */
 struct ar_maxmin {
     const struct ar_cluster *cluster;
     struct ar_arena *arena; /**< for all of it, kept from flows to flows */
     bool has_equal_gpus;    /**< links are taken as those of the first GPU of their node */
     struct ar_paths paths;
     double *rates_Bps;     /**< [flow]: the result */
-    double *bandwidth_Bps; /**< [link]: 0 of one that no flow has used yet */
-    uint32_t *known;       /**< links that are or were in use */
+    uint32_t *numbers;     /**< [link of the cluster]: its number, plus one; 0: it has none */
+    uint32_t *known;       /**< [link]: its place in the cluster */
+    double *bandwidth_Bps; /**< [link] */
     uint32_t known_count;
     uint32_t *flows; /**< [link]: of those shared out last */
     uint32_t *used;  /**< the links that carry them */
@@ -57,9 +59,6 @@ struct ar_maxmin {
     size_t flows_room, links_room;
 };
 
-/** Looks up a link that may have no flows yet. */
-void ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link);
-
 /** Makes room for flows on the first links of a cluster, so many. */
 void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, size_t links_count,
                       struct ar_maxmin *maxmin);
@@ -75,5 +74,6 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
 void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                     uint32_t period);
 
-/** The link of a flow's path that has the least bandwidth for each flow on it; their number. */
+/** The link of the cluster on a flow's path that has the least bandwidth for each flow on it; the
+ * number of these. */
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows);

@@ -14,7 +14,7 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
     uint32_t most = 0;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && is_network; i++) {
         uint32_t link = paths->links[i];
-        if (messages[link] > most && ar_cluster_is_hca_link(maxmin->cluster, link)) {
+        if (messages[link] > most && ar_cluster_is_hca_link(maxmin->cluster, maxmin->known[link])) {
             most = messages[link];
         }
     }
@@ -232,12 +232,13 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     uint32_t period = scratch.period, ranks = ar_collective_ranks(scratch.collective);
     double max_s_per_byte = 0;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        uint32_t link = maxmin->known[i], first = link, turns;
+        uint32_t first = i + 1, turns;
         if (period < ranks) {
-            first = ar_cluster_first_link(maxmin->cluster, period, link, &turns);
+            first = maxmin->numbers[ar_cluster_first_link(maxmin->cluster, period, maxmin->known[i],
+                                                          &turns)];
         }
-        double buffers = scratch.carried[link] + scratch.folded[first];
-        max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[link]);
+        double buffers = scratch.carried[i] + (first > 0 ? scratch.folded[first - 1] : 0);
+        max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[i]);
     }
     flows->busiest_s_per_byte = max_s_per_byte;
     *made = flows;

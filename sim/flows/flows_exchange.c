@@ -277,6 +277,7 @@ static void step_drain(struct exchange_scratch *scratch, struct ar_arena *room)
     size_t *flows = ar_arena_alloc(room, count, sizeof *flows);
     if (rest->cluster == NULL) {
         ar_maxmin_create(room, all->cluster, flows_links_count(scratch->collective), rest);
+        rest->bandwidth_Bps = all->bandwidth_Bps;
     }
     paths_make_flows_room(room, count, &rest->paths);
     paths_make_links_room(room, 0, all->paths.begin[count], &rest->paths);
@@ -374,10 +375,8 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     struct exchange_scratch *scratch = all->exchange;
     struct ar_maxmin *maxmin = scratch->rates;
     uint32_t phases = 0; /* that are like this one */
-    for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        scratch->loads[maxmin->known[i]] = 0;
-        scratch->messages[maxmin->known[i]] = 0;
-    }
+    memset(scratch->loads, 0, maxmin->known_count * sizeof *scratch->loads);
+    memset(scratch->messages, 0, maxmin->known_count * sizeof *scratch->messages);
     for (uint32_t step = 0; step < phase->steps; step++) {
         const struct like_steps *like = &scratch->like[first_step + step];
         if (like->first == first_step + step) {
@@ -390,9 +389,6 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
                 double buffers = flow_buffers(scratch, phase, flow);
                 for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                     uint32_t link = paths->links[i];
-                    if (scratch->loads[link] == 0) {
-                        ar_maxmin_know(scratch->rates, link);
-                    }
                     scratch->loads[link] += buffers * scratch->repeats[flow];
                     scratch->messages[link] += !scratch->has_repeats || paths->turns[i] == 0;
                 }
@@ -402,9 +398,9 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
         }
     }
     double *carried = scratch->period_folded > 0 ? all->folded : all->carried;
-    for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        uint32_t link = maxmin->known[i];
-        if (scratch->has_repeats && link < ar_cluster_links_of_nodes(maxmin->cluster, 1)) {
+    for (uint32_t link = 0; link < maxmin->known_count; link++) {
+        if (scratch->has_repeats &&
+            maxmin->known[link] < ar_cluster_links_of_nodes(maxmin->cluster, 1)) {
             scratch->loads[link] /= scratch->positions / scratch->node; /* of all nodes so far */
         }
         carried[link] += scratch->loads[link] * phases;

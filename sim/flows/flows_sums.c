@@ -38,7 +38,6 @@ static void sums_add_stage(const struct sums_scratch *at, uint32_t stage, double
         size_t first = sums_flow(at, lane, stage, 0);
         for (size_t flow = first; flow < first + 2 * (size_t)at->positions; flow++) {
             for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-                ar_maxmin_know(at->maxmin, paths->links[i]);
                 loads[paths->links[i]] += sign * at->buffers[flow];
             }
         }
@@ -90,7 +89,7 @@ static void line_add_member(const struct sums_scratch *at, size_t first_flow, do
             made->is_met |= at->all[link] > at->stage[link] * (1 + 1e-9);
             if (pace_s > sum->pace_s_per_byte) {
                 sum->pace_s_per_byte = pace_s;
-                sum->link = link;
+                sum->link = at->maxmin->known[link];
                 sum->flows = at->messages[link];
             }
         }

@@ -13,7 +13,8 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
     *maxmin = (struct ar_maxmin){
         .cluster = cluster,
         .arena = arena,
-        .bandwidth_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->bandwidth_Bps),
+        .numbers = ar_arena_alloc(arena, links_count, sizeof *maxmin->numbers),
+        .bandwidth_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->bandwidth_Bps),
         .known = ar_arena_room(arena, links_count, sizeof *maxmin->known),
         .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_room(arena, links_count, sizeof *maxmin->used),
@@ -49,6 +50,18 @@ void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths
     }
 }
 
+/* The number of a link, which gets one the first time. */
+static uint32_t link_number(struct ar_maxmin *maxmin, uint32_t link)
+{
+    if (maxmin->numbers[link] == 0) {
+        maxmin->known[maxmin->known_count] = link;
+        maxmin->bandwidth_Bps[maxmin->known_count] =
+            ar_cluster_link_bandwidth(maxmin->cluster, link);
+        maxmin->numbers[link] = ++maxmin->known_count;
+    }
+    return maxmin->numbers[link] - 1;
+}
+
 void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                           uint32_t period)
 {
@@ -65,28 +78,21 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
         paths->switches_s[i] = path.switches_s;
         paths->bandwidth_Bps[i] = path.bandwidth_Bps;
         paths->tiers[i] = path.tier;
-        for (uint32_t link = 0; link < path.links_count; link++) {
-            uint32_t own = path.links[link];
-            paths->links[used++] =
-                maxmin->has_equal_gpus ? ar_cluster_link_of_first_gpu(maxmin->cluster, own) : own;
+        for (uint32_t j = 0; j < path.links_count; j++, used++) {
+            uint32_t link = path.links[j];
+            if (maxmin->has_equal_gpus) {
+                link = ar_cluster_link_of_first_gpu(maxmin->cluster, link);
+            }
+            if (period > 0) {
+                link = ar_cluster_first_link(maxmin->cluster, period, link, &paths->turns[used]);
+            }
+            paths->links[used] = link_number(maxmin, link);
         }
         paths->begin[i + 1] = used;
-    }
-    for (size_t i = 0; period > 0 && i < paths->begin[count]; i++) {
-        paths->links[i] =
-            ar_cluster_first_link(maxmin->cluster, period, paths->links[i], &paths->turns[i]);
     }
 }
 
 /* --- shares --------------------------------------------------------------------------------- */
-
-void ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link)
-{
-    if (maxmin->bandwidth_Bps[link] == 0) {
-        maxmin->bandwidth_Bps[link] = ar_cluster_link_bandwidth(maxmin->cluster, link);
-        maxmin->known[maxmin->known_count++] = link;
-    }
-}
 
 /* Counts the flows on all links; returns how many the fullest has. */
 static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *paths)
@@ -102,9 +108,6 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
             maxmin->used[maxmin->used_count++] = paths->links[i];
         }
         most = flows > most ? flows : most;
-    }
-    for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        ar_maxmin_know(maxmin, maxmin->used[i]);
     }
     return most;
 }
@@ -239,7 +242,7 @@ uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32
         double each_Bps = maxmin->bandwidth_Bps[link] / on_link;
         if (min_Bps < 0 || each_Bps < min_Bps) {
             min_Bps = each_Bps;
-            narrowest = link;
+            narrowest = maxmin->known[link];
             *flows = on_link;
         }
     }
