@@ -44,13 +44,19 @@ void recurrence_run_moves(struct recurrence *recurrence)
     const uint32_t *lane_hops = &recurrence->pattern->lane_hops[recurrence->resolved_lane];
     for (uint32_t step = 0; step < recurrence->phase->steps; step++) {
         for (uint32_t position = 0; position < recurrence->positions; position++) {
-            recurrence->moves[position] =
+            struct ar_move move =
                 ar_algorithm_move(collective->algorithm, &collective->shape, recurrence->elements,
                                   position, recurrence->first_step + step);
+            recurrence->moves[position] = (struct walk_move){
+                .sent_bytes = (double)(move.send_span.count * collective->element_bytes),
+                .received_bytes = (double)(move.receive_span.count * collective->element_bytes),
+                .sends = move.sends,
+                .receive = move.receive,
+            };
         }
         for (uint32_t i = lane_hops[0]; i < lane_hops[1]; i++) {
             const struct ar_hop *hop = &hops[i];
-            const struct ar_move *move = &recurrence->moves[hop->from];
+            const struct walk_move *move = &recurrence->moves[hop->from];
             if (move->sends) {
                 /* Its arrival takes the place of that of the message `window` sends before. */
                 struct rank_state *state = &recurrence->states[hop->from];
@@ -58,17 +64,14 @@ void recurrence_run_moves(struct recurrence *recurrence)
                 double *flight_s = &recurrence->flights_s[place];
                 bool is_last = state->oldest + 1 == collective->window;
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
-                *flight_s =
-                    message_send(recurrence, hop, hop->rate_Bps,
-                                 (double)(move->send_span.count * collective->element_bytes),
-                                 hop_free_s(recurrence, hop), *flight_s);
+                *flight_s = message_send(recurrence, hop, hop->rate_Bps, move->sent_bytes,
+                                         hop_free_s(recurrence, hop), *flight_s);
             }
         }
         for (uint32_t position = 0; position < recurrence->positions; position++) {
-            const struct ar_move *move = &recurrence->moves[position];
+            const struct walk_move *move = &recurrence->moves[position];
             if (move->receive != AR_RECEIVE_NONE) {
-                message_receive(recurrence, position,
-                                (double)(move->receive_span.count * collective->element_bytes),
+                message_receive(recurrence, position, move->received_bytes,
                                 move->receive == AR_RECEIVE_REDUCE);
             }
         }
@@ -84,7 +87,8 @@ struct tree_run {
     uint32_t first, hops_count;
     const struct ar_tree_shares *shares;
     double *free_s;    /* by hop */
-    double *flights_s; /* [part % window][hop]: arrivals */
+    double *flights_s; /* [part % slots][hop]: arrivals */
+    size_t slots;      /* the window if parts wait for one; else 1 */
 };
 
 static double part_bytes(const struct tree_run *run, uint32_t part)
@@ -99,12 +103,12 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
 {
     const struct ar_pattern *pattern = run->all->pattern;
     double bytes = part_bytes(run, part);
-    size_t slot = part % run->all->collective->window;
-    double *flights_s = run->flights_s + slot * run->hops_count;
+    double *flights_s = run->flights_s + part % run->slots * run->hops_count;
+    bool waits = part >= run->all->collective->window;
     for (uint32_t i = pattern->step_hops[began]; i < pattern->step_hops[began + 1]; i++) {
         double rate_Bps = ar_tree_rate_Bps(run->shares, part, run->first + i);
-        flights_s[i] =
-            message_send(run->all, &run->hops[i], rate_Bps, bytes, run->free_s[i], flights_s[i]);
+        flights_s[i] = message_send(run->all, &run->hops[i], rate_Bps, bytes, run->free_s[i],
+                                    waits ? flights_s[i] : 0);
         run->free_s[i] = run->all->states[run->hops[i].from].free_s;
     }
 }
@@ -126,8 +130,8 @@ void recurrence_run_tree(struct recurrence *recurrence)
                            .hops_count = hops_count,
                            .shares = ar_flows_tree_shares(flows, index, (double)bytes),
                            .free_s = recurrence->room_s,
-                           .flights_s = recurrence->room_s + hops_count};
-    memset(run.flights_s, 0, hops_count * window * sizeof(double));
+                           .flights_s = recurrence->room_s + hops_count,
+                           .slots = phase->parts > window ? window : 1};
     for (size_t i = 0; i < hops_count; i++) {
         run.free_s[i] = hop_free_s(recurrence, &run.hops[i]);
     }
@@ -147,9 +151,10 @@ void recurrence_run_tree(struct recurrence *recurrence)
     }
     /* Nobody waits for the flights of a tree in the next phase; a rank is done when the last one of
      * each of its hops has arrived. */
-    const double *last_s = run.flights_s + (phase->parts - 1) % window * hops_count;
+    const double *last_s = run.flights_s + (phase->parts - 1) % run.slots * hops_count;
     for (size_t i = 0; i < hops_count; i++) {
-        double *flight_s = &recurrence->flights_s[run.hops[i].from * window];
+        size_t place = (size_t)run.hops[i].from * recurrence->flights_each;
+        double *flight_s = &recurrence->flights_s[place];
         *flight_s = later_s(*flight_s, last_s[i]);
     }
 }

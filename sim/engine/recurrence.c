@@ -19,15 +19,17 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 {
     const struct ar_flows *flows = recurrence->flows;
     size_t positions = recurrence->positions, ranks = recurrence->ranks;
-    size_t window = recurrence->collective->window;
+    uint32_t window = recurrence->collective->window;
     size_t lanes = ar_collective_lanes(&flows->resolved);
     size_t room = (5 + 2 * lanes) * positions; /* of an exchange */
+    recurrence->flights_each = 1;
     AR_EACH(const struct ar_pattern, pattern, flows->patterns, flows->phases_count) {
         const struct ar_line_sums *sums = pattern->line_sums;
         size_t hops = pattern->hops_count / lanes;
         size_t lines = sums != NULL ? sums->first[sums->stages] : 0; /* on each lane */
-        size_t own = positions + (hops > lines ? hops : lines) * (1 + window);
+        size_t own = positions + (hops > lines ? hops : lines) * ((size_t)1 + window);
         room = own > room ? own : room;
+        recurrence->flights_each = pattern->walks_count > 0 ? window : recurrence->flights_each;
     }
     recurrence->jumps_from = flows->is_plain ? HUGE_VAL : JUMPS_FROM;
     recurrence->like = ar_arena_alloc(arena, lanes, sizeof *recurrence->like);
@@ -35,7 +37,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     recurrence->lane_ranks = ar_arena_alloc(arena, ranks, sizeof *recurrence->lane_ranks);
     recurrence->begins_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->begins_s);
     recurrence->flights_s =
-        ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
+        ar_arena_alloc(arena, positions * recurrence->flights_each, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
     recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
@@ -51,10 +53,10 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 /* When a position has finished the steps so far and all that it has sent has arrived. */
 static double recurrence_finish(const struct recurrence *recurrence, uint32_t position)
 {
-    uint32_t window = recurrence->collective->window;
+    uint32_t each = recurrence->flights_each;
     double finish_s = recurrence->states[position].now_s;
-    for (uint32_t i = 0; i < window; i++) {
-        finish_s = later_s(finish_s, recurrence->flights_s[(size_t)position * window + i]);
+    for (uint32_t i = 0; i < each; i++) {
+        finish_s = later_s(finish_s, recurrence->flights_s[(size_t)position * each + i]);
     }
     return finish_s;
 }
@@ -77,7 +79,7 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     const struct ar_flows *flows = recurrence->flows;
-    size_t flights = (size_t)recurrence->positions * recurrence->collective->window;
+    size_t flights = (size_t)recurrence->positions * recurrence->flights_each;
     recurrence->lane = lane;
     recurrence->resolved_lane = ar_flows_lane(flows, lane);
     recurrence->elements = elements;
@@ -236,9 +238,8 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
             double begin_s =
                 recurrence->setup_s + recurrence->trial->calls[recurrence->call].copy_s;
             struct rank_state *states = recurrence->states;
-            uint32_t window = recurrence->collective->window;
             memset(recurrence->flights_s, 0,
-                   (size_t)positions * window * sizeof *recurrence->flights_s);
+                   (size_t)positions * recurrence->flights_each * sizeof *recurrence->flights_s);
             for (uint32_t position = 0; position < positions; position++) {
                 states[position] =
                     (struct rank_state){.now_s = begins_s[position], .peer = UINT32_MAX};
