@@ -30,7 +30,6 @@ struct exchange_scratch {
     const struct ar_collective *collective;
     uint32_t channels; /**< of the whole collective */
     struct ar_maxmin *rates;
-    struct ar_maxmin rest; /**< those of them that are still under way */
     uint32_t positions, lanes;
     uint32_t period;        /**< positions after which the ranks and their paths repeat */
     uint32_t folded;        /**< positions that stand for all, if all do the same; else all */

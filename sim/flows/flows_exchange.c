@@ -268,26 +268,25 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
 /* Messages of a step that have unlike times end one after the other, and leave their links to those
  * that go on: the rate of each becomes the mean one, of its size over the time until it has left.
  * After so many times the rest goes on as it is then. */
-static void step_drain(struct exchange_scratch *scratch, struct ar_arena *room)
+static void step_drain(struct exchange_scratch *scratch)
 {
     enum { ROUNDS_MAX = 64 };
-    struct ar_maxmin *all = scratch->rates, *rest = &scratch->rest;
+    struct ar_arena room AR_ENDS_HERE = {NULL};
+    struct ar_maxmin *all = scratch->rates, rest; /* those that are still under way */
     size_t count = scratch->flows_count;
-    double *left = ar_arena_alloc(room, count, sizeof *left);
-    size_t *flows = ar_arena_alloc(room, count, sizeof *flows);
-    if (rest->cluster == NULL) {
-        ar_maxmin_create(room, all->cluster, flows_links_count(scratch->collective), rest);
-        rest->bandwidth_Bps = all->bandwidth_Bps;
-    }
-    paths_make_flows_room(room, count, &rest->paths);
-    paths_make_links_room(room, 0, all->paths.begin[count], &rest->paths);
+    double *left = ar_arena_room(&room, count, sizeof *left);
+    size_t *flows = ar_arena_room(&room, count, sizeof *flows);
+    ar_maxmin_create(&room, all->cluster, all->known_count, &rest);
+    rest.bandwidth_Bps = all->bandwidth_Bps;
+    paths_make_flows_room(&room, count, &rest.paths);
+    paths_make_links_room(&room, 0, all->paths.begin[count], &rest.paths);
     for (size_t flow = 0; flow < count; flow++) {
         left[flow] = (double)scratch->pieces[scratch->senders[flow]];
     }
     double time = 0;
     for (int round = 0; round < ROUNDS_MAX; round++) {
         /* Takes the paths of the flows that have something left. */
-        struct ar_paths *paths = &rest->paths;
+        struct ar_paths *paths = &rest.paths;
         size_t used = 0;
         paths->count = 0;
         for (size_t flow = 0; flow < all->paths.count; flow++) {
@@ -301,20 +300,20 @@ static void step_drain(struct exchange_scratch *scratch, struct ar_arena *room)
             }
         }
         paths->begin[paths->count] = used;
-        if (rest->paths.count == 0) {
+        if (rest.paths.count == 0) {
             return;
         }
-        maxmin_share(rest);
+        maxmin_share(&rest);
         double first = HUGE_VAL;
-        for (size_t i = 0; i < rest->paths.count; i++) {
-            first = fmin(first, left[flows[i]] / rest->rates_Bps[i]);
+        for (size_t i = 0; i < rest.paths.count; i++) {
+            first = fmin(first, left[flows[i]] / rest.rates_Bps[i]);
         }
         time += first;
-        for (size_t i = 0; i < rest->paths.count; i++) {
+        for (size_t i = 0; i < rest.paths.count; i++) {
             double size = (double)scratch->pieces[scratch->senders[flows[i]]];
-            left[flows[i]] -= first * rest->rates_Bps[i];
+            left[flows[i]] -= first * rest.rates_Bps[i];
             left[flows[i]] = left[flows[i]] > 1e-9 * size ? left[flows[i]] : 0;
-            all->rates_Bps[flows[i]] = size / (time + left[flows[i]] / rest->rates_Bps[i]);
+            all->rates_Bps[flows[i]] = size / (time + left[flows[i]] / rest.rates_Bps[i]);
         }
     }
 }
@@ -356,7 +355,7 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
         scratch->is_private = scratch->is_private && are_links_private(scratch);
         /* Where all send alike, the next step waits for the slowest ones anyway. */
         if (!phase->is_shift && !step_ends_at_once(scratch)) {
-            step_drain(scratch, all->room);
+            step_drain(scratch);
         }
     }
     step_find_kinds(all->arena, scratch, phase, exchange, made);
@@ -445,6 +444,8 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         ar_cluster_path_repeats(scratch->collective->cluster, scratch->positions, 0, 0) > 1;
     uint32_t period = scratch->has_repeats ? scratch->node : scratch->folded;
     scratch->period_folded = period < scratch->positions ? period : 0;
+    paths_make_flows_room(all->room, (size_t)scratch->lanes * scratch->folded,
+                          &scratch->rates->paths); /* for all steps at once */
     all->period = scratch->period_folded > 0 ? scratch->period_folded : all->period;
     bool is_new = scratch->like[first_step].first >= first_step;
     if (phase->is_at_once && is_new) { /* all steps are new, or all are like those of one phase */

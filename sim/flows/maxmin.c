@@ -178,12 +178,12 @@ void maxmin_share(struct ar_maxmin *maxmin)
     struct ar_arena *arena = maxmin->arena;
     size_t count = paths->count;
     if (count > maxmin->flows_room) {
-        maxmin->flows_room = count;
-        maxmin->rates_Bps = ar_arena_room(arena, count, sizeof *maxmin->rates_Bps);
-        maxmin->begin = ar_arena_room(arena, count + 1, sizeof *maxmin->begin);
-        maxmin->bounds_Bps = ar_arena_room(arena, count, sizeof *maxmin->bounds_Bps);
-        maxmin->open = ar_arena_room(arena, count, sizeof *maxmin->open);
-        maxmin->levels = ar_arena_room(arena, count, sizeof *maxmin->levels);
+        size_t flows = maxmin->flows_room = paths->flows_room;
+        maxmin->rates_Bps = ar_arena_room(arena, flows, sizeof *maxmin->rates_Bps);
+        maxmin->begin = ar_arena_room(arena, flows + 1, sizeof *maxmin->begin);
+        maxmin->bounds_Bps = ar_arena_room(arena, flows, sizeof *maxmin->bounds_Bps);
+        maxmin->open = ar_arena_room(arena, flows, sizeof *maxmin->open);
+        maxmin->levels = ar_arena_room(arena, flows, sizeof *maxmin->levels);
     }
     if (maxmin->links_left == NULL || paths->begin[count] > maxmin->links_room) {
         maxmin->links_room = paths->links_room;
