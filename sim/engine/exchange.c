@@ -9,8 +9,8 @@ struct exchange_run {
     uint32_t positions; /* those that are run, which stand for all */
     bool is_even;       /* pieces have equal sizes */
     double *now_s;      /* [position]: it comes to the step */
-    double *arrivals_s; /* [position]: of what it sends in the step */
-    double *adding_s;   /* [position]: its receiver adds it up */
+    double *arrivals_s; /* [place of the step]: of what it sends */
+    double *adding_s;   /* [place of the step]: its receiver adds it up */
     double *times_s;    /* [kind of the step]: a message, */
     double *sums_s;     /* and adding it up; or what a byte takes */
 };
@@ -52,8 +52,8 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
                                : NULL;
     const double *kind_s = run->times_s, *sums_s = run->sums_s;
     struct ar_sends sends = run->all->sends;
-    double *restrict times_s = run->arrivals_s + flows->first;
-    double *restrict adding_s = run->adding_s + flows->first;
+    double *restrict times_s = run->arrivals_s;
+    double *restrict adding_s = run->adding_s;
     double gamma = step_reduce_cost(run, step);
     step_find_kind_times(run, step);
     if (run->is_even) {
@@ -69,12 +69,14 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
         return;
     }
     sends.first = flows->first;
-    sends.end = flows->first + flows->count;
+    sends.end = flows->first + flows->count * flows->stride;
+    sends.end = sends.end < run->positions ? sends.end : run->positions;
     ar_algorithm_sends(collective->algorithm, &collective->shape, run->all->elements,
                        run->all->first_step + step, &sends);
     for (uint32_t i = 0, k = 0; i < flows->count; i++, k = k + 1 < flows->period ? k + 1 : 0) {
         uint32_t kind = kind_of != NULL ? kind_of[k] : 0; /* a division would take half the time */
-        double bytes = (double)(sends.counts[flows->first + i] * collective->element_bytes);
+        double bytes =
+            (double)(sends.counts[flows->first + i * flows->stride] * collective->element_bytes);
         times_s[i] = kind_s[kind] + bytes * sums_s[kind];
         times_s[i] += cost->is_any ? ar_message_extra_s(cost, kinds[kind].tier, bytes) : 0;
         adding_s[i] = bytes * gamma;
@@ -113,9 +115,10 @@ static void shift_run(const struct exchange_run *run, uint32_t ahead, double *do
 static void step_run(const struct exchange_run *run, uint32_t step, double *done_s, double *sent_s)
 {
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
-    uint32_t first = flows->first, count = flows->count;
-    const uint32_t *peers = flows->peers;
-    double *arrivals_s = run->arrivals_s + first, *adding_s = run->adding_s + first;
+    const uint32_t *peers = flows->peers, count = flows->count;
+    const double *now_s = run->now_s + flows->first, *adding_s = run->adding_s;
+    double *arrivals_s = run->arrivals_s, *sent_here_s = sent_s + flows->first;
+    size_t stride = flows->stride;
     step_find_times(run, step);
     if (flows->ahead > 0) {
         shift_run(run, flows->ahead % run->positions, done_s, sent_s);
@@ -123,12 +126,12 @@ static void step_run(const struct exchange_run *run, uint32_t step, double *done
     }
     for (uint32_t i = 0; i < count; i++) {
         if (peers[i] != AR_NEVER) {
-            arrivals_s[i] += later_s(run->now_s[first + i], run->now_s[peers[i]]);
+            arrivals_s[i] += later_s(now_s[i * stride], run->now_s[peers[i]]);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         if (peers[i] != AR_NEVER) {
-            sent_s[first + i] = later_s(sent_s[first + i], arrivals_s[i]);
+            sent_here_s[i * stride] = later_s(sent_here_s[i * stride], arrivals_s[i]);
         }
     }
     for (uint32_t i = 0; i < count; i++) {

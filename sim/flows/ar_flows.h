@@ -106,15 +106,14 @@ static inline double ar_message_busy_s(const struct ar_message_kind *kind,
 }
 
 struct ar_exchange_step {
-    uint32_t ahead;        /**< every position sends to the one so many ahead; 0: see `peers` */
-    uint32_t first, count; /**< positions that may send */
-    const uint32_t *peers; /**< [position - first]; AR_NEVER: it does not send */
+    uint32_t ahead; /**< every position sends to the one so many ahead; 0: see `peers` */
+    /** Senders lie among the positions first, first + stride, ..., so many: their places. */
+    uint32_t first, stride, count;
+    const uint32_t *peers; /**< [place]; AR_NEVER: it does not send */
     uint32_t first_kind, kinds_count;
-    bool is_shared; /**< some message has less than the bandwidth of its path */
-    uint32_t
-        period; /**< after so many positions kinds repeat, and paths of a shift; else `count` */
-    /** [lane][(position - first) % period]: number of the kind of its message; NULL if all are of
-     * one kind. */
+    bool is_shared;  /**< some message has less than the bandwidth of its path */
+    uint32_t period; /**< after so many places kinds repeat, and paths of a shift; else `count` */
+    /** [lane][place % period]: number of the kind of its message; NULL if all are of one kind. */
     const uint32_t *kind_of;
 };
 

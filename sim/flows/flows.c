@@ -276,10 +276,11 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
     lane = ar_flows_lane(flows, lane);
     if (pattern->exchange != NULL) {
         const struct ar_exchange_step *messages = &pattern->exchange->steps[step];
-        uint32_t kind = messages->kind_of != NULL
-                            ? messages->kind_of[lane * messages->period +
-                                                (from - messages->first) % messages->period]
-                            : 0;
+        uint32_t kind =
+            messages->kind_of != NULL
+                ? messages->kind_of[lane * messages->period +
+                                    (from - messages->first) / messages->stride % messages->period]
+                : 0;
         const struct ar_message_kind *message =
             &pattern->exchange->kinds[messages->first_kind + kind];
         return message->turns * ar_message_gap_s(cost, message->tier);

@@ -130,21 +130,29 @@ static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scr
 static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *scratch,
                                bool is_shift, struct ar_exchange_step *step)
 {
-    uint32_t end = scratch->positions;
+    step->stride = 1;
     if (is_shift) {
         step->ahead = scratch->peers[0];
-        step->count = end;
+        step->count = scratch->positions;
     } else {
-        while (end > 0 && scratch->peers[end - 1] == AR_NEVER) {
-            end--;
+        uint32_t last = 0, senders = 0, *peers;
+        bool is_even = true; /* all senders lie as far apart as the first two */
+        for (uint32_t position = 0; position < scratch->positions; position++) {
+            if (scratch->peers[position] != AR_NEVER) {
+                step->first = senders == 0 ? position : step->first;
+                step->stride = senders == 1 ? position - step->first : step->stride;
+                is_even = is_even && (position - step->first) % step->stride == 0;
+                last = position;
+                senders++;
+            }
         }
-        while (step->first < end && scratch->peers[step->first] == AR_NEVER) {
-            step->first++;
+        step->stride = is_even ? step->stride : 1;
+        step->count = senders > 0 ? (last - step->first) / step->stride + 1 : 0;
+        peers = ar_arena_room(arena, step->count, sizeof *peers);
+        for (uint32_t i = 0; i < step->count; i++) {
+            peers[i] = scratch->peers[step->first + i * step->stride];
         }
-        step->count = end - step->first;
-        uint32_t *peers = ar_arena_alloc(arena, step->count, sizeof *peers);
-        step->peers =
-            memcpy(peers, scratch->peers + step->first, step->count * sizeof *step->peers);
+        step->peers = peers;
     }
     step->period = is_shift ? scratch->folded : step->count;
     if (step->kinds_count <= 1) {
@@ -155,7 +163,8 @@ static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *
     step->kind_of = kind_of;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
         uint32_t lane = scratch->places[flow] / scratch->positions;
-        uint32_t *of_flow = kind_of + lane * step->period + scratch->senders[flow] - step->first;
+        uint32_t place = (scratch->senders[flow] - step->first) / step->stride;
+        uint32_t *of_flow = kind_of + lane * step->period + place;
         for (uint32_t node = 0; node < scratch->repeats[flow]; node++) {
             of_flow[node * scratch->node] = scratch->kind_of[flow];
         }
