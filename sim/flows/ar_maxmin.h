@@ -17,7 +17,7 @@
 struct ar_paths {
     size_t count;
     uint32_t *links;       /**< numbers of those of all paths, one after the other */
-    size_t *begin;         /**< [flow]: its first one; and the end */
+    uint32_t *begin;       /**< [flow]: its first one; and the end */
     double *switches_s;    /**< [flow]: latency of its switches */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
     enum ar_tier *tiers;   /**< [flow] */
@@ -52,9 +52,9 @@ struct ar_maxmin {
     /* The rest of the paths: links with several flows, by this number, and the bandwidth of the
      * other links. */
     uint32_t *links_left;
-    size_t *begin;
+    uint32_t *begin;
     double *bounds_Bps;
-    size_t *open; /* flows not yet settled */
+    uint32_t *open; /* flows not yet settled */
     double *levels;
     size_t flows_room, links_room;
 };

@@ -284,7 +284,7 @@ static void step_drain(struct exchange_scratch *scratch)
     struct ar_maxmin *all = scratch->rates, rest; /* those that are still under way */
     size_t count = scratch->flows_count;
     double *left = ar_arena_room(&room, count, sizeof *left);
-    size_t *flows = ar_arena_room(&room, count, sizeof *flows);
+    uint32_t *flows = ar_arena_room(&room, count, sizeof *flows);
     ar_maxmin_create(&room, all->cluster, all->known_count, &rest);
     rest.bandwidth_Bps = all->bandwidth_Bps;
     paths_make_flows_room(&room, count, &rest.paths);
@@ -296,10 +296,10 @@ static void step_drain(struct exchange_scratch *scratch)
     for (int round = 0; round < ROUNDS_MAX; round++) {
         /* Takes the paths of the flows that have something left. */
         struct ar_paths *paths = &rest.paths;
-        size_t used = 0;
+        uint32_t used = 0;
         paths->count = 0;
-        for (size_t flow = 0; flow < all->paths.count; flow++) {
-            size_t first = all->paths.begin[flow], links = all->paths.begin[flow + 1] - first;
+        for (uint32_t flow = 0; flow < all->paths.count; flow++) {
+            uint32_t first = all->paths.begin[flow], links = all->paths.begin[flow + 1] - first;
             if (left[flow] > 0) {
                 memcpy(paths->links + used, all->paths.links + first, links * sizeof *paths->links);
                 paths->begin[paths->count] = used;

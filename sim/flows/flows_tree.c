@@ -368,7 +368,7 @@ static void note_slowest(struct ar_tree_rates *rates, uint32_t hop, double share
 static void share_links(struct ar_tree_rates *rates, double time_s)
 {
     struct ar_paths *paths = &rates->maxmin.paths;
-    size_t used = 0;
+    uint32_t used = 0;
     paths->count = rates->found_hops_count;
     for (uint32_t i = 0; i < rates->found_hops_count; i++) {
         const struct hop_links *way = &rates->ways[rates->found_hops[i]];

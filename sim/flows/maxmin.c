@@ -31,6 +31,7 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
 
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more, struct ar_paths *paths)
 {
+    ar_memory_require(used + more < UINT32_MAX, "the links of all paths");
     if (used + more > paths->links_room) {
         size_t before = paths->links_room, added = used + more + 8 * paths->flows_room - before;
         paths->links = ar_arena_grow(arena, paths->links, before, added, sizeof *paths->links);
@@ -71,7 +72,7 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
     paths->count = count;
     paths->begin[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t used = paths->begin[i];
+        uint32_t used = paths->begin[i];
         struct ar_path path;
         ar_cluster_path(maxmin->cluster, flows[i].source, flows[i].destination, &path);
         paths_make_links_room(arena, used, path.links_count, paths);
@@ -136,7 +137,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
         maxmin->lowest[i] = 0;
     }
     for (size_t i = 0; i < open_count; i++) {
-        size_t flow = maxmin->open[i], count = maxmin->begin[flow + 1] - maxmin->begin[flow];
+        uint32_t flow = maxmin->open[i], count = maxmin->begin[flow + 1] - maxmin->begin[flow];
         const uint32_t *links = maxmin->links_left + maxmin->begin[flow];
         double level = least_of_links(maxmin->share_Bps, links, count);
         level = level < maxmin->bounds_Bps[flow] ? level : maxmin->bounds_Bps[flow];
@@ -150,7 +151,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
         maxmin->final_Bps[i] = is_final ? maxmin->share_Bps[i] : HUGE_VAL;
     }
     for (size_t i = 0; i < open_count; i++) {
-        size_t flow = maxmin->open[i], first = maxmin->begin[flow];
+        uint32_t flow = maxmin->open[i], first = maxmin->begin[flow];
         double level = maxmin->levels[flow];
         double final_Bps = least_of_links(maxmin->final_Bps, maxmin->links_left + first,
                                           maxmin->begin[flow + 1] - first);
@@ -159,7 +160,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
         settled += is_final;
     }
     for (size_t i = 0; settled < open_count && i < open_count; i++) {
-        size_t flow = maxmin->open[i];
+        uint32_t flow = maxmin->open[i];
         if (rates_Bps[flow] < 0) {
             maxmin->open[left++] = flow;
             continue;
@@ -204,8 +205,8 @@ void maxmin_share(struct ar_maxmin *maxmin)
             maxmin->tight_of[link] = maxmin->tight_count++;
         }
     }
-    size_t left = 0;
-    for (size_t flow = 0; flow < paths->count; flow++) {
+    uint32_t left = 0;
+    for (uint32_t flow = 0; flow < paths->count; flow++) {
         double bound_Bps = HUGE_VAL;
         maxmin->open[flow] = flow;
         maxmin->begin[flow] = left;
