@@ -23,17 +23,17 @@
 #define SEVERAL (UINT32_MAX - 1)
 
 /* A link that nobody else uses in this phase bounds a hop alone. */
-static void hop_find_links(struct ar_tree_rates *rates, const struct ar_path *path,
-                           uint32_t *number_of, struct hop_links *way)
+static void hop_find_links(struct ar_tree_rates *rates, const struct ar_maxmin *all,
+                           uint32_t *number_of, uint32_t hop)
 {
-    const struct ar_cluster *cluster = rates->collective->cluster;
+    struct hop_links *way = &rates->ways[hop];
     *way = (struct hop_links){.alone_Bps = HUGE_VAL, .first = rates->shared_count};
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = path->links[i];
-        double bandwidth_Bps = ar_cluster_link_bandwidth(cluster, link);
+    for (uint32_t i = all->paths.begin[hop]; i < all->paths.begin[hop + 1]; i++) {
+        uint32_t link = all->paths.links[i];
+        double bandwidth_Bps = all->bandwidth_Bps[link];
         if (bandwidth_Bps < way->alone_Bps) {
             way->alone_Bps = bandwidth_Bps;
-            way->alone_link = link;
+            way->alone_link = all->known[link];
             way->is_shared = number_of[link] != ALONE;
         }
         if (number_of[link] == ALONE) {
@@ -41,44 +41,13 @@ static void hop_find_links(struct ar_tree_rates *rates, const struct ar_path *pa
         }
         if (number_of[link] == SEVERAL) {
             number_of[link] = rates->uses_count;
-            rates->uses[rates->uses_count++] =
-                (struct use){.bandwidth_Bps = bandwidth_Bps, .link = link, .head = AR_NEVER};
+            rates->uses[rates->uses_count++] = (struct use){
+                .bandwidth_Bps = bandwidth_Bps, .link = all->known[link], .head = AR_NEVER};
         }
-        rates->place_hops[rates->shared_count] = (uint32_t)(way - rates->ways);
+        rates->place_hops[rates->shared_count] = hop;
         rates->shared[rates->shared_count++] = number_of[link];
         way->count++;
     }
-}
-
-/* The path of every hop. As long as there is no room for their links, notes which links one hop
- * uses, and which several; finds the links of each hop when there is. Returns how many links the
- * paths have in all. */
-static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
-{
-    struct ar_order order = ar_collective_order(rates->collective);
-    const struct ar_pattern *pattern = rates->pattern;
-    size_t links_count = 0;
-    for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
-        for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
-            struct ar_path path;
-            ar_cluster_path(rates->collective->cluster,
-                            ar_order_rank(&order, lane, pattern->hops[i].from),
-                            ar_order_rank(&order, lane, pattern->hops[i].to), &path);
-            for (uint32_t j = 0; j < path.links_count && rates->lanes_each > 1; j++) {
-                path.links[j] =
-                    ar_cluster_link_of_first_gpu(rates->collective->cluster, path.links[j]);
-            }
-            for (uint32_t j = 0; j < path.links_count && rates->shared == NULL; j++) {
-                uint32_t *number = &number_of[path.links[j]];
-                *number = *number == 0 ? ALONE : SEVERAL;
-            }
-            if (rates->shared != NULL) {
-                hop_find_links(rates, &path, number_of, &rates->ways[i]);
-            }
-            links_count += path.links_count;
-        }
-    }
-    return links_count;
 }
 
 /* Writes down who sends and receives over each hop, and in which steps. */
@@ -110,20 +79,35 @@ void tree_make_places(struct ar_tree_rates *made, size_t places)
     made->shared = ar_arena_room(made->room, places, sizeof *made->shared);
 }
 
-/* Finds the ranks and the shared links of all hops. */
+/* Finds the shared links of all hops. */
 static void tree_find_links(struct ar_tree_rates *made)
 {
     struct ar_arena room AR_ENDS_HERE = {NULL};
-    size_t links = flows_links_count(made->collective);
-    made->shared = NULL;
+    size_t links = flows_links_count(made->collective), hops = made->pattern->hops_count;
+    struct ar_flow *flows = ar_arena_room(&room, hops, sizeof *flows);
+    struct ar_order order = ar_collective_order(made->collective);
+    struct ar_maxmin all;
+    for (uint32_t hop = 0, lane = 0; hop < hops; hop++) {
+        lane += hop == made->pattern->lane_hops[lane + 1];
+        flows[hop].source = ar_order_rank(&order, lane, made->pattern->hops[hop].from);
+        flows[hop].destination = ar_order_rank(&order, lane, made->pattern->hops[hop].to);
+    }
+    ar_maxmin_create(&room, made->collective->cluster, links, &all);
+    all.has_equal_gpus = made->lanes_each > 1;
+    ar_maxmin_find_paths(&all, flows, hops, 0);
+    uint32_t *number_of = ar_arena_alloc(&room, all.known_count, sizeof *number_of);
+    for (uint32_t i = 0; i < all.paths.begin[hops]; i++) {
+        uint32_t *number = &number_of[all.paths.links[i]];
+        *number = *number == 0 ? ALONE : SEVERAL;
+    }
     made->shared_count = made->uses_count = 0;
-    uint32_t *number_of = ar_arena_alloc(&room, links, sizeof *number_of);
-    ranks_create(made);
-    made->ways = ar_arena_room(made->room, made->pattern->hops_count, sizeof *made->ways);
-    made->runs = ar_arena_alloc(made->room, made->pattern->hops_count, sizeof *made->runs);
-    made->uses = ar_arena_room(made->room, links, sizeof *made->uses);
-    tree_make_places(made, tree_walk_paths(made, number_of));
-    tree_walk_paths(made, number_of);
+    made->ways = ar_arena_room(made->room, hops, sizeof *made->ways);
+    made->runs = ar_arena_alloc(made->room, hops, sizeof *made->runs);
+    made->uses = ar_arena_room(made->room, all.known_count, sizeof *made->uses);
+    tree_make_places(made, all.paths.begin[hops]);
+    for (uint32_t hop = 0; hop < hops; hop++) {
+        hop_find_links(made, &all, number_of, hop);
+    }
 }
 
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_flows *flows,
@@ -531,6 +515,7 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *known, double
     if (is_shared && (known->ways == NULL || !are_kept)) {
         known->room = are_kept ? known->arena : &room;
         tree_find_links(known);
+        ranks_create(known);
     }
     struct ar_tree_rates rates = *known;
     rates.room = &room;
