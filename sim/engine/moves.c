@@ -40,39 +40,33 @@ static void message_receive(struct recurrence *recurrence, uint32_t position, do
 void recurrence_run_moves(struct recurrence *recurrence)
 {
     const struct ar_collective *collective = recurrence->collective;
-    const struct ar_hop *hops = recurrence->pattern->hops;
     const uint32_t *lane_hops = &recurrence->pattern->lane_hops[recurrence->resolved_lane];
+    const struct ar_hop *hops = recurrence->pattern->hops + lane_hops[0];
+    uint32_t hops_count = lane_hops[1] - lane_hops[0];
+    double *sent_bytes = recurrence->room_s; /* [hop]: in the step; below 0: nothing is sent */
     for (uint32_t step = 0; step < recurrence->phase->steps; step++) {
-        for (uint32_t position = 0; position < recurrence->positions; position++) {
+        for (uint32_t i = 0; i < hops_count; i++) {
+            const struct ar_hop *hop = &hops[i];
             struct ar_move move =
                 ar_algorithm_move(collective->algorithm, &collective->shape, recurrence->elements,
-                                  position, recurrence->first_step + step);
-            recurrence->moves[position] = (struct walk_move){
-                .sent_bytes = (double)(move.send_span.count * collective->element_bytes),
-                .received_bytes = (double)(move.receive_span.count * collective->element_bytes),
-                .sends = move.sends,
-                .receive = move.receive,
-            };
-        }
-        for (uint32_t i = lane_hops[0]; i < lane_hops[1]; i++) {
-            const struct ar_hop *hop = &hops[i];
-            const struct walk_move *move = &recurrence->moves[hop->from];
-            if (move->sends) {
+                                  hop->from, recurrence->first_step + step);
+            sent_bytes[i] = -1;
+            if (move.sends) {
                 /* Its arrival takes the place of that of the message `window` sends before. */
                 struct rank_state *state = &recurrence->states[hop->from];
                 size_t place = (size_t)hop->from * collective->window + state->oldest;
                 double *flight_s = &recurrence->flights_s[place];
                 bool is_last = state->oldest + 1 == collective->window;
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
-                *flight_s = message_send(recurrence, hop, hop->rate_Bps, move->sent_bytes,
+                sent_bytes[i] = (double)(move.send_span.count * collective->element_bytes);
+                *flight_s = message_send(recurrence, hop, hop->rate_Bps, sent_bytes[i],
                                          hop_free_s(recurrence, hop), *flight_s);
             }
         }
-        for (uint32_t position = 0; position < recurrence->positions; position++) {
-            const struct walk_move *move = &recurrence->moves[position];
-            if (move->receive != AR_RECEIVE_NONE) {
-                message_receive(recurrence, position, move->received_bytes,
-                                move->receive == AR_RECEIVE_REDUCE);
+        for (uint32_t i = 0; i < hops_count; i++) {
+            if (sent_bytes[i] >= 0) {
+                message_receive(recurrence, hops[i].to, sent_bytes[i],
+                                step < recurrence->phase->copies_from);
             }
         }
     }

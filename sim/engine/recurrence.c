@@ -42,7 +42,6 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
     recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
     recurrence->sends.counts = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.counts);
-    recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     /* Pages that nobody writes to cost nothing. */
     recurrence->room_s = ar_arena_alloc(arena, room, sizeof *recurrence->room_s);
     bundles_create(arena, recurrence);

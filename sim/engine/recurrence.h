@@ -51,13 +51,6 @@ struct rank_state {
     uint32_t oldest;  /**< place of the oldest of its flights, that of the next message */
 };
 
-/** The move of a position in a step of walks. */
-struct walk_move {
-    double sent_bytes, received_bytes;
-    bool sends;
-    enum ar_receive receive;
-};
-
 /** Steps that a tile of a ring runs at a time: then what it needs is still in the cache. */
 enum { RECURRENCE_TILE_STEPS = 8 };
 
@@ -101,9 +94,8 @@ struct recurrence {
     struct rank_state *states; /**< [position] */
     double *flights_s;         /**< [position][flights_each]: arrivals; 0: none yet */
     uint32_t flights_each;     /**< a ring buffer of the window; 1 where no phase is of walks */
-    struct walk_move *moves;   /**< [position]: room for one step */
     struct ar_sends sends;     /**< room for one step of an exchange */
-    double *room_s;            /**< what trees, sums and exchanges need on a lane */
+    double *room_s;            /**< what phases but bundles need on a lane */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump */
     uint32_t rings_jumped; /**< bundles in which they did so far */
