@@ -77,29 +77,25 @@ static void classes_find_keys(struct classes *classes)
  * none were, classes stay as they are. */
 static bool classes_split(struct classes *classes)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    uint32_t ranks = classes->all->ranks_count, count = 0, mask = classes->slots_count - 1;
-    uint32_t *firsts = ar_arena_alloc(&arena, ranks, sizeof *firsts);
-    uint32_t *of_rank = ar_arena_alloc(&arena, ranks, sizeof *of_rank);
+    uint32_t ranks = classes->all->ranks_count, mask = classes->slots_count - 1;
+    uint32_t *firsts = classes->firsts, *of_rank = classes->of_rank;
     const uint64_t *keys = classes->rank_keys;
     bool are_split = false;
+    for (uint32_t rank = 0; rank < ranks && !are_split; rank++) {
+        are_split = keys[rank] != keys[firsts[of_rank[rank]]];
+    }
+    classes->count = are_split ? 0 : classes->count;
     memset(classes->slots, 0xff, classes->slots_count * sizeof *classes->slots); /* AR_NEVER */
-    for (uint32_t rank = 0; rank < ranks; rank++) {
+    for (uint32_t rank = 0; rank < ranks && are_split; rank++) {
         uint32_t *slot = &classes->slots[keys[rank] >> 20 & mask];
         while (*slot != AR_NEVER && keys[firsts[*slot]] != keys[rank]) {
             slot = slot < classes->slots + mask ? slot + 1 : classes->slots;
         }
         if (*slot == AR_NEVER) {
-            *slot = count;
-            firsts[count++] = rank;
+            *slot = classes->count;
+            firsts[classes->count++] = rank;
         }
         of_rank[rank] = *slot;
-        are_split |= keys[rank] != keys[classes->firsts[classes->of_rank[rank]]];
-    }
-    if (are_split) {
-        memcpy(classes->firsts, firsts, count * sizeof *firsts);
-        memcpy(classes->of_rank, of_rank, ranks * sizeof *of_rank);
-        classes->count = count;
     }
     return are_split;
 }
