@@ -80,15 +80,15 @@ uint64_t ar_collective_messages(const struct ar_collective *collective);
  * to the switch of its line and one from it, halves of the paths to the next and from the last
  * member (AR_SWITCH); nothing but flows is there. */
 struct ar_phase_flows {
+    /** Places are those of the first lane; all lanes have the same peers. */
     uint32_t *peers;       /**< [place]: position that it sends to; AR_NEVER if it does not send */
     uint32_t *first_steps; /**< [place that sends]: step of the phase in which it does so, in trees
                                 the first */
     uint32_t *sends;       /**< [place that sends]: in so many steps, or periods */
-    uint32_t *flow_of;     /**< [place that sends]: number of its flow */
+    uint32_t *flow_of;     /**< [place that sends]: number of its flow among those of a lane */
     uint32_t *ranks;       /**< [position]: of the lane that was looked at last */
     struct ar_flow *flows; /**< between ranks, those of all lanes */
-    size_t flows_count;
-    size_t places_max; /**< for which there is room: the most of a phase */
+    size_t flows_count, lane_flows; /**< of all lanes, of each */
 };
 
 /** Makes room in an arena for the places of the phase that has most of them. */

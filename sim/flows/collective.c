@@ -14,10 +14,9 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
         has_sums = has_sums || phases[i].kind == AR_PHASE_SUMS;
         period = ar_phase_period(&phases[i]) > period ? ar_phase_period(&phases[i]) : period;
     }
-    size_t places = (size_t)ar_collective_ranks(collective) * collective->channels * period;
-    size_t flows_max = places * (has_sums ? 2 : 1);
+    size_t places = ar_shape_ranks(&collective->shape) * period;
+    size_t flows_max = places * ar_collective_lanes(collective) * (has_sums ? 2 : 1);
     *flows = (struct ar_phase_flows){
-        .places_max = places,
         .peers = ar_arena_room(arena, places, sizeof *flows->peers),
         .first_steps = ar_arena_room(arena, places, sizeof *flows->first_steps),
         .sends = ar_arena_room(arena, places, sizeof *flows->sends),
@@ -78,6 +77,7 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
             bool sends = flows->first_steps[place] != AR_NEVER;
             flows->peers[place] = sends ? move.send_to : AR_NEVER;
             flows->sends[place] = phase->kind == AR_PHASE_TREE ? phase->parts : phase->steps;
+            flows->flow_of[place] = (uint32_t)senders;
             senders += sends;
         }
     }
@@ -90,19 +90,15 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
         }
     }
     flows->flows_count = 0;
+    flows->lane_flows = senders;
     for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
         for (uint32_t position = 0; position < ranks; position++) {
             flows->ranks[position] = ar_order_rank(&order, lane, position);
         }
         for (size_t i = 0; i < each; i++) {
-            size_t place = lane * each + i;
-            uint32_t to = flows->peers[place] = flows->peers[i];
-            flows->first_steps[place] = flows->first_steps[i];
-            flows->sends[place] = flows->sends[i];
-            if (to != AR_NEVER) {
-                flows->flow_of[place] = (uint32_t)flows->flows_count;
+            if (flows->peers[i] != AR_NEVER) {
                 flows->flows[flows->flows_count++] =
-                    (struct ar_flow){flows->ranks[i % ranks], flows->ranks[to]};
+                    (struct ar_flow){flows->ranks[i % ranks], flows->ranks[flows->peers[i]]};
             }
         }
     }

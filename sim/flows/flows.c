@@ -21,12 +21,12 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
     return !is_network ? 1 : most > 0 ? most : own;
 }
 
-static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t place, uint32_t from,
-                                  struct ar_pattern *pattern)
+static struct ar_hop hop_of_place(const struct flows_scratch *scratch, uint32_t lane, size_t place,
+                                  uint32_t from, struct ar_pattern *pattern)
 {
     const struct ar_maxmin *rates = &scratch->rates;
     const struct ar_phase_flows *peers = &scratch->peers;
-    size_t flow = peers->flow_of[place];
+    size_t flow = lane * peers->lane_flows + peers->flow_of[place];
     struct ar_hop hop = {
         .from = from,
         .to = peers->peers[place],
@@ -61,11 +61,11 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
     for (uint32_t lane = 0; lane < ar_collective_lanes(scratch->collective); lane++) {
         pattern->lane_hops[lane] = pattern->hops_count;
         memcpy(next, begin, phase->steps * sizeof *next);
-        for (size_t place = lane * each; place < (lane + 1) * each; place++) {
+        for (size_t place = 0; place < each; place++) {
             if (peers->peers[place] != AR_NEVER) {
                 uint32_t index = next[peers->first_steps[place]]++;
                 pattern->hops[pattern->hops_count + index] =
-                    hop_of_place(scratch, place, (uint32_t)(place % ranks), pattern);
+                    hop_of_place(scratch, lane, place, (uint32_t)(place % ranks), pattern);
             }
         }
         pattern->hops_count += begin[phase->steps];
@@ -79,9 +79,8 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
                             struct ar_pattern *pattern)
 {
     uint32_t ranks = ar_shape_ranks(&scratch->collective->shape);
-    size_t first = (size_t)lane * ranks;
-    const uint32_t *peers = scratch->peers.peers + first;
-    bool *has_sender = scratch->has_sender + first, *is_visited = scratch->is_visited + first;
+    const uint32_t *peers = scratch->peers.peers;
+    bool *has_sender = scratch->has_sender, *is_visited = scratch->is_visited;
     memset(has_sender, 0, ranks * sizeof *has_sender);
     memset(is_visited, 0, ranks * sizeof *is_visited);
     for (uint32_t position = 0; position < ranks; position++) {
@@ -99,7 +98,7 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
                 for (; peers[place] != AR_NEVER && !is_visited[place]; place = peers[place]) {
                     is_visited[place] = true;
                     pattern->hops[pattern->hops_count++] =
-                        hop_of_place(scratch, first + place, place, pattern);
+                        hop_of_place(scratch, lane, place, place, pattern);
                 }
                 walk->count = pattern->hops_count - walk->first;
                 walk->is_ring = peers[place] != AR_NEVER;
@@ -145,7 +144,8 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     }
     /* The links carry that many buffers of a channel more. */
     const struct ar_paths *paths = &scratch->rates.paths;
-    for (size_t place = 0, flow = 0; flow < paths->count; place++) {
+    size_t each = (size_t)ar_shape_ranks(&scratch->collective->shape) * ar_phase_period(phase);
+    for (size_t place = 0, flow = 0; flow < paths->count; place = (place + 1) % each) {
         if (scratch->peers.peers[place] == AR_NEVER) {
             continue;
         }
@@ -203,9 +203,9 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     flows->phases_count =
         ar_algorithm_phases(collective->algorithm, &collective->shape, flows->phases);
     ar_phase_flows_create(&room, collective, flows->phases, flows->phases_count, &scratch.peers);
-    size_t places = scratch.peers.places_max;
-    scratch.has_sender = ar_arena_room(&room, places, sizeof *scratch.has_sender);
-    scratch.is_visited = ar_arena_room(&room, places, sizeof *scratch.is_visited);
+    uint32_t positions = ar_shape_ranks(&collective->shape);
+    scratch.has_sender = ar_arena_room(&room, positions, sizeof *scratch.has_sender);
+    scratch.is_visited = ar_arena_room(&room, positions, sizeof *scratch.is_visited);
     ar_maxmin_create(&room, collective->cluster, links, &scratch.rates);
     scratch.rates.has_equal_gpus = flows->lanes_each > 1;
     flows->even_elements = ar_shape_ranks(&collective->shape);

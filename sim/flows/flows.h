@@ -69,8 +69,8 @@ struct flows_scratch {
                                             carries as much in addition */
     uint32_t period;                   /**< of `folded` */
     struct exchange_scratch *exchange; /**< NULL until there is one */
-    bool *has_sender;                  /**< [lane][position]: some position sends to it */
-    bool *is_visited;                  /**< [lane][position] */
+    bool *has_sender;                  /**< [position]: some position sends to it */
+    bool *is_visited;                  /**< [position] */
 };
 
 /** Resolves a phase that is an exchange and begins with `first_step`; adds what links carry. */

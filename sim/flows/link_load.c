@@ -153,7 +153,9 @@ static void moves_add_load(struct phase_load *load)
         struct path_load moved =
             moves_load(load, lane, position, first, load->phase->steps, period, i % each == 0);
         if (moved.messages_count > 0) {
-            path_add_load(load, lane, flows->flows[each == 2 ? i : flows->flow_of[place]], moved);
+            size_t in_lane = place % ((size_t)ranks * period);
+            size_t flow = each == 2 ? i : lane * flows->lane_flows + flows->flow_of[in_lane];
+            path_add_load(load, lane, flows->flows[flow], moved);
         }
     }
 }
