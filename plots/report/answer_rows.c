@@ -369,6 +369,7 @@ void answer_write_runs(FILE *text, const struct page_parts *parts, const struct 
 static void write_trust(FILE *text, const struct page_parts *parts, const struct rows *rows,
                         size_t best)
 {
+    static const char noted[] = "note: how sure: half ";
     const struct row *row = &rows->list[best];
     char low[AR_UNIT_TEXT], high[AR_UNIT_TEXT];
     size_t failed = 0;
@@ -380,6 +381,11 @@ static void write_trust(FILE *text, const struct page_parts *parts, const struct
                 ar_format_seconds(row->high_s, high));
     }
     answer_write_runs(text, parts, rows, row->cluster, row->trace, row->gpus, row->operation);
+    const char *band = strstr(parts->notes, noted);
+    if (band != NULL) {
+        band += strlen(noted);
+        fprintf(text, "Half %.*s. ", (int)strcspn(band, "\n"), band);
+    }
     fprintf(text, "'allreckon %s' shows how far predictions are from machines. ",
             rows->is_step ? "reproduce" : "accuracy");
     answer_write_trust(text, rows->csv, best);

@@ -482,9 +482,12 @@ static const char *describe_answer(const struct ar_expectation *expectation,
                 : ar_arena_format(arena, "All %zu row%s", count, count == 1 ? " is" : "s are"),
             find_median_band(expectation, arena),
             good < count ? "; nothing seems wrong."
-            : is_nothing
+            : !is_nothing
+                ? ar_arena_format(arena, ". If anything, %s: %s.", first->sentence, first->look)
+            : expectation->suspicions_count == 0 || first->likely_frac >= 0.5
                 ? "."
-                : ar_arena_format(arena, ". If anything, %s: %s.", first->sentence, first->look));
+                : ar_arena_format(arena, ". It is %.0f %% likely that nothing is wrong.",
+                                  100 * first->likely_frac));
     }
     return with[AR_SLOW] >= fast && is_possible
                ? describe_slow(expectation, arena)
