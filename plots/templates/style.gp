@@ -183,8 +183,8 @@ count_ticks = "ticked = ''; set xtics (); do for [count in counts] { if (is_free
     "{ ticked = ticked.' '.count; set xtics add (grouped(count) count + 0) } }"
 shape_ticks = "ticked = ''; set xtics (); do for [shape in ticks] { if (is_free(ticked, grid_x(shape))) ".\
     "{ ticked = ticked.' '.sprintf('%d', grid_x(shape)); set xtics add (shape grid_x(shape)) } }"
-# On a short logarithmic axis, 2 and 5 between the powers of ten; on a shorter one, more.
-between_ticks(axis) = high / low > 200 ? '' : (high / low > 8 ? '' : 'unset m'.axis.'; ')."do for [e = floor(log10(low)):floor(log10(high))] { do for [m in '".\
+# On a long logarithmic axis every second power of ten; on a short one, 2 and 5 between them; on a shorter one, more.
+between_ticks(axis) = high / low > 1e7 ? 'set '.axis.' 100; unset m'.axis : high / low > 200 ? '' : (high / low > 8 ? '' : 'unset m'.axis.'; ')."do for [e = floor(log10(low)):floor(log10(high))] { do for [m in '".\
     (high / low > 8 ? '1 2 5' : '1 1.2 1.5 2 2.5 3 4 5 6 8')."'] { set ".axis." add (m * 10.0 ** e) } }"
 
 # Payloads in one unit: that of the middle of their axis.
