@@ -39,7 +39,7 @@ Test(cli_advise, train_of_a_model_has_the_plans_alone)
     }
     struct cli_table *one = cli_rows("train " JOB "--mesh dp=32 --strategy zero3 --tokens 2B");
     CLI_CELL(one, 1, "gpus", "32", "mesh", "dp=32");
-    CLI_CELL(cli_rows("advise " JOB "--mesh dp=32 --strategy zero3"), 1, "gpus", "32");
+    CLI_SAME(cli_rows("advise " JOB "--mesh dp=32 --strategy fsdp"), 1, one, 1, "gpus", "mesh");
     cli_fails(64, "expected 64, the number of --gpus",
               "$AR advise " JOB "--mesh dp=32 --strategy zero3 --gpus 64");
     CLI_NOTES("train --cluster dgx-h100 --workload mixtral-8x7b --mesh dp=2,ep=8 --global-batch 16 "

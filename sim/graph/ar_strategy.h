@@ -39,6 +39,7 @@ struct ar_build;
 
 struct ar_strategy {
     const char *name, *title;
+    const char *alias;      /**< its name in PyTorch, which --strategy takes, too; NULL: none */
     bool shards_optimizer;  /**< each replica updates its part of the parameters */
     bool shards_gradients;  /**< gradients are in parts: those of each micro-batch are sent */
     bool shards_all;        /**< parameters are in parts, too, and gathered for each run */
@@ -97,8 +98,8 @@ AR_STRATEGY_LIST(X)
 extern const struct ar_strategy *const ar_strategies[];
 extern const size_t ar_strategies_count;
 
-/** Finds one by its name, which may end with a bound, `ssp:3`; `staleness` is that of the strategy.
- * The error names the nearest known one. */
+/** Finds one by its name or alias, which may end with a bound, `ssp:3`; `staleness` is that of the
+ * strategy. The error names the nearest known one. */
 enum ar_status ar_strategy_parse(const char *where, const char *text,
                                  const struct ar_strategy **strategy, uint32_t *staleness,
                                  struct ar_error *err);

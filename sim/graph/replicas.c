@@ -77,6 +77,7 @@ static void data_end(struct ar_build *build, uint32_t stage)
 
 const struct ar_strategy ar_strategy_data = {
     .name = "data",
+    .alias = "ddp",
     .title = "replicas have all parameters and sum their gradients",
     .sends_buckets = true,
     .run_layers = build_data_layers,
@@ -170,6 +171,7 @@ static void zero3_end(struct ar_build *build, uint32_t stage)
 
 const struct ar_strategy ar_strategy_zero3 = {
     .name = "zero3",
+    .alias = "fsdp",
     .title = "replicas share parameters, gradients and optimizer (FSDP), layers gathered ahead",
     .shards_optimizer = true,
     .shards_gradients = true,

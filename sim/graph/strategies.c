@@ -65,7 +65,9 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
     ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
     for (size_t i = 0; i < ar_strategies_count; i++) {
         names[i] = ar_strategies[i]->name;
-        found = strcmp(names[i], name) == 0 ? ar_strategies[i] : found;
+        const char *alias = ar_strategies[i]->alias;
+        bool is_meant = strcmp(names[i], name) == 0 || (alias != NULL && strcmp(alias, name) == 0);
+        found = is_meant ? ar_strategies[i] : found;
     }
     AR_REFUSE_BY(found == NULL, ar_error_unknown(err, AR_USAGE, where, "strategy", name, names,
                                                  ar_strategies_count));

@@ -353,7 +353,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_STRATEGY] =
         {"--strategy", "S", "data",
          "what becomes of replicas, see 'allreckon list strategies': data, zero1, zero2, "
-         "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units; of one model on "
+         "zero3 (or fsdp), ...; with servers ps-sync, ps-async, ssp:S, work-units; of one model on "
          "all GPUs partitioned, rotate, star, dap",
          LAYOUT | STEP | PLACED | FILES, AR_LIST_OF_TEXTS, key_parse_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
