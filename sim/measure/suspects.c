@@ -60,8 +60,8 @@ const struct suspect suspects[] = {
      .is_hidden = true},
     {"shared", "another job, or congestion, has part of the fabric",
      "the same test on idle nodes; counters of congestion (ECN, PFC, xmit-wait)",
-     NCCL_TROUBLE "Networking issues", SUSPECT_NET_BUS, .factors = {0.75, 0.5, 0.33, 0.25},
-     .scatter_frac = 0.5},
+     NCCL_TROUBLE "Networking issues", SUSPECT_HCA, .factors = {0.75, 0.5, 0.33, 0.25},
+     .scatter_frac = 0.5, .is_hidden = true},
     {"nvls-off", "NVLS is off",
      "NCCL_NVLS_ENABLE; NCCL_DEBUG=INFO: 'NVLS multicast support'; fabric "
      "manager",
@@ -187,8 +187,9 @@ enum { RING_NODES_MAX = 16 };
 
 /* --- a suspect as a library ---------------------------------------------------------------- */
 
-static void change_library(const struct suspect *suspect, double factor, double node, double net,
-                           struct ar_arena *arena, struct ar_library *library)
+static void change_library(const struct suspect *suspect, double factor, uint32_t nodes,
+                           double node, double net, struct ar_arena *arena,
+                           struct ar_library *library)
 {
     double latency = (suspect->target == SUSPECT_NET_LATENCY ? factor : 1) *
                      (suspect->net_latency > 0 ? suspect->net_latency : 1);
@@ -198,7 +199,15 @@ static void change_library(const struct suspect *suspect, double factor, double 
         node = net = factor;
     }
     library->values[AR_NODE_BANDWIDTH] *= node;
-    library->values[AR_NET_BANDWIDTH] *= net * (suspect->target == SUSPECT_NET_BUS ? factor : 1);
+    library->values[AR_NET_BANDWIDTH] *= net;
+    if (nodes > 0) {
+        /* Lines of LL are half flags, so a byte is two on the wire. The time that it takes beyond
+         * those is not the link's, nor is the time of the first bytes that a hop hides. */
+        double *share = &library->values[nodes > 1 ? AR_LL_NET_SHARE : AR_LL_SHARE];
+        double ratio = nodes > 1 ? net : node, inverse = 1 / *share;
+        *share = 1 / (inverse + (ratio - 1) * fmax(0, inverse - 2));
+        library->values[AR_KNEE] *= ratio * *share * inverse;
+    }
     if (!suspect->is_hidden) { /* the library sees it, and chooses by it */
         tuning->node_bus_Bps *= node;
         tuning->net_bus_Bps *= net;
@@ -305,13 +314,13 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     if (scenario.table != NULL) {
         struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
         *table = *scenario.table;
-        change_library(suspect, factor, node, net, arena, &table->library);
+        change_library(suspect, factor, nodes, node, net, arena, &table->library);
         scenario.table = table;
     }
     if (scenario.constants != NULL) {
         struct ar_library *constants = ar_arena_alloc(arena, 1, sizeof *constants);
         *constants = *scenario.constants;
-        change_library(suspect, factor, node, net, arena, constants);
+        change_library(suspect, factor, nodes, node, net, arena, constants);
         scenario.constants = constants;
     }
     if (moved.calls_count == 0 && ar_engine_times_calls(scenario.engine)) {

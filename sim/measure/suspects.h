@@ -21,7 +21,6 @@ enum suspect_target {
     SUSPECT_NO_NVLINK,   /**< nothing; hops in a node take as long as by PCIe */
     SUSPECT_UPLINKS,     /**< rack.uplink_bandwidth */
     SUSPECT_SLOW_LINK,   /**< the first HCA of the first node has this share of its bandwidth */
-    SUSPECT_NET_BUS,     /**< bandwidth across the network, which the library does not know */
     SUSPECT_CHANNELS,    /**< channels of the library, with what its rings carry */
     SUSPECT_NET_LATENCY, /**< of a hop across the network */
     SUSPECT_SOCKETS,     /**< the bandwidth that sockets leave to an HCA */
@@ -48,7 +47,7 @@ struct suspect {
     double rarity;            /**< how much less often it is than others; 0: as often */
     double scatter_frac;      /**< of its change, from row to row, as a deviation; 0: as others */
     double hca_bandwidth_Bps; /**< at most, times the factor of SUSPECT_SOCKETS; 0: as it is */
-    bool is_hidden; /**< only some links are slow, unseen by the library: trees may wait less */
+    bool is_hidden; /**< links are slow, unseen by the library, trees maybe less than rings */
 };
 
 /** The suspects; the first one is that nothing is wrong. */
