@@ -164,19 +164,6 @@ static double largest_change(const struct ranking *ranking,
     return largest;
 }
 
-/* How much the rows of the fit tell of a choice of a row: the closest of those that made it. */
-static double known_share(const struct ranking *ranking, const struct ar_expected *row,
-                          enum ar_choice choice)
-{
-    double share = 0;
-    for (size_t i = 0; i < ranking->known; i++) {
-        if (ranking->rows[i]->compared.prediction.choice == choice) {
-            share = fmax(share, pow(correlate_rows(ranking->rows[i], row, LENGTH_LOG2), 2));
-        }
-    }
-    return share;
-}
-
 /* Residuals of a suspect's times, and how far these may be away: of one row alone, as a variance,
  * and of what it changes, as a deviation that rows share. The further the rows of a fit are that
  * made a choice, the less it tells of it. */
@@ -194,13 +181,17 @@ static void suspect_errors(const struct ranking *ranking, const struct suspect *
         double spread = row_spread(ranking, row), unfitted = unfitted_spread(row);
         double change = is_exact ? 0 : log(with->time_s / row->prediction.time_s);
         bool is_other = row->measured->is_call && with->choice != row->prediction.choice;
-        double wider = fmax(0, unfitted * unfitted - spread * spread);
-        wider *= is_other ? 1 - known_share(ranking, ranking->rows[i], with->choice) : 0;
+        double wider = is_other ? fmax(0, unfitted * unfitted - spread * spread) : 0, told = 0;
+        for (size_t k = 0; k < ranking->known && is_other; k++) {
+            double alike = correlate_rows(ranking->rows[k], ranking->rows[i], LENGTH_LOG2);
+            bool is_told = ranking->rows[k]->compared.prediction.choice == with->choice;
+            told = is_told ? fmax(told, alike * alike) : told;
+        }
         residuals[i] = log(row->row.time_s / with->time_s);
         own[i] =
             fmax(OWN_FRAC * spread * spread, ROW_SPREAD * ROW_SPREAD) + pow(own_frac * change, 2);
         double part = fabs(change) * (largest - fabs(change));
-        shared[i] = sqrt(pow(CHANGE_FRAC * change, 2) + PART_FRAC * part + wider);
+        shared[i] = sqrt(pow(CHANGE_FRAC * change, 2) + PART_FRAC * part + wider * (1 - told));
     }
 }
 

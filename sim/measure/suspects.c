@@ -25,7 +25,7 @@
  * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2.
  * A copy through the host crosses the uplink of its PCIe switch twice,
  * hence half of that bandwidth. No fit knows LL at large sizes: NCCL gives it a quarter of the bus,
- * from 2.21 on half, as its lines have. */
+ * from 2.21 on half, as its lines have; nobody is told to use it alone, so it is rare. */
 const struct suspect suspects[] = {
     {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
@@ -80,7 +80,7 @@ const struct suspect suspects[] = {
      NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
      .choices = OFF(BIT(AR_RING_LL) | BIT(AR_RING_LL128) | BIT(AR_TREE_LL) | BIT(AR_TREE_LL128))},
     {"ll-only", "only protocol LL is used", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
-     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_LL_SHARE, .factors = {1, 2},
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_LL_SHARE, .rarity = 20, .factors = {1, 2},
      .choices = BIT(AR_RING_LL) | BIT(AR_TREE_LL)},
     {"ll128-off", "protocol LL128 is off", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
      NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
