@@ -9,9 +9,10 @@
  * scatter of its own, an error of the model that rows of like sizes share (a Gaussian process: its
  * correlation falls with the logarithm of sizes, and is less between operations and node counts),
  * both together as wide as the band of the row, and an error of the change that the suspect makes,
- * larger where its own band is wider. The likelihood is that of measured rows together with those
- * that the cost table was fitted to, which no suspect changes: they tell the model's errors. Half
- * of the prior is that nothing is wrong; suspects, and the values of each, share the rest.
+ * larger where no row of the fit near it made the choice that the suspect leads to. The likelihood
+ * is that of measured rows together with those that the cost table was fitted to, which no suspect
+ * changes: they tell the model's errors. Half of the prior is that nothing is wrong; suspects, and
+ * the values of each, share the rest.
  */
 #pragma once
 

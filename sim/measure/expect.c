@@ -390,13 +390,12 @@ static const char *format_power(uint64_t bytes, struct ar_arena *arena)
     return ar_arena_format(arena, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* Returns the names of suspects behind the one at `first` that the rows do not tell from it, so
- * many at most. */
-static const char *list_equals(const struct ar_expectation *expectation, size_t first, size_t max,
+/* Returns the names of suspects behind the one at `first` that the rows do not tell from it. */
+static const char *list_equals(const struct ar_expectation *expectation, size_t first,
                                struct ar_arena *arena)
 {
     const char *names = "";
-    for (size_t i = first + 1; i < expectation->suspicions_count && i - first <= max; i++) {
+    for (size_t i = first + 1; i < expectation->suspicions_count; i++) {
         const struct ar_suspicion *other = &expectation->suspicions[i];
         if (other->is_equal == 1) {
             names = ar_arena_format(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
@@ -424,8 +423,7 @@ static const char *describe_suspect(const struct ar_expectation *expectation,
         return "the likeliest suspect explains less than a fifth of it: the fault may be another "
                "one, or the prediction wrong";
     }
-    const char *equals =
-        list_equals(expectation, (size_t)(first - expectation->suspicions), 3, arena);
+    const char *equals = list_equals(expectation, (size_t)(first - expectation->suspicions), arena);
     const char *factor =
         isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
     return ar_arena_format(arena, "%s %s (%sexplains %.0f %% of the gap)%s%s; next: %s", lead,
@@ -553,7 +551,7 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
     }
     rank_suspects(request, measured, arena, expectation);
     expectation->answer = describe_answer(expectation, tuning, arena);
-    expectation->alike = list_equals(expectation, 0, SIZE_MAX, arena);
+    expectation->alike = list_equals(expectation, 0, arena);
     expectation->basis = describe_basis(request, measured->calls_count > 0, expectation, arena);
     return AR_OK;
 }
