@@ -137,9 +137,9 @@ void recurrence_run_tree(struct recurrence *recurrence)
         }
         for (uint32_t part = 0; part < parts; part++) {
             const uint32_t *began = &run.all->pattern->step_hops[step - part * phase->period];
+            double received_bytes = part_bytes(&run, part);
             for (uint32_t i = began[0]; i < began[1]; i++) {
-                message_receive(run.all, run.hops[i].to, part_bytes(&run, part),
-                                step < phase->copies_from);
+                message_receive(run.all, run.hops[i].to, received_bytes, step < phase->copies_from);
             }
         }
     }

@@ -137,7 +137,8 @@ static void tree_share_links(struct ar_arena *arena, const struct classes *class
             made->ways[hop].count = 0;
         }
         if (pass == 0) {
-            tree_make_places(made, made->shared_count);
+            made->place_hops = ar_arena_room(arena, made->shared_count, sizeof(uint32_t));
+            made->shared = ar_arena_room(arena, made->shared_count, sizeof(uint32_t));
         }
     }
 }

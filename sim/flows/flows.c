@@ -122,6 +122,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     ar_maxmin_find(&scratch->rates, scratch->peers.flows, flows, 0);
     if (phase->kind == AR_PHASE_TREE) {
         tree_lay_out(scratch, phase, pattern);
+        pattern->tree = flows_tree_create(scratch->arena, scratch->flows, phase, pattern);
     } else {
         for (uint32_t lane = 0; lane < lanes; lane++) {
             pattern->lane_hops[lane] = pattern->hops_count;
@@ -131,9 +132,6 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     }
     pattern->lane_hops[lanes] = pattern->hops_count;
     pattern->lane_walks[lanes] = pattern->walks_count;
-    if (phase->kind == AR_PHASE_TREE) {
-        pattern->tree = flows_tree_create(scratch->arena, scratch->flows, phase, pattern);
-    }
     pattern->is_uniform = true;
     for (uint32_t i = 1; i < pattern->hops_count; i++) { /* do all hops take as long? */
         const struct ar_hop *hop = &pattern->hops[i], *first = &pattern->hops[0];

@@ -73,12 +73,6 @@ static void ranks_create(struct ar_tree_rates *rates)
     }
 }
 
-void tree_make_places(struct ar_tree_rates *made, size_t places)
-{
-    made->place_hops = ar_arena_room(made->room, places, sizeof *made->place_hops);
-    made->shared = ar_arena_room(made->room, places, sizeof *made->shared);
-}
-
 /* Finds the shared links of all hops. */
 static void tree_find_links(struct ar_tree_rates *made)
 {
@@ -93,7 +87,7 @@ static void tree_find_links(struct ar_tree_rates *made)
         flows[hop].destination = ar_order_rank(&order, lane, made->pattern->hops[hop].to);
     }
     ar_maxmin_create(&room, made->collective->cluster, links, &all);
-    all.has_equal_gpus = made->lanes_each > 1;
+    all.has_equal_gpus = made->flows->lanes_each > 1;
     ar_maxmin_find_paths(&all, flows, hops, 0);
     uint32_t *number_of = ar_arena_alloc(&room, all.known_count, sizeof *number_of);
     for (uint32_t i = 0; i < all.paths.begin[hops]; i++) {
@@ -104,7 +98,8 @@ static void tree_find_links(struct ar_tree_rates *made)
     made->ways = ar_arena_room(made->room, hops, sizeof *made->ways);
     made->runs = ar_arena_alloc(made->room, hops, sizeof *made->runs);
     made->uses = ar_arena_room(made->room, all.known_count, sizeof *made->uses);
-    tree_make_places(made, all.paths.begin[hops]);
+    made->place_hops = ar_arena_room(made->room, all.paths.begin[hops], sizeof(uint32_t));
+    made->shared = ar_arena_room(made->room, all.paths.begin[hops], sizeof(uint32_t));
     for (uint32_t hop = 0; hop < hops; hop++) {
         hop_find_links(made, &all, number_of, hop);
     }
@@ -118,15 +113,13 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
     struct ar_tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
     *made = (struct ar_tree_rates){
         .arena = arena,
+        .flows = flows,
         .collective = collective,
         .phase = phase,
         .pattern = pattern,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
         .period = phase->period,
-        .lanes_each = flows->lanes_each,
-        .is_plain = flows->is_plain,
-        .reduces = phase->copies_from > 0,
         .ranks_count = ar_collective_lanes(collective) * ar_shape_ranks(&collective->shape),
     };
     return made;
@@ -433,8 +426,9 @@ void tree_run(struct ar_tree_rates *rates)
     uint32_t hops = rates->pattern->hops_count;
     struct dues *dues = &rates->dues;
     const struct ar_collective *collective = rates->collective;
-    double buffer_bytes = rates->bytes * rates->parts * collective->channels * rates->lanes_each;
-    rates->reduce_s = rates->reduces
+    double buffer_bytes =
+        rates->bytes * rates->parts * collective->channels * rates->flows->lanes_each;
+    rates->reduce_s = rates->phase->copies_from > 0
                           ? rates->bytes * ar_cluster_reduce_cost(collective->cluster, buffer_bytes)
                           : 0;
     rates->shares.slowest_Bps = HUGE_VAL;
@@ -522,7 +516,7 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *known, double
     rates.bytes = bytes;
     if (!is_shared) {
         tree_keep_rates(&rates);
-    } else if (rates.is_plain || !fast_tree_run(&rates)) {
+    } else if (rates.flows->is_plain || !fast_tree_run(&rates)) {
         tree_run(&rates);
     }
     rates.shares.bytes = bytes;

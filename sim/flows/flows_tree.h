@@ -71,13 +71,12 @@ enum { KNOWN_MAX = 32, KNOWN_RATES = 1 << 23, KEPT_RANKS_MAX = 1 << 15 };
 struct ar_tree_rates {
     struct ar_arena *arena; /* for the results; */
     struct ar_arena *room;  /* for what is needed until then, or until those of a size are found */
-    const struct ar_collective *collective;
+    const struct ar_flows *flows;
+    const struct ar_collective *collective; /* that is resolved */
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
     const struct ar_message_cost *cost;
-    uint32_t parts, period, lanes_each;
-    bool is_plain; /* without fast_tree.c */
-    bool reduces;
+    uint32_t parts, period;
     double bytes; /* of a message, at present */
     double reduce_s;
     struct hop_links *ways; /* [hop]; NULL: links are not found */
@@ -105,9 +104,6 @@ struct ar_tree_rates {
     struct ar_tree_shares known[KNOWN_MAX];
     uint32_t known_count;
 };
-
-/** Makes room for the places of the shared links of hops. */
-void tree_make_places(struct ar_tree_rates *rates, size_t places);
 
 /** Follows the phase for messages of `bytes`, from event to event; those of one time are one. */
 void tree_run(struct ar_tree_rates *rates);
