@@ -69,8 +69,7 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
         return;
     }
     sends.first = flows->first;
-    sends.end = flows->first + flows->count * flows->stride;
-    sends.end = sends.end < run->positions ? sends.end : run->positions;
+    sends.end = flows->first + (flows->count - 1) * flows->stride + 1;
     ar_algorithm_sends(collective->algorithm, &collective->shape, run->all->elements,
                        run->all->first_step + step, &sends);
     for (uint32_t i = 0, k = 0; i < flows->count; i++, k = k + 1 < flows->period ? k + 1 : 0) {

@@ -135,19 +135,16 @@ static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *
         step->ahead = scratch->peers[0];
         step->count = scratch->positions;
     } else {
-        uint32_t last = 0, senders = 0, *peers;
+        uint32_t senders = scratch->flows_count / scratch->lanes, *peers;
         bool is_even = true; /* all senders lie as far apart as the first two */
-        for (uint32_t position = 0; position < scratch->positions; position++) {
-            if (scratch->peers[position] != AR_NEVER) {
-                step->first = senders == 0 ? position : step->first;
-                step->stride = senders == 1 ? position - step->first : step->stride;
-                is_even = is_even && (position - step->first) % step->stride == 0;
-                last = position;
-                senders++;
-            }
+        step->first = senders > 0 ? scratch->senders[0] : 0;
+        step->stride = senders > 1 ? scratch->senders[1] - step->first : 1;
+        for (uint32_t i = 0; i < senders; i++) {
+            is_even = is_even && (scratch->senders[i] - step->first) % step->stride == 0;
         }
         step->stride = is_even ? step->stride : 1;
-        step->count = senders > 0 ? (last - step->first) / step->stride + 1 : 0;
+        step->count =
+            senders > 0 ? (scratch->senders[senders - 1] - step->first) / step->stride + 1 : 0;
         peers = ar_arena_room(arena, step->count, sizeof *peers);
         for (uint32_t i = 0; i < step->count; i++) {
             peers[i] = scratch->peers[step->first + i * step->stride];
@@ -281,27 +278,43 @@ static void step_drain(struct exchange_scratch *scratch)
 {
     enum { ROUNDS_MAX = 64 };
     struct ar_arena room AR_ENDS_HERE = {NULL};
-    struct ar_maxmin *all = scratch->rates, rest; /* those that are still under way */
+    struct ar_maxmin *all = scratch->rates, rest = *all; /* still under way; in the room of all */
     size_t count = scratch->flows_count;
     double *left = ar_arena_room(&room, count, sizeof *left);
     uint32_t *flows = ar_arena_room(&room, count, sizeof *flows);
-    ar_maxmin_create(&room, all->cluster, all->known_count, &rest);
-    rest.bandwidth_Bps = all->bandwidth_Bps;
+    rest.paths = (struct ar_paths){.count = 0};
+    rest.rates_Bps = ar_arena_room(&room, count, sizeof *rest.rates_Bps);
+    rest.flows = ar_arena_alloc(&room, all->known_count, sizeof *rest.flows);
+    rest.used = ar_arena_room(&room, all->known_count, sizeof *rest.used);
+    rest.used_count = 0;
     paths_make_flows_room(&room, count, &rest.paths);
     paths_make_links_room(&room, 0, all->paths.begin[count], &rest.paths);
-    for (size_t flow = 0; flow < count; flow++) {
+    for (uint32_t flow = 0; flow < count; flow++) {
         left[flow] = (double)scratch->pieces[scratch->senders[flow]];
+        flows[flow] = flow;
     }
-    double time = 0;
-    for (int round = 0; round < ROUNDS_MAX; round++) {
+    double time = 0, *rates_Bps = all->rates_Bps;
+    for (int round = 0; round < ROUNDS_MAX && count > 0; round++) {
+        double first = HUGE_VAL;
+        for (size_t i = 0; i < count; i++) {
+            first = fmin(first, left[flows[i]] / rates_Bps[i]);
+        }
+        time += first;
+        for (size_t i = 0; i < count; i++) {
+            double size = (double)scratch->pieces[scratch->senders[flows[i]]];
+            left[flows[i]] -= first * rates_Bps[i];
+            left[flows[i]] = left[flows[i]] > 1e-9 * size ? left[flows[i]] : 0;
+            all->rates_Bps[flows[i]] = size / (time + left[flows[i]] / rates_Bps[i]);
+        }
         /* Takes the paths of the flows that have something left. */
         struct ar_paths *paths = &rest.paths;
         uint32_t used = 0;
         paths->count = 0;
-        for (uint32_t flow = 0; flow < all->paths.count; flow++) {
-            uint32_t first = all->paths.begin[flow], links = all->paths.begin[flow + 1] - first;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t flow = flows[i], begin = all->paths.begin[flow];
+            uint32_t links = all->paths.begin[flow + 1] - begin;
             if (left[flow] > 0) {
-                memcpy(paths->links + used, all->paths.links + first, links * sizeof *paths->links);
+                memcpy(paths->links + used, all->paths.links + begin, links * sizeof *paths->links);
                 paths->begin[paths->count] = used;
                 paths->bandwidth_Bps[paths->count] = all->paths.bandwidth_Bps[flow];
                 flows[paths->count++] = flow;
@@ -309,21 +322,9 @@ static void step_drain(struct exchange_scratch *scratch)
             }
         }
         paths->begin[paths->count] = used;
-        if (rest.paths.count == 0) {
-            return;
-        }
         maxmin_share(&rest);
-        double first = HUGE_VAL;
-        for (size_t i = 0; i < rest.paths.count; i++) {
-            first = fmin(first, left[flows[i]] / rest.rates_Bps[i]);
-        }
-        time += first;
-        for (size_t i = 0; i < rest.paths.count; i++) {
-            double size = (double)scratch->pieces[scratch->senders[flows[i]]];
-            left[flows[i]] -= first * rest.rates_Bps[i];
-            left[flows[i]] = left[flows[i]] > 1e-9 * size ? left[flows[i]] : 0;
-            all->rates_Bps[flows[i]] = size / (time + left[flows[i]] / rest.rates_Bps[i]);
-        }
+        rates_Bps = rest.rates_Bps;
+        count = paths->count;
     }
 }
 
