@@ -41,7 +41,7 @@ for algorithm in pairwise linear; do
     run_case "$algorithm; dgx-h100 65536" 0.2 alltoall --cluster dgx-h100 --set nodes=8192 --gpus 65536 --algorithm $algorithm $many
 done
 run_case "tree; dgx-h100 65536" 0.2 allreduce --cluster dgx-h100 --set nodes=8192 --gpus 65536 --algorithm tree $many
-for algorithm in ring torus2d hierarchical halving-doubling; do
+for algorithm in ring torus2d tree halving-doubling hierarchical; do
     run_case "$algorithm; dgx-h100 1048576" 0.3 allreduce $h100 --algorithm $algorithm
 done
 run_case "list" 0.0015 list
