@@ -143,8 +143,7 @@ Test(cli_train, files_beside_the_run_file_are_found)
     cli_write("d/a.run.csv",
               "# run = 1\n# cluster = ./cluster.topo\n# gpus = 4\n"
               "# algorithm = ring\n# trace = trace.csv\n# images = 5000\n" PHASES "0,9,32\n");
-    struct cli_table *table = cli_rows("train d/a.run.csv");
-    CLI_CELL(table, 1, "trace", "trace");
+    CLI_CELL(cli_rows("train d/a.run.csv"), 1, "trace", "trace");
     struct cli_run other =
         cli_run("sed s/,32/,16/ d/a.run.csv >d/b.run.csv; $AR train d/b.run.csv");
     cli_expect_error(

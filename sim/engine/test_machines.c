@@ -35,8 +35,7 @@ Test(machines, rings_of_two_nodes_run_at_the_rate_of_all_hcas)
 /* Six rings of one brick each. */
 Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
 {
-    struct ar_cluster *cluster = support_cluster("dgx1-v100", NULL);
-    struct ar_collective ring = case_make(cluster, "ring", 8, 1);
+    struct ar_collective ring = case_make(support_cluster("dgx1-v100", NULL), "ring", 8, 1);
     ring.channels = 6;
     double bricks_s = 2.0 * (double)elements * 2 * 7 / 8 / (6 * 24.24e9);
     double reduction_s = (double)elements * 2 * 7 / 8 / 6 * 3.846e-12;

@@ -60,8 +60,7 @@ Test(closed, on_the_flat_cluster_it_is_the_formula_of_the_textbook)
 /* The first of 2 channels has 5 of 9 elements, the first of 4 parts 2 of 5. */
 Test(closed, a_message_is_the_largest_part_of_the_largest_channel)
 {
-    struct ar_cluster *cluster = support_textbook();
-    struct ar_collective collective = support_collective(cluster, "ring", 4, 1);
+    struct ar_collective collective = support_collective(support_textbook(), "ring", 4, 1);
     struct ar_flows *closed;
     collective.channels = 2;
     TEST_OK(ar_flows_create(&collective, &closed, &why));

@@ -52,8 +52,7 @@ Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be
 
 Test(orders, a_program_that_knows_no_cluster_has_the_plain_zigzags)
 {
-    struct ar_cluster *cluster = support_cluster("dgx1-v100", NULL);
-    struct ar_collective ring = ring_of(cluster, 16, 4);
+    struct ar_collective ring = ring_of(support_cluster("dgx1-v100", NULL), 16, 4);
     ring.has_plain_orders = true;
     struct ar_order order = ar_collective_order(&ring);
     struct ar_order plain = {.ranks = 16, .node_members = 8, .channels = 4};

@@ -136,8 +136,7 @@ Test(tree, takes_the_time_of_the_textbook_on_identical_links)
 /* With a window of W, part W waits until the first one has arrived. */
 Test(tree, pays_a_latency_more_for_every_window_that_is_full)
 {
-    struct ar_cluster *flat = support_textbook();
-    struct ar_collective tree = support_collective(flat, "tree", 1, 16);
+    struct ar_collective tree = support_collective(support_textbook(), "tree", 1, 16);
     double free_s = support_closed(&tree, 0).time_s;
     for (tree.window = 1; tree.window <= 8; tree.window++) {
         double waits = (PARTS - 1) / tree.window;
