@@ -85,9 +85,4 @@ enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_e
 _Noreturn void ar_memory_fail(const char *what);
 
 /** The same unless the memory `is_there`. */
-static inline void ar_memory_require(bool is_there, const char *what)
-{
-    if (!is_there) {
-        ar_memory_fail(what);
-    }
-}
+void ar_memory_require(bool is_there, const char *what);

@@ -77,6 +77,13 @@ _Noreturn void ar_memory_fail(const char *what)
     leave_guard(&err);
 }
 
+void ar_memory_require(bool is_there, const char *what)
+{
+    if (!is_there) {
+        ar_memory_fail(what);
+    }
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 /* Allocated memory lies behind its item. */

@@ -411,6 +411,11 @@ enum ar_status options_scenario(const struct options *options, key_set without,
     return AR_OK;
 }
 
+const char *option_key(const struct options *options, enum ar_key key)
+{
+    return options->keys[key].count > 0 ? options->keys[key].texts[0] : NULL;
+}
+
 enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
                             uint64_t *count, struct ar_error *err)
 {

@@ -101,10 +101,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
 void help_write(FILE *file, const struct command *command);
 
 /** The text of a key, NULL if it was not given. */
-static inline const char *option_key(const struct options *options, enum ar_key key)
-{
-    return options->keys[key].count > 0 ? options->keys[key].texts[0] : NULL;
-}
+const char *option_key(const struct options *options, enum ar_key key);
 
 /** Where notes go (ar_row.h): NULL with --quiet. */
 static inline FILE *option_notes(const struct options *options)

@@ -71,10 +71,7 @@ const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
 
 /** Whether an engine times the calls of a communication library, and knows of no messages: it needs
  * the library (ar_trial.library), which may choose the algorithm. */
-static inline bool ar_engine_times_calls(const struct ar_engine *engine)
-{
-    return engine->predict_call != NULL;
-}
+bool ar_engine_times_calls(const struct ar_engine *engine);
 
 /** Whether an engine simulates each message: the reference for others. It runs task graphs with all
  * their ranks at once. */

@@ -108,10 +108,8 @@ struct ar_scenario {
 /** A scenario in which nothing is set; what is set later lies in `arena`. */
 struct ar_scenario ar_scenario_begin(struct ar_arena *arena);
 
-static inline bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_key key)
-{
-    return scenario->origins[key].where != NULL;
-}
+/** Whether a key was given, or is by a file that was. */
+bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_key key);
 
 /** Sets a key, or adds to one that repeats. `origin->where` and, where the value keeps it, `text`
  * are borrowed. An error of the value has the origin's status. Without an origin (NULL) it stood

@@ -57,6 +57,11 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
     return AR_OK;
 }
 
+bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_key key)
+{
+    return scenario->origins[key].where != NULL;
+}
+
 const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key key)
 {
     return ar_scenario_has(scenario, key) ? scenario->origins[key].where : ar_keys[key].option;
