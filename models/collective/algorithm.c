@@ -179,6 +179,11 @@ struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *s
 
 /* --- phases and moves ------------------------------------------------------------------------ */
 
+uint32_t ar_phase_period(const struct ar_phase *phase)
+{
+    return phase->period > 0 ? phase->period : 1;
+}
+
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                              struct ar_phase phases[AR_PHASES_MAX])
 {

@@ -85,10 +85,7 @@ struct ar_phase {
 };
 
 /** Steps after which the peers of a phase repeat: at least 1. */
-static inline uint32_t ar_phase_period(const struct ar_phase *phase)
-{
-    return phase->period > 0 ? phase->period : 1;
-}
+uint32_t ar_phase_period(const struct ar_phase *phase);
 
 enum { AR_PHASES_MAX = 8 };
 

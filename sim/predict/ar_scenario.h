@@ -210,15 +210,8 @@ enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct
 enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err);
 
 /** Groups in which a collective runs at once, and the ranks of each. */
-static inline uint32_t ar_scenario_groups(const struct ar_scenario *scenario)
-{
-    return scenario->mesh.axes_count > 0 ? ar_mesh_groups(&scenario->mesh) : 1;
-}
-
-static inline uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenario)
-{
-    return scenario->gpus / ar_scenario_groups(scenario);
-}
+uint32_t ar_scenario_groups(const struct ar_scenario *scenario);
+uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenario);
 
 /** GPUs of a group that share a node, or, if switches sum, an NVLink domain: those of the groups in
  * two-level shapes. */
@@ -226,15 +219,8 @@ uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
                                   const struct ar_algorithm *algorithm);
 
 /** Where the ranks of a group are; on nodes of several before the cluster is loaded. */
-static inline enum ar_spread ar_scenario_spread(const struct ar_scenario *scenario,
-                                                const struct ar_algorithm *algorithm)
-{
-    uint32_t members =
-        scenario->cluster != NULL ? ar_scenario_node_members(scenario, algorithm) : 0;
-    return members == 1                                   ? AR_NODES_OF_ONE_RANK
-           : members >= ar_scenario_group_ranks(scenario) ? AR_ONE_NODE
-                                                          : AR_NODES;
-}
+enum ar_spread ar_scenario_spread(const struct ar_scenario *scenario,
+                                  const struct ar_algorithm *algorithm);
 
 /** The algorithm of steps without all-reduces: the ring, or the library's choice. */
 static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenario *scenario)

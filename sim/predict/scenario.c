@@ -62,6 +62,26 @@ bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_key key)
     return scenario->origins[key].where != NULL;
 }
 
+uint32_t ar_scenario_groups(const struct ar_scenario *scenario)
+{
+    return scenario->mesh.axes_count > 0 ? ar_mesh_groups(&scenario->mesh) : 1;
+}
+
+uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenario)
+{
+    return scenario->gpus / ar_scenario_groups(scenario);
+}
+
+enum ar_spread ar_scenario_spread(const struct ar_scenario *scenario,
+                                  const struct ar_algorithm *algorithm)
+{
+    uint32_t members =
+        scenario->cluster != NULL ? ar_scenario_node_members(scenario, algorithm) : 0;
+    return members == 1                                   ? AR_NODES_OF_ONE_RANK
+           : members >= ar_scenario_group_ranks(scenario) ? AR_ONE_NODE
+                                                          : AR_NODES;
+}
+
 const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key key)
 {
     return ar_scenario_has(scenario, key) ? scenario->origins[key].where : ar_keys[key].option;
