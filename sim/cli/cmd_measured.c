@@ -69,13 +69,15 @@ static enum ar_status expect_cluster(const struct options *options, const struct
     const char *path = options->arguments[0];
     struct ar_logs *logs;
     AR_TRY(ar_logs_load(path, options->arena, &logs, err));
+    const char *gpu = logs->runs_count > 0 ? logs->runs[0].gpu : "";
     return ar_error_set(err, AR_USAGE,
                         "%s: option --cluster is missing (%.100s is a file of %s measured sets: "
-                        "'allreckon list sets'); expected the cluster of the rows ('allreckon "
+                        "'allreckon list sets'); expected the cluster of the rows%s%s ('allreckon "
                         "list clusters', or a file by 'allreckon discover'), or the name of a set",
                         options->command->name, path,
                         sets->count > 0 ? ar_arena_format(options->arena, "%zu", sets->count)
-                                        : "none of the");
+                                        : "none of the",
+                        gpu[0] != '\0' ? ", whose GPUs are " : "", gpu);
 }
 
 /* --- calibrate ---------------------------------------------------------------------------- */

@@ -165,7 +165,7 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
         {"calibrate harness-other-order.csv " FIT " --quiet", 65,
          "found algorithms that are not modelled; expected calls of a library"},
         {"calibrate nccl-13-root.txt other-gpu.txt " FIT, 65, "as in the runs before"},
-        {"calibrate abci.csv", 64, "option --cluster is missing"},
+        {"calibrate nccl-13-root.txt", 64, "of the rows, whose GPUs are NVIDIA "},
         {"calibrate abci.csv --cluster ./bare.topo", 65,
          "key \"library.node_bus\": found nowhere; expected the bandwidth of the rings"},
         {"calibrate abci.csv " FIT " --hold-out 3", 64, "found 3 nodes, which no log has"},
