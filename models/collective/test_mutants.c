@@ -27,7 +27,7 @@ enum way {
     SENDS_AGAIN,
 };
 
-/* What a broken algorithm states about its phases; all but TRUTH is false. */
+/* How a broken algorithm misstates its phases; TRUTH: it states them as they are. */
 enum saying {
     TRUTH,
     REDUCE,

@@ -369,7 +369,7 @@ void answer_write_runs(FILE *text, const struct page_parts *parts, const struct 
 static void write_trust(FILE *text, const struct page_parts *parts, const struct rows *rows,
                         size_t best)
 {
-    static const char noted[] = "note: how sure: half ";
+    static const char noted[] = "note: how sure: half "; /* as sim/predict/step_errors.c has it */
     const struct row *row = &rows->list[best];
     char low[AR_UNIT_TEXT], high[AR_UNIT_TEXT];
     size_t failed = 0;

@@ -14,7 +14,7 @@
 /* Another unit of the measured number is offered if it brings the step within this factor of the
  * predicted one; of a number that is far off, within the fourth root of how far. */
 #define NEAR_FACTOR 1.5
-/* A cause explains a step if with it the step is predicted within this factor. */
+/* A cause explains a step if with it the step is predicted within this factor: a choice. */
 #define EXPLAINED_FACTOR 1.2
 
 /* A row of the output: the step as measured, as predicted, with the number read in another unit, or

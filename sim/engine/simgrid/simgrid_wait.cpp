@@ -35,7 +35,8 @@ double simgrid_wait(sg_comm_t comm)
     /* SimGrid watches the host of who waits for one communication, with an action that takes as
      * long as the communication itself; of who waits for any of several it does not. */
     (void)simgrid::s4u::Activity::wait_any({own});
-    /* A communication that ends at the instant at which its receive is posted has no time yet. */
+    /* In SimGrid 3.32 a communication that ends at the instant at which its receive is posted has
+     * no time of its end yet: it is now. */
     const double end_s = own->get_finish_time();
     const double known_s = end_s >= 0 ? end_s : simgrid::s4u::Engine::get_clock();
     if (void *const note = own->get_data<void>()) {
