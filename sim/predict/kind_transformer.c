@@ -619,8 +619,7 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
                 first > last ? "the first ones have one more"
                              : "embedding and loss count as a layer each");
     }
-    uint32_t each = scenario->gpus / stages;
-    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    uint32_t each = scenario->gpus / stages, per_node = facts->gpus_per_node;
     if (stages > 1 && each % per_node != 0 && per_node % each != 0 &&
         !ar_engine_simulates(scenario->engine)) {
         ar_note(notes,
