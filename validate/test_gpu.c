@@ -61,9 +61,8 @@ Test(gpu, the_script_checks_and_times_all_that_there_is)
     cli_write("nvidia-smi", "#!/bin/sh\nfor gpu in 0 1 2 3; do echo \"GPU $gpu\"; done\n");
     struct cli_run run = cli_run(
         "chmod +x nvidia-smi && CUDA_STANDIN_DEVICES=4 PATH=$PWD:$PATH ASAN_OPTIONS=detect_leaks=0 "
-        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-        "bash " AR_TEST_SOURCE_DIR "/validate/gpu_check.sh -q -p '" AR_TEST_VALIDATE
-        "' \"$PWD/out\"");
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 bash " AR_TEST_SOURCE_DIR
+        "/validate/gpu_check.sh -q -p '" AR_TEST_VALIDATE "' \"$PWD/out\"");
     cr_expect_eq(run.code, 0, "%s\n%s", run.out, run.err);
     cr_expect_eq(cli_lines_with(run.out, " FAILED"), 0, "%s", run.out);
     static const char *const files[] = {"probes", "times", "times-allgather", "times-alltoall",

@@ -99,14 +99,13 @@ static void make_known(const char *path)
              "payload_bytes,time_median_s > %s",
              path);
     for (int nodes = 1; nodes <= 4; nodes *= 2) {
-        cli_good(
-            "$AR allreduce --cluster abci-v100 --set net.latency=20us "
-            "--set hca.bandwidth=5GB/s --set nvlink.latency=2us --gpus %d --algorithm ring "
-            "--channels 2 --precision fp32 --payload 4KiB:64MiB:x4 --engine closed "
-            "--format csv | sed 's/\"[^\"]*\"//' | awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) "
-            "at[$i] = i; next} {print \"mpi,ring,,2,%d,%d,fp32,4,\" $at[\"payload_bytes\"] "
-            "\",\" $at[\"allreduce_s\"]}' >> %s",
-            4 * nodes, 4 * nodes, nodes, path);
+        cli_good("$AR allreduce --cluster abci-v100 --set net.latency=20us "
+                 "--set hca.bandwidth=5GB/s --set nvlink.latency=2us --gpus %d --algorithm ring "
+                 "--channels 2 --precision fp32 --payload 4KiB:64MiB:x4 --engine closed --format "
+                 "csv | sed 's/\"[^\"]*\"//' | awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) "
+                 "at[$i] = i; next} {print \"mpi,ring,,2,%d,%d,fp32,4,\" $at[\"payload_bytes\"] "
+                 "\",\" $at[\"allreduce_s\"]}' >> %s",
+                 4 * nodes, 4 * nodes, nodes, path);
     }
 }
 

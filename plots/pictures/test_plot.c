@@ -82,10 +82,9 @@ Test(plot, no_two_algorithms_share_a_colour_and_no_two_names_a_colour_and_a_mark
                    "halving-doubling swing node-swing direct in-network collnet-direct'] { "
                    "c = sprintf('%d', colour(style(name))); "
                    "if (has(seen, c)) { exit status 1 }; seen = add(seen, c) }"));
-    cr_expect(
-        runs("do for [k = 1:36] { "
-             "c = sprintf('%d:%d %d;%d', colour(k), mark(k), colour(k), dash(k)); "
-             "do for [w in c] { if (has(seen, w)) { exit status 1 }; seen = add(seen, w) } }"));
+    cr_expect(runs(
+        "do for [k = 1:36] { c = sprintf('%d:%d %d;%d', colour(k), mark(k), colour(k), dash(k)); "
+        "do for [w in c] { if (has(seen, w)) { exit status 1 }; seen = add(seen, w) } }"));
 }
 
 Test(plot, long_names_of_series_are_whole, .disabled = AR_TEST_STRIDE > 1)

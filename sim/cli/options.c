@@ -251,6 +251,8 @@ static const struct other_words {
      "--tensor-model-parallel-size --pipeline-model-parallel-size --context-parallel-size "
      "--expert-model-parallel-size --tensor_parallel_degree --pipeline_parallel_degree ",
      "--mesh pp=N,dp=N,ep=N,cp=N,tp=N, those above 1"},
+    {" --hsdp --data_parallel_replicate_degree --num-distributed-optimizer-instances ",
+     "--mesh rep=COPIES,dp=SHARDS with --strategy zero3 or zero1"},
     {" --gbs --global-batch-size --train-batch-size ", "--global-batch B, in sequences"},
     {" --mbs --micro-batch-size ", "--micro-batch B"},
     {" --batch-size --bs ", "--batch B of a trace, --global-batch B of a workload"},

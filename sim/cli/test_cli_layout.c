@@ -285,8 +285,7 @@ Test(cli_layout, a_row_says_how_busy_the_busiest_link_is)
     cr_expect_gt(cli_number(slow, 1, "busiest_frac"), 0.8, "the network decides");
     /* Stages whose gradients differ in size, each of which lie on links of their own. */
     row = predict_row("--cluster dgx-a100 --workload megatron-1.7b --mesh pp=4,dp=16 "
-                      "--global-batch 16 --strategy zero1 --overlap no "
-                      "--set hca.bandwidth=1GB/s");
+                      "--global-batch 16 --strategy zero1 --overlap no --set hca.bandwidth=1GB/s");
     busy_s = cli_number(row, 1, "busiest_frac") * cli_number(row, 1, "iteration_s");
     cr_expect(busy_s > 0.4 && busy_s < 0.6, "%g s", busy_s);
 }
@@ -332,9 +331,8 @@ Test(cli_layout, lists_of_clusters_and_of_their_values_have_a_fastest_layout_eac
 {
     static const char *const clusters[] = {"dgx-h100", "dgx-a100"}, *const rates[] = {"12GB/s",
                                                                                       "24GB/s"};
-    static const char rest[] =
-        "--workload mpt-1b --gpus 8,16 --mesh all --strategy data --global-batch "
-        "64 --best --columns gpus,mesh,iteration_s";
+    static const char rest[] = "--workload mpt-1b --gpus 8,16 --mesh all --strategy data "
+                               "--global-batch 64 --best --columns gpus,mesh,iteration_s";
     struct cli_table *all =
         cli_rows("sweep --cluster dgx-h100,dgx-a100 --set hca.bandwidth=12GB/s,24GB/s %s", rest);
     cr_assert_eq(all->rows_count, 1 + 2 * 2 * 2);
@@ -554,11 +552,10 @@ Test(cli_layout, wrong_lines_are_one_line)
     static const char *const cases[][2] = {
         {GPT3 "--mesh dp=1,tp=8 --global-batch 16777217",
          "expected a whole number from 1 to 16777216"},
-        {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
+        {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, rep, dp, ep"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --micro-batch 1,2",
          "--micro-batch: found \"1,2\"; expected a whole number from 1 to 4294967295; a list is "
-         "for "
-         "'allreckon sweep'"},
+         "for 'allreckon sweep'"},
         {GPT3 "--tp 8", "unknown option \"--tp\"; expected --mesh pp=N,dp=N,ep=N,cp=N,tp=N"},
         {GPT3 "--global-batch-size=8",
          "option \"--global-batch-size=8\"; expected --global-batch B"},
@@ -577,8 +574,7 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--recompute: found \"selective:mlp,moe\"; expected none, selective, full, full:K"},
         {GPT3 "--mesh dp=8 --global-batch 8 --strategy ps-sync --offload optimizer",
          "--offload: found optimizer with strategy ps-sync; expected none with servers"},
-        {"--cluster gb200-nvl72 --workload mpt-1b --mesh dp=8 --global-batch 8 "
-         "--offload optimizer",
+        {"--cluster gb200-nvl72 --workload mpt-1b --mesh dp=8 --global-batch 8 --offload optimizer",
          "--offload: found optimizer on cluster gb200-nvl72, which does not say how fast"},
     };
     cli_fails(66, "unknown cluster \"h100\"; expected one of dgx-h100; a file",

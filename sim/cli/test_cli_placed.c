@@ -31,8 +31,7 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
     CLI_SHOWS("explain --cluster dgx-a100 --gpus 2 --operators googlenet "
               "--placement greedy --quiet",
               "96 operators", "messages    6422528");
-    CLI_SHOWS("export --format chrome-trace --cluster dgx-a100 --gpus 2 --operators "
-              "googlenet",
+    CLI_SHOWS("export --format chrome-trace --cluster dgx-a100 --gpus 2 --operators googlenet",
               "\"name\": \"3a.1x1\"");
     struct cli_table *rows =
         cli_rows("sweep --cluster flat --trace resnet50-v1.5 --gpus 2,4 --strategy rotate,star "

@@ -194,14 +194,13 @@ TestSuite(cli_machines, .init = cli_enter, .fini = cli_leave);
 
 Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_and_show_their_links)
 {
-    struct cli_table *machines = cli_table(
-        cli_good(
-            "echo name,gpus,engines; for file in " AR_TEST_SOURCE_DIR
-            "/topologies/machines/*.topo; do awk -v name=$(basename $file .topo) "
-            "'/^nodes = / {nodes = $3} /^gpus_per_node = / {gpus = $3} "
-            "/^library.net_bus = / {library = 1} "
-            "END {print name \",\" gpus * (nodes == 1 ? 1 : 2) \",\" 1 + library}' $file; done")
-            .out);
+    struct cli_table *machines =
+        cli_table(cli_good("echo name,gpus,engines; for file in " AR_TEST_SOURCE_DIR
+                           "/topologies/machines/*.topo; do awk -v name=$(basename $file .topo) "
+                           "'/^nodes = / {nodes = $3} /^gpus_per_node = / {gpus = $3} "
+                           "/^library.net_bus = / {library = 1} END {print name \",\" gpus * "
+                           "(nodes == 1 ? 1 : 2) \",\" 1 + library}' $file; done")
+                      .out);
     size_t libraries = 0;
     for (size_t i = 1; i < machines->rows_count; i += AR_TEST_STRIDE) {
         static const char *const engines[] = {"recurrence", "nccl"};

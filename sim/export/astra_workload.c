@@ -47,7 +47,7 @@ struct writer {
     double update_s, left_out_s;
 };
 
-enum { DP = 1 << AR_AXIS_DP, EP = 1 << AR_AXIS_EP, TP = 1 << AR_AXIS_TP };
+enum { REP = 1 << AR_AXIS_REP, DP = 1 << AR_AXIS_DP, EP = 1 << AR_AXIS_EP, TP = 1 << AR_AXIS_TP };
 
 static enum ar_status refuse_step(struct ar_error *err, const char *found, const char *expected)
 {
@@ -263,7 +263,7 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
     writer.is_data = (writer.present & ~(unsigned)DP) == 0;
     const struct ar_strategy *strategy = timing->layout.strategy;
     AR_REFUSE((strategy->shards_optimizer || strategy->shards_all) &&
-                  (writer.present & (DP | EP)) != 0,
+                  (writer.present & (REP | DP | EP)) != 0,
               err, AR_USAGE,
               "--strategy: found %s; expected data with --format astra-sim, which cannot say that "
               "replicas keep parts of the optimizer or parameters",

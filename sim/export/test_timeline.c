@@ -391,6 +391,5 @@ Test(timeline, of_a_simulation_is_left_where_one_is_and_over_no_file_of_others)
              "test -e plain/step.csv && ! test -e plain/trace.json");
     cli_fails(64, "another command",
               "mkdir own; echo 1 > own/trace.json; $AR " SIMULATED RESNET
-              "--out own; code=$?; rm -r "
-              "own; exit $code");
+              "--out own; code=$?; rm -r own; exit $code");
 }

@@ -49,6 +49,7 @@ enum ar_stream {
     AR_STREAM_GRADIENTS, /**< gradients and parameters that replicas exchange */
     AR_STREAM_PARTS,     /**< collectives of a part of a product, or of the samples */
     AR_STREAM_MESSAGES,  /**< messages to other stages of a pipeline */
+    AR_STREAM_COPIES,    /**< sums of gradients over the copies of a sharded model */
     AR_STREAM_HOST,      /**< computations of the host, which launches all the others */
     AR_STREAMS_COUNT
 };
@@ -58,6 +59,7 @@ enum ar_task_kind { AR_TASK_COMPUTE, AR_TASK_COLLECTIVE, AR_TASK_MESSAGE };
 /** Axes of the mesh of a training step, outermost first. */
 #define AR_AXIS_LIST(X)                                                                            \
     X(AR_AXIS_PP, "pp")                                                                            \
+    X(AR_AXIS_REP, "rep")                                                                          \
     X(AR_AXIS_DP, "dp")                                                                            \
     X(AR_AXIS_EP, "ep")                                                                            \
     X(AR_AXIS_CP, "cp")                                                                            \

@@ -2,11 +2,18 @@
  * How a model is laid out on the GPUs of a mesh, and what that takes: a transformer, or the layers
  * of a trace, of which there are replicas alone.
  *
- * Axes of the mesh, outermost first: `pp` stages of a pipeline, `dp` replicas, `ep` places for the
- * experts of a mixture, `cp` parts of every sequence, `tp` shards of every layer. `dp` times `ep`
- * GPUs see different sequences, and the `cp` GPUs of one sequence different tokens of it; what is
- * not an expert has a replica on each of them, and an expert one on each of `dp` times `cp`. A step
- * takes global_batch sequences, micro_batch at a time.
+ * Axes of the mesh, outermost first: `pp` stages of a pipeline, `rep` copies of what replicas
+ * share, `dp` replicas, `ep` places for the experts of a mixture, `cp` parts of every sequence,
+ * `tp` shards of every layer. `rep` times `dp` times `ep` GPUs see different sequences, and the
+ * `cp` GPUs of one sequence different tokens of it; what is not an expert has a replica on each of
+ * them, and an expert one on each of `rep` times `dp` times `cp`. A step takes global_batch
+ * sequences, micro_batch at a time.
+ *
+ * **Hybrid sharding.** A strategy of shards (zero1, zero2, zero3) shares them among all replicas,
+ * or among those of one of `rep` copies alone, so that what is gathered stays near by: within a
+ * copy gradients are reduce-scattered, then each GPU sums its shard over the copies, on a stream of
+ * its own beside the next ones (PyTorch, HSDP: torch/distributed/fsdp/_fully_shard; Megatron-LM,
+ * --num-distributed-optimizer-instances). It does so whenever gradients are reduce-scattered.
  *
  * **Stages.** The layers of a model are dealt to places, chunk by chunk stage by stage. If they
  * divide, all places have as many. Else, if the layers and two more divide, the embedding and the
@@ -111,9 +118,11 @@ struct ar_layout {
 /** Axes of the mesh, as bits, of groups of a recorded step (AR_RECORDED_DP, ...). */
 uint32_t ar_recorded_axes(unsigned groups);
 
-/** GPUs that see other sequences; and replicas, GPUs that see other tokens. */
+/** GPUs that see other sequences; replicas, GPUs that see other tokens; and those of them that
+ * share what a strategy shards, one copy. */
 uint32_t ar_layout_sequences(const struct ar_layout *layout);
 uint32_t ar_layout_replicas(const struct ar_layout *layout);
+uint32_t ar_layout_shards(const struct ar_layout *layout);
 
 static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
 {

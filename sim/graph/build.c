@@ -181,6 +181,12 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
         build->share = elements < bucket ? elements / bucket : 0;
         uint32_t task = build_collective(build, stage, AR_STREAM_GRADIENTS, sent, parts[i].axes,
                                          bytes, 1, action);
+        if (operation == &ar_operation_reduce_scatter) { /* its shard of all copies */
+            uint32_t sum =
+                build_collective(build, stage, AR_STREAM_COPIES, &ar_operation_all_reduce,
+                                 1 << AR_AXIS_REP, bytes / ranks, 1, action);
+            ar_graph_need(build->graph, sum, task != AR_NO_TASK ? task : after);
+        }
         first = first == AR_NO_TASK ? task : first;
         last = task != AR_NO_TASK ? task : last;
     }
@@ -276,6 +282,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     time_s = build->times->host.is_blocking ? time_s + launched_s : fmax(time_s, launched_s);
     uint32_t optimizer = build_compute(build, stage, time_s, AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
+    ar_graph_need(build->graph, optimizer, build_last(build, stage, AR_STREAM_COPIES));
     if (is_tied && stage == 0) {
         build->tied_sent = sent;
         build->tied_optimizer = optimizer;

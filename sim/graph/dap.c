@@ -172,10 +172,12 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     uint64_t count = (uint64_t)(model->passes + 3) * blocks * (PLACES + 1) + 1;
     uint64_t tp = request->sizes[AR_AXIS_TP];
     const uint32_t *sizes = request->sizes;
-    AR_REFUSE(sizes[AR_AXIS_PP] > 1 || sizes[AR_AXIS_EP] > 1 || sizes[AR_AXIS_CP] > 1, err,
-              AR_USAGE,
-              "--mesh: found pp=%u, ep=%u, cp=%u with strategy dap; expected dp and tp alone",
-              sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_CP]);
+    AR_REFUSE(
+        sizes[AR_AXIS_PP] > 1 || sizes[AR_AXIS_REP] > 1 || sizes[AR_AXIS_EP] > 1 ||
+            sizes[AR_AXIS_CP] > 1,
+        err, AR_USAGE,
+        "--mesh: found pp=%u, rep=%u, ep=%u, cp=%u with strategy dap; expected dp and tp alone",
+        sizes[AR_AXIS_PP], sizes[AR_AXIS_REP], sizes[AR_AXIS_EP], sizes[AR_AXIS_CP]);
     AR_REFUSE(
         model->residues % tp != 0 || model->sequences % tp != 0 || model->extra_sequences % tp != 0,
         err, AR_USAGE,

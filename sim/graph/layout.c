@@ -8,12 +8,17 @@ const char *const ar_dispatcher_names[] = {AR_DISPATCHER_LIST(AR_LIST_SECOND) NU
 
 uint32_t ar_layout_sequences(const struct ar_layout *layout)
 {
-    return layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
+    return layout->sizes[AR_AXIS_REP] * layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
 }
 
 uint32_t ar_layout_replicas(const struct ar_layout *layout)
 {
     return ar_layout_sequences(layout) * layout->sizes[AR_AXIS_CP];
+}
+
+uint32_t ar_layout_shards(const struct ar_layout *layout)
+{
+    return ar_layout_replicas(layout) / layout->sizes[AR_AXIS_REP];
 }
 
 uint32_t ar_layout_batches(const struct ar_layout *layout)
@@ -160,8 +165,17 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
     if (model->experts > 0) {
         AR_TRY(check_divides(where, "experts", model->experts, "ep of the mesh", ep, err));
     }
+    AR_REFUSE(
+        layout->sizes[AR_AXIS_REP] > 1 &&
+            (!layout->strategy->shards_optimizer || layout->strategy == &ar_strategy_zero3_lists),
+        err, AR_USAGE,
+        "%s: found rep=%u, copies of a sharded model, with strategy %s; expected zero1, zero2 "
+        "or zero3",
+        where, layout->sizes[AR_AXIS_REP], layout->strategy->name);
     AR_TRY(check_divides(where, "global-batch", layout->global_batch,
-                         "dp times ep times the micro-batch",
+                         layout->sizes[AR_AXIS_REP] > 1
+                             ? "rep times dp times ep times the micro-batch"
+                             : "dp times ep times the micro-batch",
                          (uint64_t)ar_layout_sequences(layout) * layout->micro_batch, err));
     AR_REFUSE(
         layout->schedule->has_chunks && stages == 1, err, AR_USAGE,
@@ -305,7 +319,7 @@ static double gathered_bytes(const struct ar_layout *layout)
     double layer =
         ar_transformer_part_parameters(layout->model, layout->sizes[AR_AXIS_TP],
                                        layout->sizes[AR_AXIS_EP], AR_PART_LAYER, &experts);
-    if (!layout->strategy->gathers_layers || ar_layout_replicas(layout) == 1) {
+    if (!layout->strategy->gathers_layers || ar_layout_shards(layout) == 1) {
         return 0;
     }
     whole = whole < layout->model->layers ? whole : layout->model->layers;
@@ -369,7 +383,7 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
         double held = stage_parameters(layout, stage, false, &experts);
         double trained = stage_parameters(layout, stage, true, &trained_experts);
         struct ar_layout_memory one = {
-            .states_bytes = state_bytes(layout, held, trained, ar_layout_replicas(layout)) +
+            .states_bytes = state_bytes(layout, held, trained, ar_layout_shards(layout)) +
                             state_bytes(layout, experts, trained_experts,
                                         layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_CP]) +
                             gathered_bytes(layout),

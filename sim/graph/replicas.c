@@ -65,7 +65,7 @@ static void data_end(struct ar_build *build, uint32_t stage)
     if (!layout->overlaps && !layout->strategy->shards_gradients) {
         (void)build_gradients(build, stage, sum_of(build), all, all, &step.action, build->ends[0]);
     }
-    uint32_t optimizer = build_optimizer(build, stage, shards ? ar_layout_replicas(layout) : 1,
+    uint32_t optimizer = build_optimizer(build, stage, shards ? ar_layout_shards(layout) : 1,
                                          build_last(build, stage, AR_STREAM_GRADIENTS));
     if (shards && layout->workload != NULL) {
         (void)build_run_shards(build, &step, &ar_operation_all_gather, BUILD_ANYWHERE, optimizer);
@@ -99,9 +99,10 @@ const struct ar_strategy ar_strategy_zero1 = {
 static uint32_t zero2_before(struct ar_build *build, const struct ar_run *run)
 {
     uint32_t gathered = zero1_before(build, run);
+    bool has_copies = build->layout->sizes[AR_AXIS_REP] > 1; /* which sum after that */
     return gathered != AR_NO_TASK || build->layout->overlaps
                ? gathered
-               : build_last(build, run->stage, AR_STREAM_GRADIENTS);
+               : build_last(build, run->stage, has_copies ? AR_STREAM_COPIES : AR_STREAM_GRADIENTS);
 }
 
 const struct ar_strategy ar_strategy_zero2 = {
@@ -165,7 +166,7 @@ static void zero3_after(struct ar_build *build, const struct ar_run *run, uint32
 static void zero3_end(struct ar_build *build, uint32_t stage)
 {
     send_waiting(build);
-    (void)build_optimizer(build, stage, ar_layout_replicas(build->layout),
+    (void)build_optimizer(build, stage, ar_layout_shards(build->layout),
                           build_last(build, stage, AR_STREAM_GRADIENTS));
 }
 

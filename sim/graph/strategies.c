@@ -69,6 +69,8 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
         bool is_meant = strcmp(names[i], name) == 0 || (alias != NULL && strcmp(alias, name) == 0);
         found = is_meant ? ar_strategies[i] : found;
     }
+    AR_REFUSE(strcmp(name, "hsdp") == 0, err, AR_USAGE,
+              "%s: found hsdp; expected zero3 with --mesh rep=COPIES,dp=SHARDS", where);
     AR_REFUSE_BY(found == NULL, ar_error_unknown(err, AR_USAGE, where, "strategy", name, names,
                                                  ar_strategies_count));
     bool is_named = found->staleness == AR_STALENESS_NAMED;

@@ -140,7 +140,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
 
 static const double starts_s[] = {0, 1, 0, 0};
 static const double factors[] = {1, 2, 1, 3};
-static const uint32_t sizes[AR_AXES_COUNT] = {2, 1, 1, 1, 2};
+static const uint32_t sizes[AR_AXES_COUNT] = {2, 1, 1, 1, 1, 2};
 
 static void schedule_series(struct series_log *log, double *ends_s)
 {
@@ -186,7 +186,7 @@ Test(graph, what_is_waited_for_in_the_middle_ends_a_series)
 Test(graph, groups_wait_for_their_last_rank_and_messages_go_rank_by_rank)
 {
     double ends_s[4];
-    static const uint32_t alone[AR_AXES_COUNT] = {2, 2, 1, 1, 1};
+    static const uint32_t alone[AR_AXES_COUNT] = {2, 1, 2, 1, 1, 1};
     const struct ar_graph_request request = {
         .ranks_count = 2, .sizes = sizes, .factor = factors, .end_s = ends_s};
     compute(0, AR_STREAM_COMPUTE, 2, 1);

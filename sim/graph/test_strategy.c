@@ -14,7 +14,7 @@ static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const c
         .layers = 24, .hidden = 1024, .heads = 16, .seq = 2048, .vocab = 51200};
     TEST_OK(ar_transformer_settle("gpt", &gpt, &why));
     struct ar_layout layout = {.model = &gpt,
-                               .sizes = {pp, dp, 1, 1, tp},
+                               .sizes = {pp, 1, dp, 1, 1, tp},
                                .global_batch = 8 * dp,
                                .micro_batch = 1,
                                .prefetch = 1,
@@ -343,6 +343,24 @@ Test(strategy, replicas_exchange_the_bytes_of_their_parameters)
     cr_assert_float_eq(make(&layout, 5).end_s, 3 * (24 * 3 + 5) + 5, 1e-9, "nothing is");
 }
 
+Test(strategy, copies_of_what_replicas_share_sum_the_shards_beside_the_next_ones)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    double parameters = ar_transformer_parameters(&gpt);
+    layout.sizes[AR_AXIS_REP] = 4;
+    layout.global_batch = 96;
+    cr_assert_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE, "all have all parameters");
+    layout.strategy = &ar_strategy_zero3;
+    struct made made = make(&layout, 1);
+    cr_expect_eq(made.bytes[AR_AXIS_DP], 18 * parameters);
+    cr_expect_float_eq(made.bytes[AR_AXIS_REP], 3 * 2 * parameters / 8, 100);
+    double copied = ar_layout_memory(&layout).states_bytes;
+    layout.sizes[AR_AXIS_REP] = 1;
+    layout.global_batch = 24;
+    cr_expect_eq(copied, ar_layout_memory(&layout).states_bytes);
+    cr_expect_float_eq(made.end_s, make(&layout, 1).end_s + 1, 1e-9, "but for the last one");
+}
+
 Test(strategy, fully_sharded_stages_gather_their_parameters_for_each_micro_batch)
 {
     struct ar_layout layout = layout_of(2, 4, 1, "1f1b");
@@ -552,7 +570,7 @@ Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
     cr_expect_lt(narrow.forward_s[AR_PART_LAYER], 0.9 * wide.forward_s[AR_PART_LAYER]);
 }
 
-/* Sizes are those of pp, dp, ep, cp and tp. */
+/* Sizes are those of pp, rep, dp, ep, cp and tp. */
 static void expect_refused(const uint32_t sizes[AR_AXES_COUNT], const char *schedule,
                            uint32_t batch, bool is_sequence_parallel, const char *found)
 {
@@ -566,22 +584,22 @@ static void expect_refused(const uint32_t sizes[AR_AXES_COUNT], const char *sche
 
 Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
 {
-    expect_refused((uint32_t[]){25, 1, 1, 1, 1}, "1f1b", 8, false,
+    expect_refused((uint32_t[]){25, 1, 1, 1, 1, 1}, "1f1b", 8, false,
                    "layers 24; expected at least 25, stages times chunks");
-    expect_refused((uint32_t[]){1, 1, 1, 1, 3}, "1f1b", 8, false,
+    expect_refused((uint32_t[]){1, 1, 1, 1, 1, 3}, "1f1b", 8, false,
                    "heads 16; expected a multiple of 3, tp of the mesh");
-    expect_refused((uint32_t[]){1, 2, 1, 1, 1}, "1f1b", 7, false,
+    expect_refused((uint32_t[]){1, 1, 2, 1, 1, 1}, "1f1b", 7, false,
                    "global-batch 7; expected a multiple of 2, dp times ep times the micro-batch");
-    expect_refused((uint32_t[]){1, 2, 1, 1, 1}, "interleaved:2", 16, false,
+    expect_refused((uint32_t[]){1, 1, 2, 1, 1, 1}, "interleaved:2", 16, false,
                    "schedule interleaved:2 without a pipeline; expected pp of the mesh above 1, or "
                    "1f1b");
-    expect_refused((uint32_t[]){1, 2, 1, 3, 1}, "1f1b", 16, false,
+    expect_refused((uint32_t[]){1, 1, 2, 1, 3, 1}, "1f1b", 16, false,
                    "seq 2048; expected a multiple of 6, twice cp of the mesh");
-    expect_refused((uint32_t[]){1, 2, 1, 512, 8}, "1f1b", 16, true,
+    expect_refused((uint32_t[]){1, 1, 2, 1, 512, 8}, "1f1b", 16, true,
                    "seq 2048; expected a multiple of 4096, cp times tp of the mesh");
-    expect_refused((uint32_t[]){1, 1, 2, 1, 1}, "1f1b", 8, false,
+    expect_refused((uint32_t[]){1, 1, 1, 2, 1, 1}, "1f1b", 8, false,
                    "ep=2 for a model without experts; expected --experts, or ep=1");
-    expect_refused((uint32_t[]){1, 1, 1, 1, 1}, "1f1b", 8, true,
+    expect_refused((uint32_t[]){1, 1, 1, 1, 1, 1}, "1f1b", 8, true,
                    "sequence parallelism without tensor parallelism; expected tp of the mesh above "
                    "1");
 }

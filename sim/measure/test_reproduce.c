@@ -93,8 +93,7 @@ Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
     }
     char said[100];
     snprintf(said, sizeof said,
-             "2 of 2 predicted rows have a band, 0 are inside; width of a band, "
-             "median %.1f %% of",
+             "2 of 2 predicted rows have a band, 0 are inside; width of a band, median %.1f %% of",
              width);
     CLI_SHOWS("reproduce rows.csv " KNOWN, said);
 }

@@ -286,7 +286,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
         {"--mesh", "A=n,B=m", NULL,
          "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
          "collective runs along some of them, in all groups at once, a workload lies "
-         "on all; of a sweep of layouts also all, which tries each that divides, or all,cp=N",
+         "on all (rep: copies of what dp, ep and cp shard, HSDP); of a sweep of layouts also all, "
+         "which tries each that divides, or all,cp=N",
          BARE | LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "

@@ -14,6 +14,7 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
     }
     uint32_t gpus = scenario->gpus > 0 ? scenario->gpus : recorded->gpus;
     const uint32_t sizes[AR_AXES_COUNT] = {[AR_AXIS_PP] = recorded->pp > 0 ? recorded->pp : 1,
+                                           [AR_AXIS_REP] = 1,
                                            [AR_AXIS_DP] = 1,
                                            [AR_AXIS_EP] = recorded->ep > 0 ? recorded->ep : 1,
                                            [AR_AXIS_CP] = 1,
@@ -67,11 +68,12 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
                                     "found pp=%" PRIu32 " for %.100s, which has no stages of a "
                                     "pipeline; expected dp, ep and tp alone",
                                     sizes[AR_AXIS_PP], recorded->path));
-    AR_REFUSE_BY(sizes[AR_AXIS_CP] > 1,
+    enum ar_axis unknown = sizes[AR_AXIS_REP] > 1 ? AR_AXIS_REP : AR_AXIS_CP;
+    AR_REFUSE_BY(sizes[unknown] > 1,
                  ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "found cp=%" PRIu32 " for %.100s, whose groups are not along "
+                                    "found %s=%" PRIu32 " for %.100s, whose groups are not along "
                                     "it; expected dp, ep and tp alone",
-                                    sizes[AR_AXIS_CP], recorded->path));
+                                    ar_axis_names[unknown], sizes[unknown], recorded->path));
     for (uint32_t i = 0; i < recorded->tasks_count && scenario->gpus > 1 && recorded->gpus == 0;
          i++) {
         const struct ar_recorded_task *task = &recorded->tasks[i];

@@ -252,7 +252,7 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
         .workload = workload,
         .statistics = {.elements = (uint64_t)job_term(job, AR_TERM_BN_ELEMENTS),
                        .interval = job_term(job, AR_TERM_BN_INTERVAL)},
-        .sizes = {1, ranks, 1, 1, 1},
+        .sizes = {1, 1, ranks, 1, 1, 1},
         .global_batch = ranks,
         .micro_batch = 1,
         .schedule = ar_schedules[0],

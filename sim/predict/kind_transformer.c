@@ -66,7 +66,8 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
     }
     AR_REFUSE_BY(known < mesh->axes_count,
                  ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "found %s; expected axes among pp, dp, ep, cp and tp",
+                                    "found %s; expected axes among pp, rep, dp, ep, cp "
+                                    "and tp",
                                     ar_mesh_format(mesh, text)));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     if (mesh->axes_count == 0) {
@@ -265,7 +266,7 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
     struct ar_scenario one = *scenario; /* replica alone, with the sequences of the rate */
     double wanted_s = rate->batch / rate->samples_per_s, time_s, sent_s;
     struct ar_error cause;
-    one.layout.sizes[AR_AXIS_DP] = 1;
+    one.layout.sizes[AR_AXIS_REP] = one.layout.sizes[AR_AXIS_DP] = 1;
     one.layout.global_batch = rate->batch;
     one.gpus = ar_layout_gpus(&one.layout);
     AR_REFUSE_BY(ar_layout_check("", &one.layout, &cause) != AR_OK,
@@ -488,7 +489,7 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->bubble_frac = timing->bubble_frac;
     row->slowest_s = timing->slowest_s > 0 ? timing->slowest_s : NAN;
     row->exposed_pp_s = split->axis_s[AR_AXIS_PP];
-    row->exposed_dp_s = split->axis_s[AR_AXIS_DP];
+    row->exposed_dp_s = split->axis_s[AR_AXIS_REP] + split->axis_s[AR_AXIS_DP];
     row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
     row->exposed_cp_s = split->axis_s[AR_AXIS_CP];
@@ -553,10 +554,11 @@ static void note_order(FILE *notes, const struct ar_scenario *scenario)
                     strcmp(ar_axis_names[axis], mesh->axes[in_order].name) == 0;
     }
     if (in_order < mesh->axes_count) {
-        ar_note(notes,
-                "--mesh %s: axes lie as pp, dp, ep, cp, tp, the last one on consecutive GPUs, in "
-                "whatever order they are named",
-                ar_mesh_format(mesh, given));
+        ar_note(
+            notes,
+            "--mesh %s: axes lie as pp, rep, dp, ep, cp, tp, the last one on consecutive GPUs, in "
+            "whatever order they are named",
+            ar_mesh_format(mesh, given));
     }
 }
 

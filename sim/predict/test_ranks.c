@@ -130,14 +130,15 @@ Test(ranks, of_a_step_end_when_their_roles_do_where_they_share_no_link_with_othe
         const char *title, *cluster;
         uint32_t sizes[AR_AXES_COUNT];
         const struct ar_strategy *strategy;
-    } cases[] = {{"data", "abci-v100", {1, 8, 1, 1, 1}, &ar_strategy_data},
-                 {"zero1", "dgx-a100", {1, 16, 1, 1, 1}, &ar_strategy_zero1},
-                 {"zero3", "flat", {1, 8, 1, 1, 1}, &ar_strategy_zero3},
-                 {"tensors", "dgx-a100", {1, 1, 1, 1, 8}, &ar_strategy_data},
-                 {"parts of sequences", "dgx-a100", {1, 2, 1, 2, 4}, &ar_strategy_data},
-                 {"experts", "abci-v100", {1, 1, 8, 1, 1}, &ar_strategy_data},
-                 {"pipeline", "dgx-a100", {4, 1, 1, 1, 2}, &ar_strategy_data},
-                 {"stages of two nodes", "abci-v100", {4, 1, 1, 1, 2}, &ar_strategy_data}};
+    } cases[] = {{"data", "abci-v100", {1, 1, 8, 1, 1, 1}, &ar_strategy_data},
+                 {"zero1", "dgx-a100", {1, 1, 16, 1, 1, 1}, &ar_strategy_zero1},
+                 {"zero3", "flat", {1, 1, 8, 1, 1, 1}, &ar_strategy_zero3},
+                 {"copies", "dgx-a100", {1, 2, 8, 1, 1, 1}, &ar_strategy_zero3},
+                 {"tensors", "dgx-a100", {1, 1, 1, 1, 1, 8}, &ar_strategy_data},
+                 {"parts of sequences", "dgx-a100", {1, 1, 2, 1, 2, 4}, &ar_strategy_data},
+                 {"experts", "abci-v100", {1, 1, 1, 8, 1, 1}, &ar_strategy_data},
+                 {"pipeline", "dgx-a100", {4, 1, 1, 1, 1, 2}, &ar_strategy_data},
+                 {"stages of two nodes", "abci-v100", {4, 1, 1, 1, 1, 2}, &ar_strategy_data}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         expect_near(make_step(cases[i].cluster, cases[i].sizes, cases[i].strategy), 2e-3,
                     cases[i].title);
@@ -146,7 +147,7 @@ Test(ranks, of_a_step_end_when_their_roles_do_where_they_share_no_link_with_othe
 
 Test(ranks, that_differ_and_computations_beside_communication_are_as_by_roles)
 {
-    static const uint32_t sizes[AR_AXES_COUNT] = {1, 8, 1, 1, 1};
+    static const uint32_t sizes[AR_AXES_COUNT] = {1, 1, 8, 1, 1, 1};
     static const struct ar_straggler slow = {.rank = 3, .factor = 1.5};
     struct ar_framework framework;
     struct tested step = make_step("abci-v100", sizes, &ar_strategy_data);

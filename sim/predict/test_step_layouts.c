@@ -8,7 +8,7 @@ static struct ar_transformer gpt;
 static struct tested make_layout(const struct ar_cluster *cluster, uint32_t pp, uint32_t dp,
                                  uint32_t tp)
 {
-    const uint32_t sizes[AR_AXES_COUNT] = {pp, dp, 1, 1, tp};
+    const uint32_t sizes[AR_AXES_COUNT] = {pp, 1, dp, 1, 1, tp};
     gpt = (struct ar_transformer){
         .layers = 8, .hidden = 1024, .heads = 16, .seq = 1024, .vocab = 51200};
     return tested_layout(cluster, &gpt, sizes, &ar_strategy_data, 0.01);
@@ -149,16 +149,15 @@ static struct tested numbered_layout(struct ar_cluster *const clusters[3], uint3
 /* The same of real models, on meshes with context parallelism too, which has many replicas. */
 static struct tested numbered_real_layout(struct ar_cluster *const clusters[3], uint32_t number)
 {
-    static const uint32_t meshes[][AR_AXES_COUNT] = {
-        {1, 16, 1, 4, 2}, {1, 8, 1, 4, 1}, {2, 8, 1, 2, 2}, {2, 4, 1, 1, 4}, {4, 4, 1, 1, 1}};
+    static const uint32_t sizes[][4] = {
+        {1, 16, 4, 2}, {1, 8, 4, 1}, {2, 8, 2, 2}, {2, 4, 1, 4}, {4, 4, 1, 1}};
     static const char *const schedules[] = {"1f1b", "gpipe", "interleaved:2"};
     static const struct ar_strategy *const strategies[] = {&ar_strategy_data, &ar_strategy_zero1,
                                                            &ar_strategy_zero2, &ar_strategy_zero3};
     struct ar_transformer *model = &real_models[number / 60 % MODELS_COUNT];
-    uint32_t mesh[AR_AXES_COUNT];
-    memcpy(mesh, meshes[number % 5], sizeof mesh);
-    mesh[AR_AXIS_EP] = model->experts > 0 ? 2 : 1;
-    mesh[AR_AXIS_DP] /= mesh[AR_AXIS_EP];
+    const uint32_t *own = sizes[number % 5];
+    uint32_t ep = model->experts > 0 ? 2 : 1;
+    const uint32_t mesh[AR_AXES_COUNT] = {own[0], 1, own[1] / ep, ep, own[2], own[3]};
     struct tested step =
         tested_layout(clusters[number / 20 % 3], model, mesh, strategies[number / 5 % 4], 0);
     struct ar_layout *layout = &step.job.layout;

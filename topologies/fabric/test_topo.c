@@ -222,8 +222,7 @@ Test(topo, all_keys_that_are_missing_are_named_at_once)
         content, sizeof content - 1, "",
         ": key \"gpus_per_node\": found nowhere; expected at least 1, since every cluster file has "
         "one, key \"hca.bandwidth\": found nowhere; expected a rate, since the nodes have HCAs, "
-        "key "
-        "\"net.latency\": found nowhere");
+        "key \"net.latency\": found nowhere");
     expect_bytes_refused(content, sizeof content - 1, "", "key \"rack.uplinks\": found nowhere");
 }
 

@@ -121,13 +121,12 @@ Test(discover, a_matrix_has_nvlinks_and_what_is_below_one_switch)
 
 Test(discover, several_ports_for_each_gpu_are_one_hca_of_their_sum)
 {
-    EXPECT(
-        discover_text("<system><cpu><pci class='0x060400' link_speed='8 GT/s'>"
-                      "<pci class='0x030200' busid='a' link_speed='8 GT/s'><gpu dev='0'/></pci>"
-                      "<pci class='0x020000' busid='b'><nic><net name='a0' speed='180000'/>"
-                      "<net name='a1' port='2' speed='180000'/></nic></pci></pci></cpu></system>",
-                      SEVERAL),
-        "hcas = 1 ;", "hca.bandwidth = 360Gbps ;");
+    EXPECT(discover_text("<system><cpu><pci class='0x060400' link_speed='8 GT/s'>"
+                         "<pci class='0x030200' busid='a' link_speed='8 GT/s'><gpu dev='0'/></pci>"
+                         "<pci class='0x020000' busid='b'><nic><net name='a0' speed='180000'/><net "
+                         "name='a1' port='2' speed='180000'/></nic></pci></pci></cpu></system>",
+                         SEVERAL),
+           "hcas = 1 ;", "hca.bandwidth = 360Gbps ;");
 }
 
 Test(discover, gpus_of_amd_that_are_not_known_have_the_constants_of_its_library)
@@ -175,8 +174,7 @@ Test(discover, all_that_is_missing_is_asked_for_at_once_and_settings_come_before
         {"static.xml", "",
          "discover: found too little; expected also --nodes N " FABRIC PAIRS
          "discover: key \"nodes\": found nowhere; expected at least 1, since every cluster file "
-         "has "
-         "one, key \"hca.bandwidth\""},
+         "has one, key \"hca.bandwidth\""},
         {"ibstat.txt", "nodes=2 fabric=fat-tree",
          "also " FABRIC PAIRS "discover: key \"gpus_per_node\": found nowhere"},
         {"ibstat.txt", "fabric=torus gpus_per_node=4",

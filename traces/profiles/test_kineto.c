@@ -64,8 +64,7 @@ Test(kineto, layers_have_the_time_of_their_kernels_and_the_waits_for_them)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
     cr_expect_str_eq(times_text(&step->trace),
-                     "Convolution.1 100/204, Relu.1 21/25, Addmm.1 41/87, "
-                     "NllLoss.1 6/6, 31, 1");
+                     "Convolution.1 100/204, Relu.1 21/25, Addmm.1 41/87, NllLoss.1 6/6, 31, 1");
     cr_expect_str_eq(step->gpu, "Tesla V100-SXM2-32GB");
     cr_expect(has_note(step, "steps 5 to 6, 2 of 2: times as recorded"));
     cr_expect(has_note(step, "2 ranks"));
@@ -117,8 +116,7 @@ Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_ke
     request.times = AR_KINETO_KERNELS;
     const struct ar_kineto_step *step = imported(path, &request);
     cr_expect_str_eq(times_text(&step->trace),
-                     "Convolution.1 100/203, Relu.1 20/25, Addmm.1 40/83, "
-                     "NllLoss.1 5/5, 30, 0");
+                     "Convolution.1 100/203, Relu.1 20/25, Addmm.1 40/83, NllLoss.1 5/5, 30, 0");
     cr_expect(has_note(step, "re-timed"));
 }
 
