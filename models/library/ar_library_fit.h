@@ -7,7 +7,7 @@
  * (ar_library.h):
  *
  *     ring    base(P) + node hops x (node(P) + ramp(c)) + net hops x (net(P) + ramp(c))
- *             + parts x c / B(P),   c = s/p a part; of ll what is over the knee of it
+ *             + (parts + own(P)) x c / B(P),   c = s/p a part; of ll what is over the knee of it
  *     tree    base(P) + node hops x (node(P) + ramp(k)) + net hops x (tree net(P) + ramp(k))
  *             + 2 s / (B(P) x share of trees),   k = s, node(P) as long beside that of rings as
  *             by NCCL's constants; on two nodes the network has twice its
@@ -17,13 +17,19 @@
  *     chain   of broadcast and reduce: base(P) + min(4, p-1) ramp(s) + s / B(P) and, but for ll,
  *             the first chunk hop by hop: node hops x k / node + net hops x k / net,
  *             k = s chunk / (s + chunk). Calls that follow one another hide the other latencies.
+ *     own(P)  in a node, where GPUs set the pace: for n parts a kernel takes n + 1 steps, the first
+ *             of which only sends, and the last only writes what it was sent (NVIDIA/nccl,
+ *             src/device/all_reduce.h, all_gather.h, reduce_scatter.h). By ll and ll128 one step;
+ *             simple hides part of it: own.step
  *     others  what switches sum, and pat: NCCL's own latency x switch.latency
  *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth; of NVLS the
  *             bandwidth in a node alone has that factor, where its switches sum
  *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
  *
  *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows
- *     over(x) = max(0, x - knee), its corner rounded: what does not fit the slots that are free
+ *     over(x) = max(0, x - knee), its corner rounded: up to the knee NCCL takes the more channels
+ *               the larger the message is, so that each has 8 bytes of a part for each of 512
+ *               threads (NCCL_LL_THREAD_THRESHOLD)
  *     B(P)    = in a node  node x share(P), of simple node
  *               on several  the same or, if less, that of the network: net x net share of ll,
  *               net x 120/128 of ll128 (its flags), net; of ll chains x chain.ll.share
@@ -75,6 +81,7 @@ enum ar_prior {
     AR_PRIOR_LL128_SHARE,
     AR_PRIOR_TREE_SHARE,
     AR_PRIOR_CHUNK,
+    AR_PRIOR_KNEE,
     AR_PRIOR_NODE_BUS,
     AR_PRIOR_NET_BUS
 };
@@ -99,7 +106,8 @@ enum ar_prior {
     X(AR_NET_LATENCY, "net.latency", "1", GIVEN, RING_LL, 1, 1.6, "NCCL's constants of an InfiniBand network")                          \
     X(AR_RAMP, "ramp", "s", GIVEN, RING_LL, 2e-6, 0.69, "an order of magnitude: a hop's latency")                                       \
     X(AR_HALF, "half", "B", GIVEN, RING_LL, 2048, 1.5, "512 threads of 8 bytes, half of them")                                          \
-    X(AR_KNEE, "ll.knee", "B", GIVEN, RING_LL, 16384, 0.69, "half the data of a slot: 32 KiB")                                          \
+    X(AR_KNEE, "ll.knee", "B", KNEE, RING_LL, 65536, 0.69, "512 threads of 8 bytes of each channel")                                    \
+    X(AR_OWN_STEP, "own.step", "1", GIVEN, RING_LL, 0.5, 0.69, "between a step that is hidden and one that is not")                     \
     X(AR_NODE_BANDWIDTH, "node.bandwidth", "B/s", NODE_BUS, RING_LL, 100e9, 0.69, "library.node_bus")                                   \
     X(AR_NET_BANDWIDTH, "net.bandwidth", "B/s", NET_BUS, RING_LL, 10e9, 0.69, "hca.bandwidth, or library.net_bus")                      \
     X(AR_GROWTH, "net.growth", "1", GIVEN, RING_LL, 1, 0.1, "a network without contention")                                             \

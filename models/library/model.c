@@ -6,6 +6,10 @@
 /* Simple chains send a slot of each channel at a time: NVIDIA/nccl, 4 MiB of buffer, 8 steps. */
 #define SLOT_BYTES 524288.0
 
+/* 512 threads of a channel have at least 8 bytes each, from each rank: NVIDIA/nccl v2.18.3-1,
+ * src/include/comm.h, NCCL_LL_THREAD_THRESHOLD, src/graph/tuning.cc, src/enqueue.cc. */
+#define KNEE_BYTES 4096.0
+
 const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
 #define X(symbol, name, unit, prior, choice, given, spread, source)                                \
     {name, unit, AR_PRIOR_##prior, AR_##choice, given, spread, source},
@@ -37,6 +41,8 @@ static double read_prior(const struct ar_tuning *tuning,
         return release->tree_share;
     case AR_PRIOR_CHUNK:
         return tuning->channels * SLOT_BYTES;
+    case AR_PRIOR_KNEE:
+        return tuning->channels * KNEE_BYTES;
     case AR_PRIOR_NODE_BUS:
         return tuning->node_bus_Bps;
     case AR_PRIOR_NET_BUS: /* NCCL knows classes of speeds, which hold nothing back */
@@ -143,10 +149,12 @@ static double ring_time(const struct ar_tuning *tuning, const double *values,
     struct ar_library_hops hops = ar_library_ring_hops(run);
     double part = run->bytes / run->ranks;
     double rest = protocol == AR_PROTOCOL_LL ? over_knee(values, part) : part;
+    double own_step = protocol == AR_PROTOCOL_SIMPLE ? values[AR_OWN_STEP] : 1;
+    double parts = hops.parts + (run->nodes == 1 ? own_step : 0);
     return values[AR_LL_BASE + protocol] +
            hop_times(values, protocol, &hops, values[AR_LL_NET_LATENCY + protocol],
                      hop_ramp(values, protocol, part)) +
-           hops.parts * rest / shared_bandwidth(tuning, values, protocol, run, 1);
+           parts * rest / shared_bandwidth(tuning, values, protocol, run, 1);
 }
 
 /* The first chunk goes hop by hop, the others behind it. */
