@@ -76,7 +76,7 @@ struct ar_column {
     const char *mark;    /**< what tables show where a flag is no; nothing where it is yes */
     const char *legend;  /**< explains the mark, below a table that has one */
     bool is_boolean;     /**< a flag that is true or false in JSON */
-    const char *usual;   /**< a text that tables take for an empty one: a status of "ok" */
+    const char *usual;   /**< a text that does not show a rare column: a status of "ok" */
     /* For reading: */
     double min, max; /**< of a count or a number; max 0: as much as the field holds, and min
                           0 with it: any number, also below 0 */

@@ -34,8 +34,6 @@ void record_keep_cell(FILE *cells, const struct ar_column *column, const void *r
         text = room;
     } else if (column->mark != NULL) {
         text = strcmp(text, "no") == 0 ? column->mark : "";
-    } else if (column->usual != NULL && strcmp(text, column->usual) == 0) {
-        text = "";
     }
     fwrite(text, 1, strlen(text) + 1, cells);
 }
@@ -84,8 +82,10 @@ static void fit_columns(struct table *table, const char *cells, size_t records)
         size_t width = width_of(cells, bytes);
         shown->first = shown->first != NULL ? shown->first : cells;
         shown->differs = shown->differs || strcmp(shown->first, cells) != 0;
-        if (table->columns.list[place].heading != NULL && width > 0) {
-            shown->is_shown = true;
+        const struct ar_column *column = &table->columns.list[place];
+        if (column->heading != NULL && width > 0) {
+            bool is_usual = column->usual != NULL && strcmp(cells, column->usual) == 0;
+            shown->is_shown |= !is_usual;
             shown->has_cells = true;
             shown->width = width > shown->width ? width : shown->width;
         }

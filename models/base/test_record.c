@@ -120,7 +120,7 @@ Test(record, rare_columns_are_shown_where_one_record_has_them)
     expect(AR_FORMAT_TABLE, ships, 2,
            "                 speed                        change\n"
            "ship     masts  (kB/s)  iron  status             (%)\n"
-           "Fram         3    12.3  no    -                   +5\n"
+           "Fram         3    12.3  no    afloat              +5\n"
            "Titanic      -       -  -     hit an iceberg       -\n");
 }
 
