@@ -53,10 +53,12 @@ static enum ar_status add_call(struct rank_step *rank, const struct kineto_op *c
                                                                : AR_RECORDED_TP;
     uint32_t *size = &rank->sizes[groups], seen = *size;
     *size = call->ranks > 0 ? call->ranks : seen;
-    AR_REFUSE(call->elements == 0 || (seen > 0 && seen != *size), err, AR_BAD_DATA,
-              "%.300s: found %s of %" PRIu64 " elements by %" PRIu32
-              " ranks; expected shapes (record_shapes=True), and %" PRIu32 " ranks as before",
-              rank->made->path, call->operation, call->elements, *size, seen);
+    AR_REFUSE(call->elements == 0, err, AR_BAD_DATA,
+              "%.300s: found %s without its size; expected a profile with record_shapes=True",
+              rank->made->path, call->operation);
+    AR_REFUSE(seen > 0 && seen != *size, err, AR_BAD_DATA,
+              "%.300s: found %s by %" PRIu32 " ranks; expected %" PRIu32 ", as before",
+              rank->made->path, call->operation, *size, seen);
     kineto_find_type(call->type, &precision);
     end_computation(rank, false);
     uint32_t added = add_rank_task(
