@@ -7,6 +7,7 @@
 
 #include "ar_arena.h"
 #include "ar_numbers.h"
+#include "ar_units.h"
 #include "chakra.pb-c.h"
 #include "recorded.h"
 
@@ -332,9 +333,10 @@ static enum ar_status make_chakra_step(struct chakra_reader *reader, struct ar_a
         }
     }
     if (reader->skipped_s > 0) {
+        char skipped[AR_UNIT_TEXT];
         recorded->notes[recorded->notes_count++] = ar_arena_format(
-            arena, "%.200s: %.4g s of nodes of the processor and of memory are not counted",
-            recorded->path, reader->skipped_s);
+            arena, "%.200s: %s of nodes of the processor and of memory are not counted",
+            recorded->path, ar_format_seconds(reader->skipped_s, skipped));
     }
     return AR_OK;
 }

@@ -42,7 +42,7 @@ Test(recorded, each_form_of_step_has_its_tasks)
     const struct ar_recorded *simai = load("simai.txt"), *chakra = load("step.et");
     cr_expect(simai->tp == 2 && simai->ep == 2 && simai->gpus == 8);
     cr_assert_eq(chakra->notes_count, 1);
-    cr_expect_not_null(strstr(chakra->notes[0], "5.5e-05 s of nodes of the processor"));
+    cr_expect_not_null(strstr(chakra->notes[0], "55 us of nodes of the processor"));
 }
 
 static const char *const broken[][2] = {
