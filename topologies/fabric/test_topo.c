@@ -41,7 +41,7 @@ static const struct bad_case bad_cases[] = {
      ":18: key \"tree.groups\": found \"\"; expected a whole number"},
     {"pcie.switches", NULL, "hca.attached=switch", "expected host, since the nodes have"},
     {"hcas", "hcas = 1 ; x\n", "hca.attached=switch",
-     "expected host, since hcas is no multiple of pcie.switches"},
+     "expected host, or hcas a multiple of pcie.switches"},
 };
 
 #define TORUS(lengths) "rack.nodes=0,fabric=torus,torus.link_bandwidth=7GB/s,torus.lengths=" lengths
