@@ -225,6 +225,9 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
         ar_note(notes, "strategies that were tried: " STRATEGIES
                        " (--strategy); --best varies schedule, recomputation and overlaps, too");
     }
+    const struct point *last = &space->points[space->points_count - 1]; /* on the most GPUs */
+    AR_TRY(variants_scenario(&space->variants, last->variant, &scenario, err));
+    ar_note_links(notes, scenario, scenario->gpus);
     return AR_OK;
 }
 

@@ -29,9 +29,7 @@ enum { AR_ENGINE_EXCHANGE_WEIGHT = 6 };
 struct ar_engine {
     const char *name, *title;
     struct ar_engine_cost cost;
-    const char *estimates; /**< how far rows that are not exact were from the simulation; NULL: it
-                                says nothing of rows */
-    bool has_band;         /**< fitted to measurements: times have a 95 % band (ar_trial.band) */
+    bool has_band; /**< fitted to measurements: times have a 95 % band (ar_trial.band) */
     /** Rejects what the engine cannot run (ar_engine_check()); NULL: it runs every algorithm, and
      * makes no choice. */
     enum ar_status (*check)(const struct ar_engine *engine, const struct ar_collective *collective,

@@ -321,7 +321,6 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
-    .estimates = "0 to 0.3 % in the median, 31 % at worst", /* sim/engine/README.md */
     .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 100e-9, .messages = 1000},
     .run = recurrence_run,
 };

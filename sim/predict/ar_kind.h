@@ -96,6 +96,10 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario);
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
                    size_t gpus_count);
 
+/** Notes links made slow or taken out, though no message of so many ranks takes them, and routes
+ * without a choice. */
+void ar_note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks);
+
 /** Before scenarios that differ in payload only are run one after the other: all that concerns one
  * scenario, values without effect, what is assumed or not measured, whether it takes long. */
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s);

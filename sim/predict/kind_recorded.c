@@ -115,6 +115,7 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario)
     for (const char *const *note = recorded->notes; *note != NULL; note++) {
         ar_note(notes, "%s", *note);
     }
+    ar_note_links(notes, scenario, scenario->gpus);
     note_sparse(notes, scenario);
     note_end_of_run(notes, scenario);
 }

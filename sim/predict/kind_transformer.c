@@ -703,6 +703,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     note_idle(notes, scenario);
     ar_note_choice(notes, scenario);
     note_library(notes, scenario);
+    ar_note_links(notes, scenario, scenario->gpus);
     ar_note_framework(notes, scenario);
     note_end_of_run(notes, scenario);
     ar_note_step_errors(notes, scenario);

@@ -208,7 +208,7 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     uint32_t x = scenario->shape.x;
     uint32_t full = ar_scenario_node_members(scenario, scenario->algorithm);
     enum ar_shapes shapes = ar_algorithm_shapes(scenario->algorithm);
-    if (ar_scenario_has(scenario, AR_KEY_SHAPE)) {
+    if (ar_scenario_has(scenario, AR_KEY_SHAPE) || scenario->choice != NULL) {
         return;
     }
     ar_shape_format(&scenario->shape, text);
@@ -254,8 +254,7 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
     }
 }
 
-/* Links made slow or taken out, though no message takes them, and routes without a choice. */
-static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
+void ar_note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     if (ar_engine_times_calls(scenario->engine)) {
         return; /* which has said so */
@@ -351,7 +350,7 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
                 "and may be above 100 %%; --baseline gpu compares with one GPU",
                 min, min == 1 ? "" : "s", full);
     }
-    note_links(notes, scenario, (uint32_t)max);
+    ar_note_links(notes, scenario, (uint32_t)max);
     /* Defaults for what the cluster does not give, where the answer depends on them. */
     uint32_t ranks = (uint32_t)max;
     const struct ar_cluster *cluster = scenario->cluster;
@@ -396,19 +395,11 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
 
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count)
 {
-    char how_far[256] = "";
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        const struct ar_engine *engine = ar_engines[i];
-        if (engine->estimates != NULL) {
-            ar_append_text(how_far, sizeof how_far, "; those of %s were off by %s", engine->name,
-                           engine->estimates);
-        }
-    }
     if (estimates > 0) {
         ar_note(notes,
-                "%zu of %zu rows are estimates (\"no\" in column exact), which --engine simgrid "
-                "simulates%s",
-                estimates, count, how_far);
+                "%zu of %zu rows are estimates (\"no\" in column exact), %s; --engine simgrid "
+                "simulates them",
+                estimates, count, AR_HOW_FAR);
     }
 }
 
