@@ -246,7 +246,7 @@ static const struct other_words {
     {" --model --model-name --arch ", "--workload W ('allreckon list workloads')"},
     {" -n -g -t -np --ngpus --nprocs --ranks --num-gpus --world-size --nproc --gpu ",
      "--gpus N, all of them"},
-    {" --nnodes -N --num-nodes --hosts ", "--gpus N, those of all nodes"},
+    {" --nodes --nnodes -N --num-nodes --hosts ", "--gpus N, those of all nodes"},
     {" --tp --pp --dp --cp --ep --sp --tensor-parallel --pipeline-parallel --tensor-parallel-size "
      "--tensor-model-parallel-size --pipeline-model-parallel-size --context-parallel-size "
      "--expert-model-parallel-size --tensor_parallel_degree --pipeline_parallel_degree ",

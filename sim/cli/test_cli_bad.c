@@ -135,7 +135,7 @@ Test(cli_bad, outputs_of_export_and_plot)
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},
         {"plot no", 66, "no: No such file"},
         {"report no", 66, "no: cannot read it: No such file"},
-        {"plot .", 66, "./sweep.csv: No such file"},
+        {"plot .", 66, ".: found no sweep.csv and no layouts.csv; expected"},
     };
     CLI_FAIL_ALL("", rows);
 }

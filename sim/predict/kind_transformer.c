@@ -356,13 +356,13 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
         bool is_known = ar_terms[i].of == AR_TERM_OF_ALL ||
                         (has_host && ar_terms[i].of == AR_TERM_OF_WORKLOADS);
         if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
-            enum ar_key key =
-                ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
-            return ar_scenario_refuse(scenario, key, err,
-                                      "found %s with a workload; expected contention.sms, gpu.sms, "
-                                      "jitter%s alone there",
-                                      ar_terms[i].key,
-                                      has_host ? ", elementwise.scale, host terms" : "");
+            bool is_term = ar_scenario_has(scenario, AR_KEY_TERM);
+            return ar_scenario_refuse(
+                scenario, is_term ? AR_KEY_TERM : AR_KEY_FRAMEWORK, err,
+                "found %s%s%s for a workload; expected contention.sms, gpu.sms, jitter%s alone "
+                "there, as --framework typical has",
+                is_term ? "" : scenario->framework_name, is_term ? "" : " with ", ar_terms[i].key,
+                has_host ? ", elementwise.scale, host terms" : "");
         }
     }
     AR_TRY(ar_error_blame(

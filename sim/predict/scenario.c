@@ -402,14 +402,19 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
 
 enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err)
 {
-    char text[AR_MESH_TEXT];
+    char text[AR_MESH_TEXT], hint[32] = "";
     const struct ar_mesh *mesh = &scenario->mesh;
     uint64_t ranks = mesh->axes_count > 0 ? ar_mesh_ranks(mesh) : scenario->gpus;
+    ar_mesh_format(mesh, text);
+    if (scenario->workload_name != NULL && strstr(text, "dp=") == NULL && ranks > 0 &&
+        scenario->gpus % ranks == 0) { /* Megatron derives it */
+        snprintf(hint, sizeof hint, "; dp=%" PRIu64 " is missing", scenario->gpus / ranks);
+    }
     AR_REFUSE_BY(scenario->gpus > 0 && scenario->gpus != ranks,
                  ar_scenario_refuse(scenario, AR_KEY_MESH, err,
                                     "%s has %" PRIu64 " places; expected %" PRIu32
-                                    ", the number of --gpus",
-                                    ar_mesh_format(mesh, text), ranks, scenario->gpus));
+                                    ", the number of --gpus%s",
+                                    text, ranks, scenario->gpus, hint));
     scenario->gpus = (uint32_t)ranks;
     return AR_OK;
 }

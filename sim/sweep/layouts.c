@@ -331,11 +331,13 @@ static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_
         most = adding->refusals[i].count > most->count ? &adding->refusals[i] : most;
     }
     struct ar_error first = most->first;
+    const char *gpus = adding->space->request->gpus;
     bool is_of_all = most->count == all && !most->differs;
     return is_of_all ? (*err = first).status
                      : ar_error_set(err, first.status,
-                                    "--mesh: none of %zu layouts can be; %zu of them as this one: "
+                                    "%s%.60s: none of %zu layouts can be; %zu of them as this one: "
                                     "%.300s",
+                                    gpus != NULL ? "--gpus " : "--mesh", gpus != NULL ? gpus : "",
                                     all, most->count, first.text);
 }
 
