@@ -1,6 +1,5 @@
 /* reproduce: published training runs, predicted beside measured. */
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "ar_pool.h"
 #include "ar_row.h"
@@ -27,7 +26,7 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     reproduction.inputs = options->inputs;
     reproduction.samples_count = (uint32_t)samples;
     reproduction.jobs = (uint32_t)jobs;
-    reproduction.shows_progress = option_notes(options) != NULL && isatty(STDERR_FILENO);
+    reproduction.shows_progress = option_notes(options) != NULL;
     AR_TRY(options_scenario(options, 0, &request.given, err));
     if (options->engine != NULL) {
         AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));

@@ -215,6 +215,9 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
                                  : "layouts",
         count == 1 ? " divides" : " divide", fit, has_counts ? "by number of GPUs, " : "",
         ar_note_left_out(scenario));
+    if (scenario->layout.model != NULL) {
+        ar_note_model(notes, scenario);
+    }
     if (has_counts && unfit->is_asked) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }
@@ -341,6 +344,7 @@ enum ar_status command_sweep_for(const struct options *options, const struct opt
         sweep->kind->is_ranked && sweep->cp > 0 && option_key(options, AR_KEY_STRATEGY) == NULL;
     sweep->request =
         (struct sweep_request){.notes = launcher.rank > 0 ? NULL : option_notes(options),
+                               .shows_progress = option_notes(options) != NULL,
                                .directory = options->out,
                                .resumes = options->resume,
                                .forces = options->force || take != NULL,

@@ -110,6 +110,9 @@ void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double co
 /** Which shape and algorithm were chosen. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 
+/** What is assumed of a transformer in all its layouts. */
+void ar_note_model(FILE *notes, const struct ar_scenario *scenario);
+
 /** What the layout of a transformer assumes or risks. */
 void ar_note_layout(FILE *notes, const struct ar_scenario *scenario);
 

@@ -651,26 +651,31 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
     note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
 }
 
-void transformer_note(FILE *notes, const struct ar_scenario *scenario)
+void ar_note_model(FILE *notes, const struct ar_scenario *scenario)
 {
-    const struct ar_layout *layout = &scenario->layout;
-    char recompute[AR_RECOMPUTE_TEXT], parameters[AR_UNIT_TEXT];
-    snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
-    if (layout->model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
+    const struct ar_transformer *model = scenario->layout.model;
+    if (model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
         ar_note(notes,
                 "sequences of %" PRIu32 " tokens, the longest of %s; --seq says another length",
-                layout->model->seq, scenario->workload_name);
+                model->seq, scenario->workload_name);
     }
-    if (layout->model->left_out != NULL) {
+    if (model->left_out != NULL) {
         ar_note(notes, "%s: left out, since its cost is not known here: %s",
-                scenario->workload_name, layout->model->left_out);
+                scenario->workload_name, model->left_out);
     }
-    const struct ar_transformer *model = layout->model;
     bool has_windows = model->window > 0 && model->window < model->seq;
     if (model->dense_layers > 0 ||
         (has_windows && model->window_layers > 0 && model->window_layers < model->layers)) {
         ar_note(notes, "its layers differ: each counts as the mean of all");
     }
+}
+
+void transformer_note(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    char recompute[AR_RECOMPUTE_TEXT], parameters[AR_UNIT_TEXT];
+    snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
+    ar_note_model(notes, scenario);
     const char *left_out = ar_note_left_out(scenario);
     ar_note(notes, "%s: %s billion parameters; kernels by cost table %s%s%s%s",
             scenario->workload_name, parameters, scenario->cost->name,

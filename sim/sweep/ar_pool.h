@@ -45,7 +45,8 @@ struct ar_pool_work {
     /** Estimated seconds of an item on one core; NULL: all are long. */
     double (*cost_s)(const void *context, uint32_t item);
 
-    bool shows_progress; /**< of ar_pool_run() on a terminal: one line, drawn anew now and then */
+    bool shows_progress; /**< on stderr: a line that a terminal draws anew, others get now and then
+                          */
 };
 
 /** Processors that this process may use, since a launcher or a container may give it a part; at

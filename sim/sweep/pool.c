@@ -1,6 +1,7 @@
 #include "ar_pool.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -101,24 +102,25 @@ uint32_t ar_pool_queue_take(struct ar_pool_queue *queue, const struct ar_pool_wo
     return count;
 }
 
-/* Draws the line, if it is time to. */
+/* Draws the line of a terminal, or writes another one to a file, if it is time to. */
 static void progress_draw(struct ar_progress *progress)
 {
-    static const double every_s = 0.2;
     char left[AR_UNIT_TEXT] = "";
     double now_s = ar_clock_s();
+    bool is_drawn = isatty(STDERR_FILENO);
     if (!progress->work->shows_progress || progress->count == 0 ||
-        now_s - progress->drawn_s < every_s) {
+        now_s - fmax(progress->drawn_s, is_drawn ? 0 : progress->began_s) < (is_drawn ? 0.2 : 20)) {
         return;
     }
     progress->drawn_s = now_s;
-    fprintf(stderr, "\r%zu of %zu %s", progress->finished, progress->count,
-            progress->work->items_name);
+    fprintf(stderr, "%s%zu of %zu %s", is_drawn ? "\r" : "allreckon: note: ", progress->finished,
+            progress->count, progress->work->items_name);
     if (progress->finished > 0) {
         double left_frac = progress->cost_s / progress->finished_cost_s - 1;
         fprintf(stderr, ", about %s left    ",
                 ar_format_duration(left_frac * (now_s - progress->began_s), left));
     }
+    fputs(is_drawn ? "" : "\n", stderr);
 }
 
 void ar_progress_begin(struct ar_progress *progress, const struct ar_pool_work *work,
@@ -138,7 +140,7 @@ void ar_progress_add(struct ar_progress *progress, uint32_t item)
 
 void ar_progress_end(const struct ar_progress *progress)
 {
-    if (progress->drawn_s > 0) {
+    if (progress->drawn_s > 0 && isatty(STDERR_FILENO)) {
         fprintf(stderr, "\r%70s\r", "");
     }
 }

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_kind.h"
 #include "ar_row.h"
@@ -169,7 +168,7 @@ static void sweep_make(const struct sweep_request *request, struct space *space,
                        .work = {.context = sweep,
                                 .items_name = names_items ? space->request->kind->items_name : NULL,
                                 .bytes_max = JOURNAL_LINE_MAX + 1,
-                                .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
+                                .shows_progress = request->shows_progress,
                                 .compute = point_compute,
                                 .take = row_take,
                                 .cost_s = point_cost_s}};

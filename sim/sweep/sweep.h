@@ -12,6 +12,7 @@
 /** How the points are computed, and where their rows go. */
 struct sweep_request {
     FILE *notes;           /**< ar_row.h */
+    bool shows_progress;   /**< ar_pool.h */
     const char *directory; /**< of the files; NULL: none are written */
     const char *mark;      /**< same for same rows; with a directory */
     bool resumes;          /**< what an earlier sweep left there */
