@@ -157,5 +157,5 @@ static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)
     return nodes > 0 ? nodes : 1;
 }
 
-/** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` 0: plain zigzags. */
+/** The orders of a node, a pure function of its links and HCAs; `count` 0: plain zigzags. */
 void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders);

@@ -1,4 +1,5 @@
-/* Orders of the GPUs of a node: zigzags where all pairs are alike, else searched along NVLinks. */
+/* Orders of the GPUs of a node: zigzags where all pairs are alike, from one PCIe switch to the next
+ * where there is no NVLink, else searched along NVLinks. */
 #include <string.h>
 
 #include "ar_numbers.h"
@@ -277,23 +278,28 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
     if (!are_all_alike) {
         search_orders(values, orders);
     }
-    if (orders->count == 0 && hcas > 2) {
-        orders->count = gpus * (hcas % 2 == 0 ? 1 : 2);
+    uint32_t switches = values->count[TOPO_PCIE_SWITCHES];
+    bool is_plain = !values->has_nvlink && switches > 1 && switches < gpus;
+    bool has_pairs = hcas % 2 == 0 && !is_plain; /* of an order and the same backwards */
+    hcas = is_plain && hcas == 0 ? 1 : hcas;
+    if (orders->count == 0 && (hcas > 2 || is_plain)) {
+        orders->count = gpus * (has_pairs ? 1 : 2);
         orders->count =
             orders->count <= AR_GPU_ORDERS_MAX ? orders->count : AR_GPU_ORDERS_MAX / hcas * hcas;
         for (uint32_t channel = 0; channel < orders->count; channel++) {
             /* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its
              * start. So with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their
-             * ways back begin and end at each HCA once; with an odd one, C shifts do. Then all of
-             * them are shifted by one GPU more. */
+             * ways back begin and end at each HCA once; with an odd one, or of plain orders, C shifts
+             * do. Then all of them are shifted by one GPU more. */
             uint32_t round = channel / hcas;
             uint32_t within = channel % hcas;
-            bool is_backwards = (hcas % 2 == 0 ? within : round) % 2 == 1;
-            uint32_t turn = hcas % 2 == 0 ? within / 2 : within;
-            uint32_t shift = (turn * (gpus / hcas) + (hcas % 2 == 0 ? round : round / 2)) % gpus;
+            bool is_backwards = (has_pairs ? within : round) % 2 == 1;
+            uint32_t turn = has_pairs ? within / 2 : within;
+            uint32_t shift = (turn * (gpus / hcas) + (has_pairs ? round : round / 2)) % gpus;
             for (uint32_t i = 0; i < gpus; i++) {
                 uint32_t index = is_backwards ? gpus - 1 - i : i;
-                orders->gpu[channel][i] = (uint8_t)((ar_zigzag(gpus, index) + shift) % gpus);
+                uint32_t place = is_plain ? index : ar_zigzag(gpus, index);
+                orders->gpu[channel][i] = (uint8_t)((place + shift) % gpus);
             }
         }
     }
