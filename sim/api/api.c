@@ -130,9 +130,7 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     }
     ar_note_assumed(notes, &scenario);
     ar_note_before(notes, &scenario, 0);
-    AR_TRY(ar_run(&scenario, &prediction->row, err));
-    ar_note_estimates(notes, ar_rows_estimates(&prediction->row, 1), 1);
-    return AR_OK;
+    return ar_run(&scenario, &prediction->row, err);
 }
 
 int allreckon_run(struct allreckon *prediction)

@@ -136,7 +136,6 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
             ar_link_load_add_flows(flows, workload->buckets[i].elements, loads);
         }
     }
-    ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
     ar_note_flush(notes);
     link_table_write(stdout, &view, scenario.cluster, loads, &row, top, options->arena);
     return AR_OK;

@@ -101,15 +101,11 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
                                      FILE *file, const char *mark, struct ar_error *err)
 {
     struct ar_row row;
-    FILE *notes = option_notes(options);
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
-    ar_note_before(notes, scenario, ar_run_cost_s(scenario));
+    ar_note_before(option_notes(options), scenario, ar_run_cost_s(scenario));
     AR_TRY(options_run_timeline(options, scenario, &job, &timing, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
-    if (job.timeline != NULL) {
-        ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
-    }
     timeline_write_trace(file, &timing, &row, mark);
     return AR_OK;
 }

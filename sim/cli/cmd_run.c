@@ -183,10 +183,7 @@ static enum ar_status run_scenarios(const struct options *options,
         }
     }
     AR_TRY(wants_rows ? option_save_rows(options, scenarios, rows, rows_count, err) : AR_OK);
-    if (notes != NULL) {
-        ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-        ar_note_flush(notes);
-    }
+    ar_note_flush(notes);
     ar_rows_write(stdout, &view, rows, rows_count);
     return AR_OK;
 }

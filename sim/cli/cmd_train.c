@@ -134,7 +134,6 @@ static void write_runs(const struct runs *runs, FILE *file, const struct ar_view
 enum ar_status command_train(const struct options *options, struct ar_error *err)
 {
     struct runs runs = {.options = options};
-    size_t estimates = 0, rows = 0;
     if (options->arguments_count == 0 && option_key(options, AR_KEY_WORKLOAD) != NULL) {
         key_set of_layouts = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT);
         key_set of_traces = KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE);
@@ -159,12 +158,6 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     for (size_t i = 0; i < options->arguments_count; i++) {
         AR_TRY(predict_file(options->arguments[i], &runs, err));
     }
-    for (const struct training *at = runs.first; at != NULL; at = at->next) {
-        for (size_t i = 0; i < at->phases_count; i++, rows++) {
-            estimates += ar_rows_estimates(&at->phases[i].row, 1);
-        }
-    }
-    ar_note_estimates(option_notes(options), estimates, rows);
     for (const struct training *at = runs.first; at != NULL; at = at->next) {
         note_published(option_notes(options), at);
     }

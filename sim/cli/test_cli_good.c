@@ -111,12 +111,12 @@ Test(cli, the_baseline_is_an_option_and_is_printed)
 
 Test(cli, quiet_leaves_stderr_empty_and_changes_no_data)
 {
-    const char *line = "$AR allreduce --cluster abci-v100 --gpus 97 --algorithm ring --engine "
+    const char *line = "$AR allreduce --cluster abci-v100 --gpus 97 --algorithm torus2d --engine "
                        "closed --payload 1MB --format csv --columns allreduce_s";
     struct cli_run loud = cli_good("%s", line);
     struct cli_run quiet = cli_good("%s --quiet", line);
     cr_expect_str_eq(loud.out, quiet.out);
-    CLI_HAS(loud.err, "1 of 1 rows are estimates");
+    CLI_HAS(loud.err, "torus2d on 97 GPUs is 1x97, a ring");
     cr_expect_str_empty(quiet.err);
 }
 

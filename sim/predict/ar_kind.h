@@ -129,7 +129,3 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 
 /** The values of the cluster file whose source is "assumed". */
 void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario);
-
-/** How many of so many rows are not exact, if any, and how far such were from the simulation. */
-void ar_note_estimates(FILE *notes, size_t estimates, size_t count);
-size_t ar_rows_estimates(const struct ar_row *rows, size_t count);

@@ -11,8 +11,9 @@
 
 #include "ar_record.h"
 
-/** How far rows that are not exact were from the simulation: sim/engine/README.md. */
-#define AR_HOW_FAR "0 to 0.3 % off simgrid in the median, 31 % at worst"
+/** What tables say of rows that are not exact: sim/engine/README.md. */
+#define AR_ROW_ESTIMATED                                                                           \
+    "messages are estimated: 0 to 0.3 % off simgrid in the median, 31 % at worst"
 
 /* clang-format off */
 /** Columns in order: kind (text, word, count, number or flag), name, meaning, look in a table. */
@@ -76,7 +77,7 @@
     X(number, contention_s, "part of exposed_s: the backward pass is slower beside all-reduces") \
     X(number, input_wait_s, "the step waits for its input") \
     X(flag, exact, "no: the engine neglects something here; empty: it does not say", \
-      .heading = "", .mark = "~", .legend = "messages are estimated: " AR_HOW_FAR) \
+      .heading = "", .mark = "~", .legend = AR_ROW_ESTIMATED) \
     X(text, status, "ok, or why the row has no result", .heading = "status", .usual = "ok") \
     X(word, operation, "what the collective achieves: allreduce, allgather, ...", .heading = "operation") \
     X(text, mesh, "axes of the GPUs, outermost first; empty: one group", .heading = "mesh") \

@@ -392,22 +392,3 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
         }
     }
 }
-
-void ar_note_estimates(FILE *notes, size_t estimates, size_t count)
-{
-    if (estimates > 0) {
-        ar_note(notes,
-                "%zu of %zu rows are estimates (\"no\" in column exact), %s; --engine simgrid "
-                "simulates them",
-                estimates, count, AR_HOW_FAR);
-    }
-}
-
-size_t ar_rows_estimates(const struct ar_row *rows, size_t count)
-{
-    size_t estimates = 0;
-    for (size_t i = 0; i < count; i++) {
-        estimates += rows[i].exact == 0;
-    }
-    return estimates;
-}

@@ -503,11 +503,6 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
             AR_TRY(csv_write(sweep, "payload.csv", all.rows + first, all.count - first, err));
         }
     }
-    size_t estimates = 0; /* layouts have a column for them */
-    for (size_t i = 0; i < shown->count && !kind_of(sweep)->is_ranked; i++) {
-        estimates += shown->rows[i].is_estimate;
-    }
-    ar_note_estimates(request->notes, estimates, shown->count);
     if (failed == AR_OK) {
         AR_TRY(request->sign(request->context, err));
         journal_close(&sweep->journal, true);

@@ -289,8 +289,8 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
         for (uint32_t channel = 0; channel < orders->count; channel++) {
             /* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its
              * start. So with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their
-             * ways back begin and end at each HCA once; with an odd one, or of plain orders, C shifts
-             * do. Then all of them are shifted by one GPU more. */
+             * ways back begin and end at each HCA once; with an odd one, or of plain orders, C
+             * shifts do. Then all of them are shifted by one GPU more. */
             uint32_t round = channel / hcas;
             uint32_t within = channel % hcas;
             bool is_backwards = (has_pairs ? within : round) % 2 == 1;
