@@ -134,8 +134,7 @@ void write_payloads(void)
 
 struct ar_plot_request a_request(void)
 {
-    struct ar_plot_request request = {.path = directory, .template_dir = TEMPLATES};
-    return request;
+    return (struct ar_plot_request){.path = directory, .template_dir = TEMPLATES};
 }
 
 unsigned count_drawn(const struct ar_plot_report *report)
@@ -145,6 +144,24 @@ unsigned count_drawn(const struct ar_plot_report *report)
         count += report->pictures[i].is_drawn;
     }
     return count;
+}
+
+void expect_whole(const struct ar_plot_report *report, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char name[64];
+        cr_expect(report->pictures[i].is_drawn, "%s", report->pictures[i].name);
+        cr_expect_null(report->pictures[i].reason);
+        snprintf(name, sizeof name, "%s.gp", report->pictures[i].name);
+        cr_expect_gt(read_file(name), 1000);
+        snprintf(name, sizeof name, "%s.svg", report->pictures[i].name);
+        expect_in(name, "</svg>");
+        cr_expect_not_null(strstr(text, "<text"), "text stays text");
+        snprintf(name, sizeof name, "%s.png", report->pictures[i].name);
+        size_t size = read_file(name);
+        cr_expect_eq(memcmp(text, "\x89PNG\r\n\x1a\n", 8), 0);
+        cr_expect_eq(memcmp(text + size - 8, "IEND\xAE\x42\x60\x82", 8), 0);
+    }
 }
 
 void need_gnuplot(void)

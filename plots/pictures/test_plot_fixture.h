@@ -55,6 +55,9 @@ struct ar_plot_request a_request(void);
 /** How many pictures of a report are drawn; each leaves four files. */
 unsigned count_drawn(const struct ar_plot_report *report);
 
+/** Expects the first pictures of a report to be drawn, as whole files. */
+void expect_whole(const struct ar_plot_report *report, size_t count);
+
 /** Skips the test when there is no gnuplot. */
 void need_gnuplot(void);
 

@@ -22,16 +22,7 @@ Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
 {
     write_file("reproduce.csv", rows);
     struct ar_plot_report report = draw_request(&published);
-    for (unsigned i = 0; i < report.pictures_count; i++) {
-        char name[64];
-        cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
-        cr_expect_null(report.pictures[i].reason);
-        snprintf(name, sizeof name, "%s.svg", report.pictures[i].name);
-        read_file(name);
-        cr_expect_not_null(strstr(text, "</svg>"));
-        snprintf(name, sizeof name, "%s.gp", report.pictures[i].name);
-        cr_expect_gt(read_file(name), 1000);
-    }
+    expect_whole(&report, report.pictures_count);
     cr_expect_eq(count_outputs(), 1 + 4, "the input and four files");
     expect_in("predicted.svg", ">lab-a<");
     cr_expect_not_null(strstr(text, ">lab-c<"));

@@ -218,7 +218,7 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     if (scenario->layout.model != NULL) {
         ar_note_model(notes, scenario);
     }
-    if (has_counts && unfit->is_asked) {
+    if (has_counts && unfit->is_asked && sweep->request.take == NULL) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }
     ar_note_step_errors(notes, scenario);

@@ -97,18 +97,16 @@ static struct cli_run run_line(const char *line)
     };
 }
 
-/* Writes the line of a function with arguments as of printf(). */
+/* Declares the line of a function with arguments as of printf(). */
 #define FORMAT_LINE(text, line)                                                                    \
-    do {                                                                                           \
-        va_list arguments;                                                                         \
-        va_start(arguments, line);                                                                 \
-        vsnprintf(text, sizeof text, line, arguments);                                             \
-        va_end(arguments);                                                                         \
-    } while (0)
+    char text[LINE_SIZE / 2];                                                                      \
+    va_list text##_arguments;                                                                      \
+    va_start(text##_arguments, line);                                                              \
+    vsnprintf(text, sizeof text, line, text##_arguments);                                          \
+    va_end(text##_arguments)
 
 struct cli_run cli_run(const char *line, ...)
 {
-    char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
     return run_line(text);
 }
@@ -126,7 +124,6 @@ static size_t lines_without(const char *text, const char *prefix)
 
 struct cli_run cli_good(const char *line, ...)
 {
-    char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
     struct cli_run run = run_line(text);
     cr_assert_eq(run.code, 0, "%s: exit code %d, %s", text, run.code, run.err);
@@ -144,14 +141,12 @@ const char *cli_good_on_terminal(const char *command)
 
 struct cli_table *cli_rows(const char *line, ...)
 {
-    char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
     return cli_table(cli_good("$AR %s --format csv", text).out);
 }
 
 double cli_value(const char *column, const char *line, ...)
 {
-    char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
     return cli_number(cli_rows("%s", text), 1, column);
 }
@@ -176,7 +171,6 @@ void cli_expect_error(const struct cli_run *run, const char *line, int code, con
 
 struct cli_run cli_stops(int code, const char *fragment, const char *line, ...)
 {
-    char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
     struct cli_run run = run_line(text);
     cli_expect_error(&run, text, code, fragment);
@@ -185,7 +179,6 @@ struct cli_run cli_stops(int code, const char *fragment, const char *line, ...)
 
 struct cli_run cli_fails(int code, const char *fragment, const char *line, ...)
 {
-    char text[LINE_SIZE / 2];
     FORMAT_LINE(text, line);
     size_t files = cli_files_count();
     struct cli_run run = cli_stops(code, fragment, "%s", text);

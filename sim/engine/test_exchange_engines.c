@@ -3,11 +3,7 @@
 #include "test_outcome.h"
 #include "test_trials.h"
 
-/* Even parts, parts that differ by an element, and large ones. */
-static const struct ar_call calls[] = {{.ready_s = 0, .elements = 96 * 2520},
-                                       {.ready_s = 0.01, .elements = 25557},
-                                       {.ready_s = 0.02, .elements = 48 * 25200}};
-
+static const struct ar_call calls[] = TRIALS_CALLS_OF_PARTS;
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Whether the algorithm has exchanges, and whether messages of one go at once, which share the

@@ -4,11 +4,7 @@
 #include "test_outcome.h"
 #include "test_trials.h"
 
-/* Even parts, parts that differ by an element, and large ones. */
-static const struct ar_call calls[] = {{.ready_s = 0, .elements = 96 * 2520},
-                                       {.ready_s = 0.01, .elements = 25557},
-                                       {.ready_s = 0.02, .elements = 48 * 25200}};
-
+static const struct ar_call calls[] = TRIALS_CALLS_OF_PARTS;
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Every GPU has a port of its own, and one switch sums. */

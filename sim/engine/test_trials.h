@@ -8,6 +8,13 @@
 
 enum { TRIALS_CALLS = 16, TRIALS_RANKS = 1024 };
 
+/** Even parts, parts that differ by an element, and large ones. */
+#define TRIALS_CALLS_OF_PARTS                                                                      \
+    {                                                                                              \
+        {.ready_s = 0, .elements = 96 * 2520}, {.ready_s = 0.01, .elements = 25557},               \
+            {.ready_s = 0.02, .elements = 48 * 25200},                                             \
+    }
+
 /** A trial and its results. */
 struct test_trial {
     struct ar_trial trial;
