@@ -127,7 +127,8 @@ name_ends = "end_max = end_x[1]; do for [k = 1:words(algorithms)] { if (end_x[k]
     "if (abs(end_place[k] - height_of(end_y[k])) > 0.01) { set arrow 400 + k from end_x[k], end_y[k] to graph 1.01, graph end_place[k] ".\
     "nohead lw 0.6 lc rgb name_colour(name) } } ".\
     "else { short_count = short_count + 1; set label 400 + k sprintf('%s: to %g', key_name(name), end_x[k]) ".\
-    "at graph 0.06, graph 0.052 * short_count - 0.02 left noenhanced font ',11' tc rgb name_colour(name) front } } }"
+    "at graph 0.06, graph 0.052 * short_count - 0.02 left noenhanced font ',11' tc rgb name_colour(name) front } } } ".\
+    "else { key_lines = words(algorithms); picture_height = picture_height + (key_lines > 4 ? 18 * (key_lines - 4) : 0) }"
 short_count = 0
 name_colour(name) = has(grey_names, name) ? 0x707070 : colour(style(name))
 
