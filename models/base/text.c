@@ -137,7 +137,7 @@ const char *ar_list_choices(const char *const *names, char *text, size_t size)
 enum ar_status ar_parse_choice(const char *where, const char *text, const char *const *names,
                                unsigned *place, struct ar_error *err)
 {
-    char list[160];
+    char list[256];
     for (unsigned i = 0; names[i] != NULL; i++) {
         if (strcmp(text, names[i]) == 0) {
             *place = i;

@@ -348,7 +348,6 @@ static const struct topic {
     {"strategies", .list_rest = list_strategies},
     {"frameworks", .list_rest = list_terms, .list_file = list_framework,
      .kind = RESOURCE_FRAMEWORK},
-    {"published", .list_file = list_published, .kind = RESOURCE_PUBLISHED},
     {"engines", .list_rest = list_engines},
     {"sets", .list_file = list_sets, .kind = RESOURCE_SETS},
     {"systems", .list_file = list_systems, .kind = RESOURCE_SETS},
@@ -356,6 +355,7 @@ static const struct topic {
      .below =
          "'allreckon plot' and 'report' draw them, and --out of other commands; to restyle one, "
          "edit its template"},
+    {"published", .list_file = list_published, .kind = RESOURCE_PUBLISHED},
     {"columns", .list_rest = list_columns},
 };
 
@@ -388,7 +388,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
 {
     enum { TOPICS = sizeof topics / sizeof topics[0] };
     const char *names[TOPICS + 1] = {NULL};
-    unsigned first = 0, end = TOPICS - 1; /* the last one, columns, only if it is asked for */
+    unsigned first = 0, end = TOPICS - 2; /* the last ones, which are long, only if asked for */
     struct lister list = {.arena = options->arena, .inputs = options->inputs};
     struct ar_view view;
     AR_TRY(option_view(options, AR_COLUMNS(item_columns), &view, err));

@@ -19,7 +19,7 @@ static const struct command commands[] = {
              "topic with PATTERN what has it in its name, text or heading.\n\n"
              "topics:\n"
              "  algorithms operations clusters gpus fabrics traces runs workloads operators\n"
-             "  strategies frameworks published engines sets systems pictures columns\n\n"
+             "  strategies frameworks engines sets systems pictures published columns\n\n"
              "examples:\n"
              "  allreckon list workloads llama3\n"
              "  allreckon list clusters --format json"},
