@@ -158,9 +158,7 @@ static enum ar_status run_scenarios(const struct options *options,
             check_s += notes != NULL ? ar_run_cost_s(&checkers[i]) : 0;
         }
     }
-    if (notes != NULL) {
-        ar_note_before(notes, &scenarios[0], cost_s);
-    }
+    ar_note_before(notes, &scenarios[0], cost_s);
     if (options->check) {
         ar_note_duration(notes, &checkers[0], check_s);
     }
