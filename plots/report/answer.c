@@ -41,7 +41,7 @@ static bool is_new_in(const struct ar_csv *csv, size_t row, const char *column)
 void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row)
 {
     if (strcmp(page_read_text(csv, row, "exact"), "no") == 0) {
-        fprintf(text, "Engine %s estimates what is sent; --check simulates it. ",
+        fprintf(text, "Engine %s estimates what is sent; --engine simgrid simulates it. ",
                 page_read_text(csv, row, "engine"));
     }
 }

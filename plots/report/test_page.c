@@ -123,7 +123,7 @@ Test(page, each_kind_of_file_and_of_row_has_its_answer)
          "cluster,gpus,algorithm,operation,payload_bytes,allreduce_s,engine,exact\n"
          "c,8,ring,allgather,1000,0.1,x,no\nc,8,direct,allgather,8,0.01,x,no\n"
          "c,4,ring,allgather,8,1,x,no\n",
-         "machines. Engine x estimates what is sent; --check simulates it."},
+         "machines. Engine x estimates what is sent; --engine simgrid simulates it."},
         {"step.csv", "gpus,iteration_s,status\n4096,1,ok\n8,,failed\n",
          "1 row has no result (column status)."},
         {"step.csv",
