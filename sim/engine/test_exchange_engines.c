@@ -3,8 +3,7 @@
 #include "test_outcome.h"
 #include "test_trials.h"
 
-static const struct ar_call calls[] = TRIALS_CALLS_OF_PARTS;
-enum { CALLS = sizeof calls / sizeof calls[0] };
+static const struct ar_call calls[TRIALS_PARTS] = TRIALS_CALLS_OF_PARTS;
 
 /* Whether the algorithm has exchanges, and whether messages of one go at once, which share the
  * links of a rank. */
@@ -35,14 +34,14 @@ Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
                 !has_exchanges(ar_algorithms[i], &collective.shape, &goes_at_once)) {
                 continue;
             }
-            trials_compare(&collective, calls, CALLS, 0, 1e-6);
+            trials_compare(&collective, calls, TRIALS_PARTS, 0, 1e-6);
             double time_s = trials_time(&collective, &ar_engine_recurrence, calls[0].elements);
             cr_expect_geq(support_closed(&collective, calls[0].elements).time_s,
                           time_s * (1 - 1e-9), "its steps do not overlap");
             collective.window = 1;
-            trials_compare(&collective, calls, CALLS, goes_at_once ? 0 : 0.002, 1e-6);
+            trials_compare(&collective, calls, TRIALS_PARTS, goes_at_once ? 0 : 0.002, 1e-6);
             collective.channels = 2;
-            trials_compare(&collective, calls, CALLS, 0, 1e-6);
+            trials_compare(&collective, calls, TRIALS_PARTS, 0, 1e-6);
         }
     }
 }
@@ -65,10 +64,10 @@ Test(exchange_engines, agree_in_the_groups_of_a_mesh_and_from_every_root)
     struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         struct ar_collective collective = in_groups(flat, ar_algorithms[i], meshes[i % 2]);
-        trials_compare(&collective, calls, CALLS, 0, 1e-6);
+        trials_compare(&collective, calls, TRIALS_PARTS, 0, 1e-6);
         if (ar_algorithms[i]->operation->has_root) {
             collective.root = 3;
-            trials_compare(&collective, calls, CALLS, 0, 1e-6);
+            trials_compare(&collective, calls, TRIALS_PARTS, 0, 1e-6);
         }
     }
 }

@@ -4,8 +4,7 @@
 #include "test_outcome.h"
 #include "test_trials.h"
 
-static const struct ar_call calls[] = TRIALS_CALLS_OF_PARTS;
-enum { CALLS = sizeof calls / sizeof calls[0] };
+static const struct ar_call calls[TRIALS_PARTS] = TRIALS_CALLS_OF_PARTS;
 
 /* Every GPU has a port of its own, and one switch sums. */
 Test(sums_engines, agree_where_no_link_is_shared)
@@ -16,8 +15,8 @@ Test(sums_engines, agree_where_no_link_is_shared)
         struct ar_collective sums = support_collective(flat, "in-network", 1, ranks);
         for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
             sums.window = windows[i];
-            trials_compare(&sums, calls, CALLS, 0, 1e-6);
-            trials_compare(&sums, calls, CALLS, 0.002, 1e-6);
+            trials_compare(&sums, calls, TRIALS_PARTS, 0, 1e-6);
+            trials_compare(&sums, calls, TRIALS_PARTS, 0.002, 1e-6);
         }
     }
 }
@@ -70,7 +69,7 @@ Test(sums_engines, nodes_and_network_are_a_pipeline)
             double simulated_s = trials_simulate(&sums, elements);
             cr_expect(simulated_s > port_s && simulated_s < 1.12 * port_s, "%.9g s, port %.9g s",
                       simulated_s, port_s);
-            trials_compare(&sums, calls, CALLS, 0, 0.03);
+            trials_compare(&sums, calls, TRIALS_PARTS, 0, 0.03);
         }
     }
 }

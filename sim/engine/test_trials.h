@@ -6,7 +6,7 @@
 #include "ar_trial.h"
 #include "test_support.h"
 
-enum { TRIALS_CALLS = 16, TRIALS_RANKS = 1024 };
+enum { TRIALS_CALLS = 16, TRIALS_PARTS = 3, TRIALS_RANKS = 1024 };
 
 /** Even parts, parts that differ by an element, and large ones. */
 #define TRIALS_CALLS_OF_PARTS                                                                      \

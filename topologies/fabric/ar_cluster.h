@@ -264,7 +264,7 @@ enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a
 
 /** Orders of the GPUs of a node (ar_order.h), owned by the cluster; NULL if they are the plain
  * zigzags: channel pair i shifts it by i and the odd channel of the pair runs it backwards. So it
- * is where all pairs are alike and a node has at most two HCAs, but for PCIe switches alone. */
+ * is where all pairs are alike and a node has at most two HCAs, but for several PCIe switches. */
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster);
 
 /** The period of the first `ranks` ranks: if all move on by so many ranks, the last ones to the

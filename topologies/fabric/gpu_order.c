@@ -1,5 +1,5 @@
-/* Orders of the GPUs of a node: zigzags where all pairs are alike, from one PCIe switch to the next
- * where there is no NVLink, else searched along NVLinks. */
+/* Orders of the GPUs of a node: zigzags where all pairs are alike, else searched along NVLinks, and
+ * from one PCIe switch to the next where NVLinks do not join all GPUs. */
 #include <string.h>
 
 #include "ar_numbers.h"
@@ -279,7 +279,7 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
         search_orders(values, orders);
     }
     uint32_t switches = values->count[TOPO_PCIE_SWITCHES];
-    bool is_plain = !values->has_nvlink && switches > 1 && switches < gpus;
+    bool is_plain = values->needs_pcie && switches > 1 && switches < gpus;
     bool has_pairs = hcas % 2 == 0 && !is_plain; /* of an order and the same backwards */
     hcas = is_plain && hcas == 0 ? 1 : hcas;
     if (orders->count == 0 && (hcas > 2 || is_plain)) {
