@@ -1,6 +1,5 @@
 /* Asynchronous runs as events beside the same as actors. */
 #include <math.h>
-#include <stdio.h>
 
 #include "ar_async.h"
 #include "ar_draw.h"

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdio.h>
 
 #include "ar_actors.h"
 #include "ar_draw.h"

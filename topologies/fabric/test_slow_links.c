@@ -1,4 +1,3 @@
-#include <stdio.h>
 
 #include "test_cluster_load.h"
 #include "test_outcome.h"
