@@ -1,4 +1,5 @@
 /* CSV files, good and bad; files of traces and costs have tests beside their readers. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "ar_csv.h"
