@@ -12,7 +12,9 @@
  * larger where no row of the fit near it made the choice that the suspect leads to. The likelihood
  * is that of measured rows together with those that the cost table was fitted to, which no suspect
  * changes: they tell the model's errors. Half of the prior is that nothing is wrong; suspects, and
- * the values of each, share the rest.
+ * the values of each, share the rest. One that messages of NCCL in the logs rule out is left out;
+ * one that they name and that explains a fifth or more comes first, at least as likely as the
+ * likeliest other one.
  */
 #pragma once
 
@@ -51,6 +53,8 @@ struct ar_suspicion {
     ar_cell_number explained_frac; /**< share of the squared residuals that it explains */
     ar_cell_flag is_equal;         /**< in the likeliest 95 %, or of the first one's times */
     ar_cell_string look, source;
+    ar_cell_string log; /**< the message of a log that says so, with its line; empty: none does */
+    bool is_named;      /**< it does, and explains a fifth or more */
     double score;
     const struct ar_library_prediction *predictions; /**< of all rows. [measured row] */
 };
@@ -64,6 +68,7 @@ struct ar_expectation {
     ar_cell_string answer; /**< one sentence, or some */
     ar_cell_string alike;  /**< names that the rows do not tell from the first suspect */
     ar_cell_string unseen; /**< names that change no row by more than its scatter */
+    ar_cell_string log;    /**< suspects that logs name or rule out, with their lines */
     ar_cell_string basis;  /**< what expected times come from, and how little they rest on */
 };
 

@@ -1,5 +1,6 @@
 #include "ar_expect.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -292,11 +293,73 @@ static bool judge_suspect(const struct ar_measured_request *request,
     return sum > 0;
 }
 
+/* The HCAs that a message lists, `[0]mlx5_0:1/IB [1]...; OOB ...`, or its first number. */
+static double count_of(const char *message)
+{
+    static const char digits[] = "0123456789";
+    double count = 0;
+    for (const char *at = message; *at != '\0' && *at != ';'; at++) {
+        count += at[0] == '[' && strchr(digits, at[1]) != NULL;
+    }
+    return count > 0 ? count : strtod(message + strcspn(message, digits), NULL);
+}
+
+/* What a run says of a suspect, which has so many of what a message counts: the sign of the
+ * earliest of its clues in `*message`, 0: nothing. Of counts the least tells. */
+static char ask_run(const struct ar_log *run, const struct suspect *suspect, double known,
+                    const struct ar_log_message **message)
+{
+    int last = SUSPECT_CLUES_MAX;
+    char sign = 0;
+    AR_EACH(const struct ar_log_message, said, run->messages, run->messages_count) {
+        for (int i = 0; i < last && suspect->clues[i] != NULL; i++) {
+            bool is_count = suspect->clues[i][0] == '<';
+            if (fnmatch(suspect->clues[i] + 1, said->text, FNM_CASEFOLD) == 0 &&
+                !(is_count && count_of(said->text) > suspect->factors[0] * known)) {
+                last = i;
+                sign = is_count ? '+' : suspect->clues[i][0];
+                *message = said;
+            }
+        }
+    }
+    return sign;
+}
+
+/* Whether logs say of a suspect that it is so (1), some of them and none that it is not, or all of
+ * them that it is not (-1). `*said` gets the first such message. Counts are small that are at most
+ * the suspect's largest factor of what the cluster has; as many may still be slow. */
+static int ask_logs(const struct ar_measured_request *request, const struct ar_measured *measured,
+                    const struct suspect *suspect, struct ar_arena *arena, const char **said)
+{
+    const struct ar_tuning *tuning = ar_comparison_reference(request->scenario);
+    uint32_t hcas = ar_cluster_facts(request->scenario->cluster)->hcas_per_node;
+    uint32_t channels = tuning != NULL ? tuning->channels : 0;
+    size_t yes = 0, no = 0, runs = 0;
+    *said = "";
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_log *run = measured->rows[i].run;
+        const struct ar_log_message *message;
+        if (i > 0 && run == measured->rows[i - 1].run) {
+            continue;
+        }
+        char sign =
+            ask_run(run, suspect, suspect->target == SUSPECT_HCA ? hcas : channels, &message);
+        if (sign != 0 && yes + no == 0) {
+            *said = ar_arena_format(arena, "%s:%" PRIu64 ": %.96s", run->path, message->line,
+                                    message->text);
+        }
+        runs++;
+        yes += sign == '+';
+        no += sign == '-';
+    }
+    return yes > 0 && no == 0 ? 1 : no == runs ? -1 : 0;
+}
+
 /* Suspects are not told apart that have this probability together, nor those whose times differ by
  * less than the scatter of two rows. */
 #define LIKELY_FRAC 0.95
 
-AR_ORDER(compare_suspicions, struct ar_suspicion, AR_FALLS(score))
+AR_ORDER(compare_suspicions, struct ar_suspicion, AR_FALLS(is_named), AR_FALLS(score))
 
 static void rank_suspects(const struct ar_measured_request *request,
                           const struct ar_measured *measured, struct ar_arena *arena,
@@ -305,7 +368,7 @@ static void rank_suspects(const struct ar_measured_request *request,
     struct ranking *ranking = ar_arena_alloc(arena, 1, sizeof *ranking);
     struct ar_suspicion *list = ar_arena_alloc(arena, suspects_count, sizeof *list);
     size_t count = 0;
-    double sum = 0;
+    double sum = 0, best[2] = {-INFINITY, -INFINITY}; /* scores of others, and of those named */
     struct ar_library_prediction *expected =
         ar_arena_alloc(arena, measured->rows_count + 1, sizeof *expected);
     for (size_t i = 0; i < expectation->rows_count; i++) {
@@ -315,16 +378,31 @@ static void rank_suspects(const struct ar_measured_request *request,
     ranking->expected = expected;
     ranking->basis = request->factors != NULL ? &told_basis : &fitted_basis;
     begin_ranking(measured, request->scenario->table, expectation, arena, ranking);
-    expectation->unseen = "";
+    expectation->unseen = expectation->log = "";
     for (size_t i = 0; i < suspects_count; i++) {
-        bool is_unseen;
-        count += judge_suspect(request, measured, &suspects[i], ranking, arena, &list[count],
-                               &is_unseen);
-        if (is_unseen) {
-            expectation->unseen =
-                ar_arena_format(arena, "%s%s%s", expectation->unseen,
-                                expectation->unseen[0] != '\0' ? ", " : "", suspects[i].name);
+        const char *said, *name = suspects[i].name;
+        int answer = ask_logs(request, measured, &suspects[i], arena, &said);
+        struct ar_suspicion *suspicion = &list[count];
+        bool is_unseen = false;
+        if (answer != 0) {
+            expectation->log = ar_arena_format(arena, "%s%s%s%s (%s)", expectation->log,
+                                               expectation->log[0] != '\0' ? ", " : "",
+                                               answer > 0 ? "" : "not ", name, said);
         }
+        if (answer >= 0 &&
+            judge_suspect(request, measured, &suspects[i], ranking, arena, suspicion, &is_unseen)) {
+            suspicion->log = answer > 0 ? said : "";
+            suspicion->is_named = answer > 0 && suspicion->explained_frac > told_basis.least_frac;
+            best[suspicion->is_named] = fmax(best[suspicion->is_named], suspicion->score);
+            count++;
+        }
+        if (is_unseen) {
+            expectation->unseen = ar_arena_format(arena, "%s%s%s", expectation->unseen,
+                                                  expectation->unseen[0] != '\0' ? ", " : "", name);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i].score += list[i].is_named ? fmax(0, best[0] - best[1]) : 0;
     }
     qsort(list, count, sizeof *list, compare_suspicions);
     for (size_t i = 0; i < count; i++) {
@@ -424,10 +502,12 @@ static const char *describe_suspect(const struct ar_expectation *expectation,
                "one, or the prediction wrong";
     }
     const char *equals = list_equals(expectation, (size_t)(first - expectation->suspicions), arena);
+    const char *log =
+        first->is_named ? ar_arena_format(arena, "the log says so, %s; ", first->log) : "";
     const char *factor =
         isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
-    return ar_arena_format(arena, "%s %s (%sexplains %.0f %% of the gap)%s%s; next: %s", lead,
-                           first->sentence, factor, 100 * first->explained_frac,
+    return ar_arena_format(arena, "%s %s (%s%sexplains %.0f %% of the gap)%s%s; next: %s", lead,
+                           first->sentence, log, factor, 100 * first->explained_frac,
                            equals[0] != '\0' ? "; these rows do not tell it from " : "", equals,
                            first->look);
 }
@@ -629,6 +709,7 @@ static const struct ar_column suspicion_columns[] = {
     SUSPICION(string, sentence, "sentence", "what is wrong", .heading = "what is wrong"),
     SUSPICION(string, look, "next", "what to look at or to set"),
     SUSPICION(string, source, "source", "where that is documented"),
+    SUSPICION(string, log, "log", "line of a log that says so"),
 };
 
 static const struct ar_column answer_columns[] = {
@@ -636,6 +717,8 @@ static const struct ar_column answer_columns[] = {
     AR_COLUMN(string, struct ar_expectation, alike, "alike",
               "suspects that the rows do not tell from the first one"),
     AR_COLUMN(string, struct ar_expectation, unseen, "unseen", "suspects that change no row here"),
+    AR_COLUMN(string, struct ar_expectation, log, "log",
+              "suspects that logs name or rule out, with their lines"),
     AR_COLUMN(string, struct ar_expectation, basis, "basis", "what expected times come from"),
 };
 
@@ -645,10 +728,16 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
     enum { SHOWN = 3 };
     bool is_table = view->format == AR_FORMAT_TABLE, is_json = view->format == AR_FORMAT_JSON;
     if (is_table) {
-        bool has_unseen = expectation->unseen[0] != '\0';
-        fprintf(file, "%s\n%s\n%s%s%s\n", expectation->answer, expectation->basis,
-                has_unseen ? "these rows cannot show: " : "", expectation->unseen,
-                has_unseen ? "\n" : "");
+        const char *const lines[][2] = {{"", expectation->answer},
+                                        {"", expectation->basis},
+                                        {"the log says: ", expectation->log},
+                                        {"these rows cannot show: ", expectation->unseen}};
+        for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+            if (lines[i][1][0] != '\0') {
+                fprintf(file, "%s%s\n", lines[i][0], lines[i][1]);
+            }
+        }
+        fputc('\n', file);
     }
     if (is_json) {
         for (size_t i = 0; i < sizeof answer_columns / sizeof answer_columns[0]; i++) {

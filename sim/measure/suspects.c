@@ -15,6 +15,8 @@
 #define EVERY_CHOICE (BIT(AR_CHOICES_COUNT) - 1)
 #define OFF(choices) (EVERY_CHOICE & ~(choices))
 
+#define SET " set by environment to "
+
 #define NCCL_VARIABLES "docs.nvidia.com, NCCL, Environment Variables, "
 #define NCCL_TROUBLE   "docs.nvidia.com, NCCL, Troubleshooting, "
 
@@ -25,29 +27,41 @@
  * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2.
  * A copy through the host crosses the uplink of its PCIe switch twice,
  * hence half of that bandwidth. No fit knows LL at large sizes: NCCL gives it a quarter of the bus,
- * from 2.21 on half, as its lines have; nobody is told to use it alone, so it is rare. */
+ * from 2.21 on half, as its lines have; nobody is told to use it alone, so it is rare.
+ *
+ * Clues are channels that exist, then what was chosen, then variables. `NET/Socket : Using` is
+ * none, since old releases try all transports; `via P2P` may go by PCIe; `Disabled for GPU` is said
+ * of far HCAs on good machines. */
 const struct suspect suspects[] = {
     {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
      "NCCL_DEBUG=INFO: 'GPU Direct RDMA Disabled', 'via NET/IB/n' without '/GDRDMA'; lsmod | grep "
      "nvidia_peermem; NCCL_NET_GDR_LEVEL",
      NCCL_TROUBLE "GPU-to-NIC communication; NVIDIA/nccl issues 1412, 1537", SUSPECT_PCIE,
+     .clues = {"+* via NET/[!S]*/[0-9]", "+* via NET/[!S]*/[0-9][0-9]",
+               "+* via NET/[!S]*[0-9](*[0-9])", "-* via NET/*/GDRDMA*",
+               "+NET/[!S]* : GPU Direct RDMA Disabled for HCA *"},
      .factors = {0.5}, .setting = "hca.attached=host"},
     {"hca", "some HCAs are unused, or run below their width or rate",
      "ibstat (Rate, State); NCCL_DEBUG=INFO: line 'NET/IB : Using'; NCCL_IB_HCA",
-     NCCL_VARIABLES "NCCL_IB_HCA", SUSPECT_HCA, .factors = {0.875, 0.75, 0.5, 0.25, 0.125}},
+     NCCL_VARIABLES "NCCL_IB_HCA", SUSPECT_HCA,
+     .clues = {"<NET/IB : Using *; OOB *", "<NET/OFI Selected provider is *(found * nics)"},
+     .factors = {0.875, 0.75, 0.5, 0.25, 0.125}},
     {"sockets", "NCCL uses sockets in place of verbs or the network's plug-in",
      "NCCL_DEBUG=INFO: line 'NET/Socket : Using'; NCCL_NET, NCCL_IB_DISABLE, LD_LIBRARY_PATH of "
      "the plug-in",
-     NCCL_VARIABLES "NCCL_NET", SUSPECT_SOCKETS, .factors = {1, 2, 0.5}, .net_latency = 1.9,
-     .hca_bandwidth_Bps = 5.25e9},
+     NCCL_VARIABLES "NCCL_NET", SUSPECT_SOCKETS,
+     .clues = {"+* via NET/Socket/*", "+Using network Socket", "-* via NET/*", "-Using network *",
+               "+NCCL_IB_DISABLE" SET "1*"},
+     .factors = {1, 2, 0.5}, .net_latency = 1.9, .hca_bandwidth_Bps = 5.25e9},
     {"pcie", "PCIe runs a generation lower, at half width, or through the root complex (ACS)",
      "nvidia-smi -q -d PCIE; lspci -vvv: LnkSta, ACSCtl",
      NCCL_TROUBLE "PCI Access Control Services", SUSPECT_PCIE, .factors = {0.5, 0.25}},
     {"p2p-off", "GPUs of a node do not reach each other by NVLink",
      "NCCL_DEBUG=INFO: lines 'via SHM' in place of 'via P2P'; NCCL_P2P_DISABLE; nvidia-smi topo -m",
-     NCCL_TROUBLE "GPU-to-GPU communication", SUSPECT_NO_NVLINK, .factors = {1},
-     .setting = "nvlink.pairs=none", .choices = OFF(NVLS)},
+     NCCL_TROUBLE "GPU-to-GPU communication", SUSPECT_NO_NVLINK,
+     .clues = {"+* via SHM/*", "-Connected NVLS tree*", "+NCCL_P2P_DISABLE" SET "1*"},
+     .factors = {1}, .setting = "nvlink.pairs=none", .choices = OFF(NVLS)},
     {"nvlink", "NVLinks are down or slow", "nvidia-smi nvlink -s; dcgmi nvlink -s",
      "docs.nvidia.com, nvidia-smi, nvlink", SUSPECT_NVLINK, .factors = {0.75, 0.5, 0.25}},
     {"slow-cable", "one cable or HCA is slow, and every ring waits for it",
@@ -65,29 +79,41 @@ const struct suspect suspects[] = {
     {"nvls-off", "NVLS is off",
      "NCCL_NVLS_ENABLE; NCCL_DEBUG=INFO: 'NVLS multicast support'; fabric "
      "manager",
-     NCCL_VARIABLES "NCCL_NVLS_ENABLE", SUSPECT_NOTHING, .factors = {1}, .choices = OFF(NVLS)},
+     NCCL_VARIABLES "NCCL_NVLS_ENABLE", SUSPECT_NOTHING,
+     .clues = {"-Connected NVLS tree*", "+* 0 nvls channels,*", "-* nvls channels,*",
+               "+NVLS multicast support is not available*", "+NCCL_NVLS_ENABLE" SET "0*"},
+     .factors = {1}, .choices = OFF(NVLS)},
     {"sharp-off", "SHARP is off", "NCCL_COLLNET_ENABLE; NCCL_DEBUG=INFO: 'CollNet'; sharp_hello",
-     NCCL_VARIABLES "NCCL_COLLNET_ENABLE", SUSPECT_NOTHING, .factors = {1}, .collnet = -1},
+     NCCL_VARIABLES "NCCL_COLLNET_ENABLE", SUSPECT_NOTHING,
+     .clues = {"-* via COLLNET/*", "+NCCL_COLLNET_ENABLE" SET "0*"}, .factors = {1}, .collnet = -1},
     {"sharp-on", "SHARP is on",
      "NCCL_COLLNET_ENABLE; NCCL_DEBUG=INFO: 'CollNet'; --set "
      "library.collnet=yes",
-     NCCL_VARIABLES "NCCL_COLLNET_ENABLE", SUSPECT_NOTHING, .factors = {1}, .collnet = 1},
+     NCCL_VARIABLES "NCCL_COLLNET_ENABLE", SUSPECT_NOTHING,
+     .clues = {"+* via COLLNET/*", "-NCCL_COLLNET_ENABLE" SET "0*"}, .factors = {1}, .collnet = 1},
     {"ring-only", "only rings are used", "NCCL_ALGO; NCCL_DEBUG_SUBSYS=TUNING; plug-in of a tuner",
-     NCCL_VARIABLES "NCCL_ALGO", SUSPECT_NOTHING, .factors = {1}, .choices = RINGS},
+     NCCL_VARIABLES "NCCL_ALGO", SUSPECT_NOTHING, .clues = {"+NCCL_ALGO" SET "ring"},
+     .factors = {1}, .choices = RINGS},
     {"tree-only", "only trees are used", "NCCL_ALGO; NCCL_DEBUG_SUBSYS=TUNING; plug-in of a tuner",
-     NCCL_VARIABLES "NCCL_ALGO", SUSPECT_NOTHING, .factors = {1}, .choices = TREES},
+     NCCL_VARIABLES "NCCL_ALGO", SUSPECT_NOTHING, .clues = {"+NCCL_ALGO" SET "tree"},
+     .factors = {1}, .choices = TREES},
     {"simple-only", "protocols LL and LL128 are off", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
-     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING,
+     .clues = {"+NCCL_PROTO" SET "simple", "+NET/OFI Setting NCCL_PROTO to \"simple\""},
+     .factors = {1},
      .choices = OFF(BIT(AR_RING_LL) | BIT(AR_RING_LL128) | BIT(AR_TREE_LL) | BIT(AR_TREE_LL128))},
     {"ll-only", "only protocol LL is used", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
-     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_LL_SHARE, .rarity = 20, .factors = {1, 2},
-     .choices = BIT(AR_RING_LL) | BIT(AR_TREE_LL)},
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_LL_SHARE, .clues = {"+NCCL_PROTO" SET "ll"}, .rarity = 20,
+     .factors = {1, 2}, .choices = BIT(AR_RING_LL) | BIT(AR_TREE_LL)},
     {"ll128-off", "protocol LL128 is off", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
-     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
-     .choices = OFF(BIT(AR_RING_LL128) | BIT(AR_TREE_LL128))},
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING,
+     .clues = {"+NCCL_PROTO" SET "^ll128", "+NCCL_PROTO" SET "ll,simple",
+               "+NCCL_PROTO" SET "simple,ll"},
+     .factors = {1}, .choices = OFF(BIT(AR_RING_LL128) | BIT(AR_TREE_LL128))},
     {"channels", "NCCL has too few channels",
      "NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS; NCCL_DEBUG=INFO: 'coll channels'",
-     NCCL_VARIABLES "NCCL_MIN_NCHANNELS", SUSPECT_CHANNELS, .factors = {0.5, 0.25}},
+     NCCL_VARIABLES "NCCL_MIN_NCHANNELS", SUSPECT_CHANNELS,
+     .clues = {"<NCCL_MAX_NCHANNELS" SET "*"}, .factors = {0.5, 0.25}},
     {"net-latency",
      "hops across the network take longer: HCAs far from GPUs, switches, relaxed order",
      "ib_write_lat between two nodes; nvidia-smi topo -m; NCCL_IB_PCI_RELAXED_ORDERING",
@@ -128,6 +154,10 @@ static bool scale_costs(const struct suspect *suspect, double factor, struct ar_
     return memcmp(costs, before, sizeof costs) != 0;
 }
 
+/* NCCL's constant of a hop of a ring (src/graph/tuning.cc), where all GPUs have NVLinks and the
+ * file of the cluster has none. */
+#define PCIE_LATENCY "pcie.latency=5.7us"
+
 /* The cluster of the scenario as the suspect has it; `*is_changed` says whether paths or rates of
  * its links are others. */
 static enum ar_status make_cluster(const struct ar_measured_request *request,
@@ -138,7 +168,12 @@ static enum ar_status make_cluster(const struct ar_measured_request *request,
     static const struct ar_origin origin = {.where = "suspect", .status = AR_BAD_DATA};
     struct ar_scenario scenario = *request->scenario;
     bool is_slow_link = suspect->target == SUSPECT_SLOW_LINK;
+    double costs[AR_LINK_COSTS_COUNT];
+    ar_cluster_keep_link_costs(request->scenario->cluster, costs);
     scenario.arena = arena;
+    if (suspect->target == SUSPECT_NO_NVLINK && costs[AR_LINK_PCIE_LATENCY] <= 0) {
+        AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, PCIE_LATENCY, err));
+    }
     if (suspect->setting != NULL) {
         AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, suspect->setting, err));
     }

@@ -30,7 +30,7 @@ enum suspect_target {
     SUSPECT_AS_BUSBW     /**< the same: rates of the log are busbw, and were read as algbw */
 };
 
-enum { SUSPECT_FACTORS_MAX = 6 };
+enum { SUSPECT_FACTORS_MAX = 6, SUSPECT_CLUES_MAX = 5 };
 
 struct suspect {
     const char *name;     /**< `gpudirect-off` */
@@ -38,6 +38,10 @@ struct suspect {
     const char *look;     /**< what to look at or to set next */
     const char *source;   /**< where that is documented */
     enum suspect_target target;
+    /** Messages of NCCL: patterns of a shell, in letters of any case, behind a sign: + it is so, -
+     * it is not, < it is so if fewer are counted than the cluster has. The earlier outweigh the
+     * later; after the last one NULL. */
+    const char *clues[SUSPECT_CLUES_MAX + 1];
     /** Values that are tried; the first 0 ends them. More than one: it is a free parameter. */
     double factors[SUSPECT_FACTORS_MAX];
     const char *setting;      /**< of the cluster, beside it; NULL: none */

@@ -83,6 +83,12 @@ struct ar_log_row {
 
 enum { AR_LOG_TEXT = 96 };
 
+/** What NCCL says with NCCL_DEBUG=INFO: `Using network IB`. */
+struct ar_log_message {
+    const char *text;
+    uint64_t line, pid;
+};
+
 /** One run: rows measured with the same program on the same ranks. */
 struct ar_log {
     enum ar_log_format format;
@@ -112,6 +118,8 @@ struct ar_log {
     uint32_t channels;
     struct ar_log_row *rows;
     size_t rows_count;
+    struct ar_log_message *messages; /**< of text of nccl-tests, by processes that it lists */
+    size_t messages_count;
     struct ar_arena *arena; /**< the arena of the ar_logs */
 };
 

@@ -121,6 +121,8 @@ struct ar_nccl_run {
     uint64_t nranks_line;
     struct ar_nccl_rank *ranks; /**< by their numbers; of the arena of the log */
     size_t ranks_count, ranks_capacity;
+    struct ar_log_message *messages; /**< of any process; of the arena of the log */
+    size_t messages_count;
 };
 
 /** Adds a rank. Two processes that both say they are the same rank are an error: without MPI every

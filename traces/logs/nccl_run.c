@@ -257,6 +257,21 @@ static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *l
     return AR_OK;
 }
 
+/* Keeps messages of processes that are listed, or all if none are. */
+static void keep_messages(struct ar_nccl_run *run, struct ar_log *log)
+{
+    log->messages = run->messages;
+    AR_EACH(const struct ar_log_message, message, run->messages, run->messages_count) {
+        size_t rank = 0;
+        while (rank < run->ranks_count && run->ranks[rank].pid != message->pid) {
+            rank++;
+        }
+        if (rank < run->ranks_count || run->ranks_count == 0) {
+            log->messages[log->messages_count++] = *message;
+        }
+    }
+}
+
 enum ar_status ar_nccl_finish(struct ar_log *log, struct ar_nccl_run *run, struct ar_error *err)
 {
     if (log->rows_count == 0) {
@@ -267,6 +282,7 @@ enum ar_status ar_nccl_finish(struct ar_log *log, struct ar_nccl_run *run, struc
     } else if (run->nranks < AR_NCCL_RANKS_MAX) {
         log->ranks = (uint32_t)run->nranks;
     }
+    keep_messages(run, log);
     log->is_inferred = log->collective_name[0] == '\0';
     if (log->is_inferred) {
         log->collective = infer_collective(log, run->hint);

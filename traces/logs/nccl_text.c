@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -333,6 +334,27 @@ static enum ar_status take_nccl_closing(struct ar_nccl_text *text, char *line, u
     return AR_OK;
 }
 
+/* Takes `host:pid:thread [device] NCCL INFO message`, the last one of a line, which alone is whole
+ * where lines were mixed. */
+static void take_nccl_message(struct ar_nccl_text *text, const char *line, uint64_t number)
+{
+    const char *message = NULL, *at;
+    for (const char *next = line; (next = strstr(next, "NCCL INFO ")) != NULL;) {
+        message = next += sizeof "NCCL INFO " - 1;
+    }
+    at = message;
+    for (int colons = 0; colons < 2 && at > line;) {
+        colons += *--at == ':';
+    }
+    if (message != NULL) {
+        struct ar_arena *arena = text->logs->arena;
+        *AR_ARENA_ADD(arena, text->run.messages, text->run.messages_count) =
+            (struct ar_log_message){.text = ar_arena_text(arena, message),
+                                    .line = number,
+                                    .pid = strtoull(at + 1, NULL, 10)};
+    }
+}
+
 enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t number,
                                  struct ar_error *err)
 {
@@ -358,6 +380,7 @@ enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t
             text->run.nranks = is_first || text->run.nranks == count ? count : 0;
             text->run.nranks_line = number;
         }
+        take_nccl_message(text, line, number);
     }
     AR_TRY(take_nccl_head(text, line, number, &is_taken, err));
     if (is_taken) {
