@@ -87,12 +87,11 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     bool are_all = strcmp(arguments->shapes, "all") == 0;
     bool are_all_algorithms = strcmp(arguments->algorithms, "all") == 0;
     if (row.algorithm->wants_sums) {
-        return are_all_algorithms
-                   ? AR_OK
-                   : ar_error_set(err, AR_USAGE,
-                                  "--algorithms: found \"%s\", in which switches sum; expected "
-                                  "algorithms in which ranks do",
-                                  row.algorithm->name);
+        AR_REFUSE(!are_all_algorithms, err, AR_USAGE,
+                  "--algorithms: found \"%s\", in which switches sum; expected algorithms in which "
+                  "ranks do",
+                  row.algorithm->name);
+        return AR_OK;
     }
     AR_TRY(list_shapes(cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
                        &shapes, &shapes_count, err));
@@ -260,12 +259,11 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
         AR_TRY(arguments->probes ? add_probes(arguments, backend, row.ranks, cases, err)
                                  : add_ranks(arguments, backend, &lists, row, cases, err));
     }
-    return cases->count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--algorithms: found \"%.60s\" with --operation %.60s; expected "
-                              "algorithms that these have",
-                              arguments->algorithms, arguments->operation);
+    AR_REFUSE(
+        cases->count == 0, err, AR_USAGE,
+        "--algorithms: found \"%.60s\" with --operation %.60s; expected algorithms that these have",
+        arguments->algorithms, arguments->operation);
+    return AR_OK;
 }
 
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,

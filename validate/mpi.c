@@ -274,12 +274,10 @@ static bool mpi_wait(struct transport *transport, uint32_t seen)
 static enum ar_status mpi_barrier(struct transport *transport, double timeout_s,
                                   struct ar_error *err)
 {
-    return await_processes(owner_of(transport)->ranks, timeout_s, false)
-               ? AR_OK
-               : ar_error_set(err, AR_INTERNAL,
-                              "rank %" PRIu32 " waited %g s at a barrier; expected all %" PRIu32
-                              " ranks",
-                              transport->rank, timeout_s, transport->ranks);
+    AR_REFUSE(!await_processes(owner_of(transport)->ranks, timeout_s, false), err, AR_INTERNAL,
+              "rank %" PRIu32 " waited %g s at a barrier; expected all %" PRIu32 " ranks",
+              transport->rank, timeout_s, transport->ranks);
+    return AR_OK;
 }
 
 static const struct transport_calls calls = {

@@ -95,6 +95,7 @@ const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, 
  * or directive must be there. For what no schema can say. */
 enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
                             const char *expected, struct ar_error *err);
+#define AR_CSV_REFUSE(found, ...) AR_REFUSE_BY(found, ar_csv_error(__VA_ARGS__))
 enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
                                       const char *expected, struct ar_error *err);
 

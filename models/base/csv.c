@@ -55,11 +55,10 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
     if (csv->columns_count == 0) {
         csv->columns_count = loader->line_cells;
         csv->header_line = loader->line;
-        return csv->columns_count <= AR_CSV_COLUMNS_MAX
-                   ? AR_OK
-                   : ar_error_set(loader->err, AR_BAD_DATA,
-                                  "%s:%" PRIu64 ": %zu columns; expected at most %d", csv->path,
-                                  loader->line, loader->line_cells, AR_CSV_COLUMNS_MAX);
+        AR_REFUSE(csv->columns_count > AR_CSV_COLUMNS_MAX, loader->err, AR_BAD_DATA,
+                  "%s:%" PRIu64 ": %zu columns; expected at most %d", csv->path, loader->line,
+                  loader->line_cells, AR_CSV_COLUMNS_MAX);
+        return AR_OK;
     }
     if (loader->line_cells != csv->columns_count) {
         const char *cut = loader->ends_in_line && loader->line_cells < csv->columns_count

@@ -412,9 +412,8 @@ enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, 
     ar_memory_require(has_memory, "a line of CSV");
     AR_REFUSE(reader.wrong != NULL, err, AR_BAD_DATA,
               "column \"%s\": found a cell that is none of it", reader.wrong->name);
-    return is_csv && reader.count == columns.count
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA, "found a line of %zu cells%s; expected %zu",
-                              reader.count, is_csv ? "" : " and a quote out of place",
-                              columns.count);
+    AR_REFUSE(!is_csv || reader.count != columns.count, err, AR_BAD_DATA,
+              "found a line of %zu cells%s; expected %zu", reader.count,
+              is_csv ? "" : " and a quote out of place", columns.count);
+    return AR_OK;
 }

@@ -204,12 +204,10 @@ static enum ar_status parse_grid(const char *where, const char *item, struct ar_
                                  struct ar_error *err)
 {
     struct ar_error ignored;
-    return ar_shape_parse(where, item, shape, &ignored) == AR_OK
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "%s: found \"%.60s\"; expected all, square, node or grids such as "
-                              "4x8,32x32",
-                              where, item);
+    AR_REFUSE(ar_shape_parse(where, item, shape, &ignored) != AR_OK, err, AR_USAGE,
+              "%s: found \"%.60s\"; expected all, square, node or grids such as 4x8,32x32", where,
+              item);
+    return AR_OK;
 }
 
 enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,

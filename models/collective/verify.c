@@ -392,13 +392,12 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
                           .state = ar_arena_alloc(&arena, elements, sizeof *proof.state)};
     const char *complaint = execute(&proof);
     char text[AR_SHAPE_TEXT];
-    return complaint == NULL ? AR_OK
-                             : ar_error_set(err, AR_INTERNAL,
-                                            "%s, algorithm %s, shape %s, %" PRIu64
-                                            " elements, step %" PRIu32 ", rank %" PRIu32 ": %s",
-                                            algorithm->operation->name, algorithm->name,
-                                            ar_shape_format(shape, text), elements, proof.step,
-                                            proof.rank, complaint);
+    AR_REFUSE(complaint != NULL, err, AR_INTERNAL,
+              "%s, algorithm %s, shape %s, %" PRIu64 " elements, step %" PRIu32 ", rank %" PRIu32
+              ": %s",
+              algorithm->operation->name, algorithm->name, ar_shape_format(shape, text), elements,
+              proof.step, proof.rank, complaint);
+    return AR_OK;
 }
 
 static enum ar_status verify_shape(const struct ar_algorithm *algorithm,

@@ -273,9 +273,8 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
         attempt.base.point[i] = NAN;
     }
     find_uses(&attempt);
-    return run_starts(&attempt, starts, fit)
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "fit: no start of %" PRIu32 " converged on %zu rows; expected %s",
-                              starts, problem->rows_count, problem->expected);
+    AR_REFUSE(!run_starts(&attempt, starts, fit), err, AR_BAD_DATA,
+              "fit: no start of %" PRIu32 " converged on %zu rows; expected %s", starts,
+              problem->rows_count, problem->expected);
+    return AR_OK;
 }

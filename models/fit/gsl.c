@@ -71,8 +71,8 @@ void ar_gsl_hold(struct ar_arena *arena)
 enum ar_status ar_gsl_status(int code, const char *what, struct ar_error *err)
 {
     ar_memory_require(code != GSL_ENOMEM, what);
-    return code == GSL_SUCCESS ? AR_OK
-                               : ar_error_set(err, AR_INTERNAL, "%s: %s", what, gsl_strerror(code));
+    AR_REFUSE(code != GSL_SUCCESS, err, AR_INTERNAL, "%s: %s", what, gsl_strerror(code));
+    return AR_OK;
 }
 
 AR_DESTROYER(free_generator, gsl_rng_free)

@@ -217,12 +217,11 @@ static enum ar_status read_fitted(const struct ar_csv *csv, struct ar_arena *are
         lines++;
     }
     library->rows = lines > 0 ? rows : NULL;
-    return lines == 0 || count == library->rows_count
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%.200s: found %" PRIu32 " rows (\"# row:\") that make sense; "
-                              "expected all of %" PRIu32 ", or no such lines",
-                              csv->path, count, library->rows_count);
+    AR_REFUSE(lines != 0 && count != library->rows_count, err, AR_BAD_DATA,
+              "%.200s: found %" PRIu32
+              " rows (\"# row:\") that make sense; expected all of %" PRIu32 ", or no such lines",
+              csv->path, count, library->rows_count);
+    return AR_OK;
 }
 
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
@@ -233,9 +232,9 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
         const char *unit = ar_library_parameters[row->parameter].unit;
-        AR_REFUSE_BY(library->values[row->parameter] > 0,
-                     ar_csv_error(csv, i, "parameter", "every parameter once", err));
-        AR_REFUSE_BY(strcmp(row->unit, unit) != 0, ar_csv_error(csv, i, "unit", unit, err));
+        AR_CSV_REFUSE(library->values[row->parameter] > 0, csv, i, "parameter",
+                      "every parameter once", err);
+        AR_CSV_REFUSE(strcmp(row->unit, unit) != 0, csv, i, "unit", unit, err);
         library->values[row->parameter] = row->value;
         library->is_identified[row->parameter] = row->is_identified;
         memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);

@@ -125,11 +125,10 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
     }
     AR_REFUSE_BY(!is_known, ar_error_unknown(err, AR_USAGE, "--where", "column or setting", term,
                                              first->cells, first->columns_count));
-    return is_found ? AR_OK
-                    : ar_error_set(err, AR_USAGE,
-                                   "--where: found \"%.60s=%.60s\", which no row has; expected one "
-                                   "of %.200s",
-                                   term, value, values);
+    AR_REFUSE(!is_found, err, AR_USAGE,
+              "--where: found \"%.60s=%.60s\", which no row has; expected one of %.200s", term,
+              value, values);
+    return AR_OK;
 }
 
 enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,

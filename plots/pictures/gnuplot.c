@@ -116,11 +116,11 @@ static enum ar_status check_picture(const struct gnuplot *gnuplot, const char *n
                     fread(last, 1, sizeof last, file) == sizeof last &&
                     memmem(last, sizeof last, tail, strlen(tail)) != NULL;
     fclose(file);
-    return is_whole ? AR_OK
-                    : ar_error_set(err, AR_IO,
-                                   "%s%s: %s ended in the middle of it; expected a whole picture "
-                                   "(is there room on the disk?)",
-                                   name, suffix, gnuplot->program);
+    AR_REFUSE(
+        !is_whole, err, AR_IO,
+        "%s%s: %s ended in the middle of it; expected a whole picture (is there room on the disk?)",
+        name, suffix, gnuplot->program);
+    return AR_OK;
 }
 
 /* Waits for a run that was started, and checks the pictures that it left. */

@@ -52,11 +52,10 @@ static enum ar_status drop_failed_rows(struct ar_csv *csv, uint64_t *failed_coun
     }
     *failed_count = csv->rows_count - kept;
     csv->rows_count = kept;
-    return kept > 0 ? AR_OK
-                    : ar_error_set(err, AR_BAD_DATA,
-                                   "%s: found %llu rows, none of them with status ok; expected one "
-                                   "ok row at least",
-                                   csv->path, (unsigned long long)*failed_count);
+    AR_REFUSE(kept == 0, err, AR_BAD_DATA,
+              "%s: found %llu rows, none of them with status ok; expected one ok row at least",
+              csv->path, (unsigned long long)*failed_count);
+    return AR_OK;
 }
 
 /* X of a grid XxY; 0 of any other shape. */
@@ -98,17 +97,16 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
     for (size_t i = 0; i < csv->columns_count; i++) {
         const char *name = csv->cells[i];
         for (size_t row = 0; row < csv->rows_count && strcmp(name, "mesh") == 0; row++) {
-            AR_REFUSE_BY(!is_mesh(ar_csv_cell(csv, row, i)),
-                         ar_csv_error(csv, row, name, "axes such as dp=16,tp=8", err));
+            AR_CSV_REFUSE(!is_mesh(ar_csv_cell(csv, row, i)), csv, row, name,
+                          "axes such as dp=16,tp=8", err);
         }
         for (size_t row = 0; row < csv->rows_count && has_numbers(name); row++) {
             const char *cell = ar_csv_cell(csv, row, i);
             double number = ar_plot_number_of(cell);
             bool may_be_below_0 = strstr(name, "error") != NULL || strstr(name, "signed") != NULL ||
                                   strcmp(name, "explained_frac") == 0;
-            AR_REFUSE_BY(
-                cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0)),
-                ar_csv_error(csv, row, name, may_be_below_0 ? "a number" : "a number >= 0", err));
+            AR_CSV_REFUSE(cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0)),
+                          csv, row, name, may_be_below_0 ? "a number" : "a number >= 0", err);
         }
     }
     return AR_OK;

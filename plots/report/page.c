@@ -55,11 +55,10 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
             is_any = is_any || (i != PAGE_PARAMETERS && parts->files[i]->rows_count > 0);
         }
     }
-    return is_any ? AR_OK
-                  : ar_error_set(err, AR_NO_INPUT,
-                                 "%.200s: found no rows to report; expected what " PAGE_COMMANDS
-                                 " leave with --out",
-                                 directory);
+    AR_REFUSE(!is_any, err, AR_NO_INPUT,
+              "%.200s: found no rows to report; expected what " PAGE_COMMANDS " leave with --out",
+              directory);
+    return AR_OK;
 }
 
 static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)

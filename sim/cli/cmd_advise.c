@@ -246,10 +246,8 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
                                 const struct ar_scenario *scenario, struct ar_error *err)
 {
     struct adviser *adviser = taker;
-    AR_REFUSE_BY(scenario->layout.model == NULL,
-                 ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                    "found a step whose operations are not known; expected a "
-                                    "transformer"));
+    AR_SCENARIO_REFUSE(scenario->layout.model == NULL, scenario, AR_KEY_WORKLOAD, err,
+                       "found a step whose operations are not known; expected a transformer");
     adviser->gpus_max = adviser->is_mesh_fixed ? row->gpus : adviser->gpus_max;
     if (row->gpus * 2 == adviser->gpus_max) {
         adviser->half = find_training(adviser, "change", "half-gpus", row);

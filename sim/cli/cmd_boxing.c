@@ -31,12 +31,10 @@ static enum ar_status read_placements(const char *where, const char *text,
                                       struct ar_error *err)
 {
     AR_TRY(ar_placements_parse(where, text, placements, err));
-    return placements->axes_count == mesh->axes_count
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "%s: found %s for %" PRIu32 " axes; expected a placement for each "
-                              "axis of the mesh",
-                              where, text, mesh->axes_count);
+    AR_REFUSE(placements->axes_count != mesh->axes_count, err, AR_USAGE,
+              "%s: found %s for %" PRIu32 " axes; expected a placement for each axis of the mesh",
+              where, text, mesh->axes_count);
+    return AR_OK;
 }
 
 /* The request: two placements of a tensor on a mesh, or from p GPUs to q others. */

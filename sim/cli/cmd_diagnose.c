@@ -241,10 +241,8 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     AR_TRY(option_view(options, AR_COLUMNS(finding_columns), &view, err));
     AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
     AR_TRY(options_load(options, &scenario, err));
-    AR_REFUSE_BY(scenario.layout.model == NULL,
-                 ar_scenario_refuse(&scenario, AR_KEY_WORKLOAD, err,
-                                    "found a step whose operations are not known; expected a "
-                                    "transformer"));
+    AR_SCENARIO_REFUSE(scenario.layout.model == NULL, &scenario, AR_KEY_WORKLOAD, err,
+                       "found a step whose operations are not known; expected a transformer");
     const struct ar_layout *layout = &scenario.layout;
     diagnosis->scenario = &scenario;
     diagnosis->tokens = (double)layout->global_batch * layout->model->seq;

@@ -90,10 +90,8 @@ static enum ar_status links_check_step(const struct ar_scenario *scenario, struc
     if (ar_scenario_kind(scenario)->is_collective) {
         return AR_OK;
     }
-    AR_REFUSE_BY(scenario->layout.sparse_frac > 0,
-                 ar_scenario_refuse(scenario, AR_KEY_SPARSE, err,
-                                    "found with links, which counts the messages of all-reduces; "
-                                    "expected none"));
+    AR_SCENARIO_REFUSE(scenario->layout.sparse_frac > 0, scenario, AR_KEY_SPARSE, err,
+                       "found with links, which counts the messages of all-reduces; expected none");
     if (strategy->sends_buckets) {
         return AR_OK;
     }

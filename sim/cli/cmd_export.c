@@ -41,12 +41,10 @@ static enum ar_status check_graph(const struct options *options, const struct ar
                                   bool takes_operators, struct ar_error *err)
 {
     bool has_graph = ar_scenario_kind(scenario)->graph != NULL;
-    return has_graph && (takes_operators || scenario->layout.placed == NULL)
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--strategy: found %s; expected one whose ranks follow a task graph "
-                              "with --format %s",
-                              scenario->layout.strategy->name, options->format);
+    AR_REFUSE(!has_graph || (!takes_operators && scenario->layout.placed != NULL), err, AR_USAGE,
+              "--strategy: found %s; expected one whose ranks follow a task graph with --format %s",
+              scenario->layout.strategy->name, options->format);
+    return AR_OK;
 }
 
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
@@ -66,12 +64,11 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
         return AR_OK;
     }
     AR_TRY(option_check_messages(options, scenario, err));
-    return ar_engine_has_timeline(scenario->engine)
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--engine: found %s, which does not say when ranks do what; expected "
-                              "simgrid or recurrence with --format chrome-trace",
-                              scenario->engine->name);
+    AR_REFUSE(!ar_engine_has_timeline(scenario->engine), err, AR_USAGE,
+              "--engine: found %s, which does not say when ranks do what; expected simgrid or "
+              "recurrence with --format chrome-trace",
+              scenario->engine->name);
+    return AR_OK;
 }
 
 enum ar_status options_run_timeline(const struct options *options,

@@ -197,12 +197,10 @@ static enum ar_status compare_set(const struct options *options, const struct se
     AR_TRY(ar_set_load(&sets->index, sets->one, &scenario, options->inputs, paths, paths_count,
                        option_notes(options), options->arena, &rows, err));
     AR_TRY(ar_comparison_run_set(rows, options->arena, comparison, err));
-    return comparison->rows_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%.200s: found no row of the measured set that is modelled; expected "
-                              "some",
-                              options->arguments[0]);
+    AR_REFUSE(comparison->rows_count == 0, err, AR_BAD_DATA,
+              "%.200s: found no row of the measured set that is modelled; expected some",
+              options->arguments[0]);
+    return AR_OK;
 }
 
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
@@ -228,12 +226,10 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     if (!has_cluster && sets.one == NULL) {
         return expect_cluster(options, &sets, err);
     }
-    if (!has_cluster && other != NULL) { /* a measured set has its own */
-        return ar_error_set(err, AR_USAGE,
-                            "compare: found %s without --cluster; expected --cluster, "
-                            "too (%.100s alone is a measured set, which has its own)",
-                            other, options->arguments[0]);
-    }
+    AR_REFUSE(!has_cluster && other != NULL, err, AR_USAGE,
+              "compare: found %s without --cluster; expected --cluster, too (%.100s alone is a "
+              "measured set, which has its own)",
+              other, options->arguments[0]);
     AR_TRY(has_cluster ? compare_cluster(options, &sets, &comparison, &subject, &parameters, err)
                        : compare_set(options, &sets, &comparison, err));
     if (options->out != NULL) {
@@ -318,12 +314,11 @@ static enum ar_status check_gpu(const struct ar_measured *measured,
     }
     is_same =
         is_same && !(strcasestr(measured->gpu, "PCIe") != NULL && strstr(known, "SXM") != NULL);
-    return is_same
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "expect: the log is of GPU \"%.80s\" and cluster %s of \"%.80s\"; "
-                              "expected the same (--set gpu.model=%s, if they are)",
-                              measured->gpu, ar_cluster_facts(cluster)->name, known, model);
+    AR_REFUSE(!is_same, err, AR_BAD_DATA,
+              "expect: the log is of GPU \"%.80s\" and cluster %s of \"%.80s\"; expected the same "
+              "(--set gpu.model=%s, if they are)",
+              measured->gpu, ar_cluster_facts(cluster)->name, known, model);
+    return AR_OK;
 }
 
 /* The scenario that tells what is expected: its cluster is that of the command line, of an
@@ -343,10 +338,9 @@ static enum ar_status expect_scenario(const struct options *options, const struc
                                  : expect_cluster(options, sets, err));
     }
     AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, engine, err));
-    return options->engine == NULL || ar_engine_times_calls(scenario->engine)
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE, "--engine: found %.40s; expected library or nccl",
-                              options->engine);
+    AR_REFUSE(options->engine != NULL && !ar_engine_times_calls(scenario->engine), err, AR_USAGE,
+              "--engine: found %.40s; expected library or nccl", options->engine);
+    return AR_OK;
 }
 
 /* Takes `--nodes`: the hosts of all logs, or a list of as many counts as there are logs. */
@@ -362,12 +356,10 @@ static enum ar_status take_nodes(const struct options *options, struct ar_measur
         list_counts(options->arena, "--nodes", options->nodes, UINT32_MAX, &counts, &count, err));
     request->nodes = (uint32_t)counts[0];
     request->log_nodes = count > 1 ? counts : NULL;
-    return count == 1 || count == request->paths_count
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--nodes: found %zu counts and %zu log%s; expected one count, or one "
-                              "for each log",
-                              count, request->paths_count, request->paths_count == 1 ? "" : "s");
+    AR_REFUSE(count != 1 && count != request->paths_count, err, AR_USAGE,
+              "--nodes: found %zu counts and %zu log%s; expected one count, or one for each log",
+              count, request->paths_count, request->paths_count == 1 ? "" : "s");
+    return AR_OK;
 }
 
 /* Reads the rows, and says what is expected of them. */

@@ -111,12 +111,12 @@ static enum ar_status predict_file(const char *name, struct runs *runs, struct a
                     file->name, gpus[i], file->images);
         }
     }
-    return runs->end != before
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--gpus: found \"%.60s\", too many for %s; expected a total batch of "
-                              "at most the %" PRIu64 " images of an epoch",
-                              options->gpus_list, file->csv->path, file->images);
+    AR_REFUSE(
+        runs->end == before, err, AR_USAGE,
+        "--gpus: found \"%.60s\", too many for %s; expected a total batch of at most the %" PRIu64
+        " images of an epoch",
+        options->gpus_list, file->csv->path, file->images);
+    return AR_OK;
 }
 
 static void write_runs(const struct runs *runs, FILE *file, const struct ar_view *view)

@@ -168,9 +168,9 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     if (!is_there) { /* it goes again if the command leaves nothing in it */
         ar_arena_own(options->arena, ar_arena_text(options->arena, options->out), remove_if_empty);
     }
-    return access(options->out, W_OK | X_OK) == 0
-               ? AR_OK
-               : ar_error_set(err, AR_IO, "%s: cannot write: %s", options->out, strerror(errno));
+    AR_REFUSE(access(options->out, W_OK | X_OK) != 0, err, AR_IO, "%s: cannot write: %s",
+              options->out, strerror(errno));
+    return AR_OK;
 }
 
 enum ar_status made_by_sign(const struct options *options, const char *more,

@@ -368,11 +368,10 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     AR_REFUSE(!options->help && options->arguments_count < command->arguments_min, err, AR_USAGE,
               "%s: found %zu arguments; expected %s, see 'allreckon %s --help'", command->name,
               options->arguments_count, command->arguments, command->name);
-    return options->arguments_count <= command->arguments_max
-               ? AR_OK
-               : ar_error_set(
-                     err, AR_USAGE, "%s: unexpected argument \"%s\"; see 'allreckon %s --help'",
-                     command->name, options->arguments[command->arguments_max], command->name);
+    AR_REFUSE(options->arguments_count > command->arguments_max, err, AR_USAGE,
+              "%s: unexpected argument \"%s\"; see 'allreckon %s --help'", command->name,
+              options->arguments[command->arguments_max], command->name);
+    return AR_OK;
 }
 
 /* --- what commands do with options ------------------------------------------------------------ */

@@ -36,13 +36,11 @@ enum ar_status ar_placements_parse(const char *where, const char *text,
                   parse_one(part, &placements->axes[placements->axes_count]);
         placements->axes_count++;
     }
-    return is_good && placements->axes_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "%s: found \"%.40s\"; expected S0, S1, ... (split along a dimension "
-                              "of the tensor), B (broadcast) or P (partial sums), or two of them "
-                              "for two axes: S0,B",
-                              where, text);
+    AR_REFUSE(!is_good || placements->axes_count == 0, err, AR_USAGE,
+              "%s: found \"%.40s\"; expected S0, S1, ... (split along a dimension of the tensor), "
+              "B (broadcast) or P (partial sums), or two of them for two axes: S0,B",
+              where, text);
+    return AR_OK;
 }
 
 static bool is_same(const struct ar_placement *one, const struct ar_placement *other)

@@ -92,12 +92,11 @@ static enum ar_status check_divides(const char *where, const char *what, uint64_
 enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout *layout,
                                       struct ar_error *err)
 {
-    return layout->sparse_frac == 0 || layout->strategy->sends_buckets
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "%s: found strategy %s; expected data, whose replicas sum gradients "
-                              "of all parameters",
-                              where, layout->strategy->name);
+    AR_REFUSE(
+        !(layout->sparse_frac == 0 || layout->strategy->sends_buckets), err, AR_USAGE,
+        "%s: found strategy %s; expected data, whose replicas sum gradients of all parameters",
+        where, layout->strategy->name);
+    return AR_OK;
 }
 
 enum ar_status ar_layout_check_recompute(const char *where, const struct ar_layout *layout,
@@ -115,12 +114,10 @@ enum ar_status ar_layout_check_recompute(const char *where, const struct ar_layo
         uint32_t layers = ar_layout_place_layers(layout, i);
         most = layers > most ? layers : most;
     }
-    return recompute->layers <= most
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "%s: found %u layers; expected 1 to %u, the layers of a stage%s",
-                              where, recompute->layers, most,
-                              layout->chunks > 1 ? " in a chunk" : "");
+    AR_REFUSE(recompute->layers > most, err, AR_USAGE,
+              "%s: found %u layers; expected 1 to %u, the layers of a stage%s", where,
+              recompute->layers, most, layout->chunks > 1 ? " in a chunk" : "");
+    return AR_OK;
 }
 
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,

@@ -275,8 +275,8 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
             snprintf(expected, sizeof expected, "an operator of %.120s", operators->path);
             return ar_csv_error(csv, i, "operator", expected, err);
         }
-        AR_REFUSE_BY(made[found->number] != UINT32_MAX,
-                     ar_csv_error(csv, i, "operator", "each operator once", err));
+        AR_CSV_REFUSE(made[found->number] != UINT32_MAX, csv, i, "operator", "each operator once",
+                      err);
         if (rows[i].device >= devices_count) {
             snprintf(expected, sizeof expected,
                      "a whole number from 0 to %" PRIu32 ", a GPU of --gpus", devices_count - 1);

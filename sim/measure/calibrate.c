@@ -183,12 +183,9 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
             AR_TRY(ar_library_nodes_add(&calibration->fitted, count, err));
         }
     }
-    return calibration->fitted.count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--hold-out: found all %s counts of the logs; expected some left to "
-                              "fit",
-                              unit);
+    AR_REFUSE(calibration->fitted.count == 0, err, AR_USAGE,
+              "--hold-out: found all %s counts of the logs; expected some left to fit", unit);
+    return AR_OK;
 }
 
 /* Fits to all rows but those of `left_out`. */

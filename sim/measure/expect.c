@@ -293,66 +293,47 @@ static bool judge_suspect(const struct ar_measured_request *request,
     return sum > 0;
 }
 
-/* The HCAs that a message lists, `[0]mlx5_0:1/IB [1]...; OOB ...`, or its first number. */
-static double count_of(const char *message)
-{
-    static const char digits[] = "0123456789";
-    double count = 0;
-    for (const char *at = message; *at != '\0' && *at != ';'; at++) {
-        count += at[0] == '[' && strchr(digits, at[1]) != NULL;
-    }
-    return count > 0 ? count : strtod(message + strcspn(message, digits), NULL);
-}
-
-/* What a run says of a suspect, which has so many of what a message counts: the sign of the
- * earliest of its clues in `*message`, 0: nothing. Of counts the least tells. */
-static char ask_run(const struct ar_log *run, const struct suspect *suspect, double known,
-                    const struct ar_log_message **message)
-{
-    int last = SUSPECT_CLUES_MAX;
-    char sign = 0;
-    AR_EACH(const struct ar_log_message, said, run->messages, run->messages_count) {
-        for (int i = 0; i < last && suspect->clues[i] != NULL; i++) {
-            bool is_count = suspect->clues[i][0] == '<';
-            if (fnmatch(suspect->clues[i] + 1, said->text, FNM_CASEFOLD) == 0 &&
-                !(is_count && count_of(said->text) > suspect->factors[0] * known)) {
-                last = i;
-                sign = is_count ? '+' : suspect->clues[i][0];
-                *message = said;
-            }
-        }
-    }
-    return sign;
-}
-
 /* Whether logs say of a suspect that it is so (1), some of them and none that it is not, or all of
- * them that it is not (-1). `*said` gets the first such message. Counts are small that are at most
- * the suspect's largest factor of what the cluster has; as many may still be slow. */
-static int ask_logs(const struct ar_measured_request *request, const struct ar_measured *measured,
+ * them that it is not (-1); else 0. `*said` gets the first such message. HCAs are few if so many
+ * are listed, `[0]mlx5_0:1/IB [1]...`, as the suspect's largest factor leaves; all may still be
+ * slow. */
+static int ask_logs(uint32_t hcas, const struct ar_measured *measured,
                     const struct suspect *suspect, struct ar_arena *arena, const char **said)
 {
-    const struct ar_tuning *tuning = ar_comparison_reference(request->scenario);
-    uint32_t hcas = ar_cluster_facts(request->scenario->cluster)->hcas_per_node;
-    uint32_t channels = tuning != NULL ? tuning->channels : 0;
+    const struct ar_log *run = NULL;
     size_t yes = 0, no = 0, runs = 0;
-    *said = "";
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_log *run = measured->rows[i].run;
-        const struct ar_log_message *message;
-        if (i > 0 && run == measured->rows[i - 1].run) {
+    const char *more = ar_arena_format(arena, "[%.0f]", floor(suspect->factors[0] * hcas));
+    AR_EACH(const struct ar_measured_row, row, measured->rows, measured->rows_count) {
+        const struct ar_log_message *telling = NULL;
+        int clue = SUSPECT_CLUES_MAX;
+        if (row->run == run) {
             continue;
         }
-        char sign =
-            ask_run(run, suspect, suspect->target == SUSPECT_HCA ? hcas : channels, &message);
-        if (sign != 0 && yes + no == 0) {
-            *said = ar_arena_format(arena, "%s:%" PRIu64 ": %.96s", run->path, message->line,
-                                    message->text);
+        run = row->run;
+        AR_EACH(const struct ar_log_message, message, run->messages, run->messages_count) {
+            for (int i = 0; i < clue && suspect->clues[i] != NULL; i++) {
+                if (fnmatch(suspect->clues[i] + 1, message->text, FNM_CASEFOLD) == 0 &&
+                    !(suspect->clues[i][0] == '<' && strstr(message->text, more) != NULL)) {
+                    clue = i;
+                    telling = message;
+                }
+            }
+        }
+        if (telling != NULL && yes + no == 0) {
+            *said = ar_arena_format(arena, "%s:%" PRIu64 ": %.96s", run->path, telling->line,
+                                    telling->text);
         }
         runs++;
-        yes += sign == '+';
-        no += sign == '-';
+        no += telling != NULL && suspect->clues[clue][0] == '-';
+        yes += telling != NULL && suspect->clues[clue][0] != '-';
     }
     return yes > 0 && no == 0 ? 1 : no == runs ? -1 : 0;
+}
+
+/* Appends an item to a list of them, `a, b`. */
+static const char *append_item(const char *list, const char *item, struct ar_arena *arena)
+{
+    return ar_arena_format(arena, "%s%s%s", list, list[0] != '\0' ? ", " : "", item);
 }
 
 /* Suspects are not told apart that have this probability together, nor those whose times differ by
@@ -378,16 +359,17 @@ static void rank_suspects(const struct ar_measured_request *request,
     ranking->expected = expected;
     ranking->basis = request->factors != NULL ? &told_basis : &fitted_basis;
     begin_ranking(measured, request->scenario->table, expectation, arena, ranking);
+    uint32_t hcas = ar_cluster_facts(request->scenario->cluster)->hcas_per_node;
     expectation->unseen = expectation->log = "";
     for (size_t i = 0; i < suspects_count; i++) {
-        const char *said, *name = suspects[i].name;
-        int answer = ask_logs(request, measured, &suspects[i], arena, &said);
         struct ar_suspicion *suspicion = &list[count];
+        const char *said = "", *name = suspects[i].name;
         bool is_unseen = false;
+        int answer = ask_logs(hcas, measured, &suspects[i], arena, &said);
         if (answer != 0) {
-            expectation->log = ar_arena_format(arena, "%s%s%s%s (%s)", expectation->log,
-                                               expectation->log[0] != '\0' ? ", " : "",
-                                               answer > 0 ? "" : "not ", name, said);
+            const char *lead = answer > 0 ? "" : "not ";
+            expectation->log = append_item(
+                expectation->log, ar_arena_format(arena, "%s%s (%s)", lead, name, said), arena);
         }
         if (answer >= 0 &&
             judge_suspect(request, measured, &suspects[i], ranking, arena, suspicion, &is_unseen)) {
@@ -397,8 +379,7 @@ static void rank_suspects(const struct ar_measured_request *request,
             count++;
         }
         if (is_unseen) {
-            expectation->unseen = ar_arena_format(arena, "%s%s%s", expectation->unseen,
-                                                  expectation->unseen[0] != '\0' ? ", " : "", name);
+            expectation->unseen = append_item(expectation->unseen, name, arena);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -476,8 +457,8 @@ static const char *list_equals(const struct ar_expectation *expectation, size_t 
     for (size_t i = first + 1; i < expectation->suspicions_count; i++) {
         const struct ar_suspicion *other = &expectation->suspicions[i];
         if (other->is_equal == 1) {
-            names = ar_arena_format(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
-                                    other->look[0] != '\0' ? other->name : "a sound machine");
+            const char *name = other->look[0] != '\0' ? other->name : "a sound machine";
+            names = append_item(names, name, arena);
         }
     }
     return names;
@@ -651,14 +632,13 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
     }
     AR_REFUSE(worst == NULL, err, AR_BAD_DATA,
               "--require: found no row from 1 MiB on; expected some");
-    return below == 0
-               ? AR_OK
-               : ar_error_set(err, AR_NOT_MET,
-                              "--require: %zu of %zu rows from 1 MiB on are below %g of "
-                              "what is expected; the worst, %s of %s on %" PRIu32 " GPUs, has %.3f",
-                              below, large, least_frac, worst->compared.operation,
-                              ar_format_bytes(worst->compared.payload_bytes, bytes),
-                              worst->compared.row.run.ranks, worst->ratio_frac);
+    AR_REFUSE(below != 0, err, AR_NOT_MET,
+              "--require: %zu of %zu rows from 1 MiB on are below %g of what is expected; the "
+              "worst, %s of %s on %" PRIu32 " GPUs, has %.3f",
+              below, large, least_frac, worst->compared.operation,
+              ar_format_bytes(worst->compared.payload_bytes, bytes), worst->compared.row.run.ranks,
+              worst->ratio_frac);
+    return AR_OK;
 }
 
 /* --- as records ---------------------------------------------------------------------------- */

@@ -173,13 +173,12 @@ static enum ar_status find_shape(const struct ar_log *run, const char *text, uin
         *shape = ar_algorithm_default_shape(algorithm, run->ranks, gpus);
         return AR_OK;
     }
-    AR_REFUSE_BY(ar_shape_parse("shape", text, shape, &why) != AR_OK,
-                 ar_log_refuse(run, run->first_line, err, "%s", why.text));
-    return ar_shape_ranks(shape) == run->ranks
-               ? AR_OK
-               : ar_log_refuse(run, run->first_line, err,
-                               "found shape %.40s of %" PRIu32 " ranks; expected X*Y = %" PRIu32,
-                               text, run->ranks, run->ranks);
+    AR_LOG_REFUSE(ar_shape_parse("shape", text, shape, &why) != AR_OK, run, run->first_line, err,
+                  "%s", why.text);
+    AR_LOG_REFUSE(ar_shape_ranks(shape) != run->ranks, run, run->first_line, err,
+                  "found shape %.40s of %" PRIu32 " ranks; expected X*Y = %" PRIu32, text,
+                  run->ranks, run->ranks);
+    return AR_OK;
 }
 
 /* The collective of a run of messages, on a machine that `measured` then has. A table's run that
@@ -224,21 +223,19 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
         uint64_t bytes =
             row->count > 0 ? row->payload_bytes / parts / row->count : collective->element_bytes;
         bool is_known = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-        AR_REFUSE_BY(!is_known || (i > 0 && bytes != collective->element_bytes),
-                     ar_log_refuse(run, row->line, err,
-                                   "found elements of %" PRIu64
-                                   " bytes; expected 1, 2, 4 or 8, the same "
-                                   "in all rows of a run",
-                                   bytes));
+        AR_LOG_REFUSE(!is_known || (i > 0 && bytes != collective->element_bytes), run, row->line,
+                      err,
+                      "found elements of %" PRIu64
+                      " bytes; expected 1, 2, 4 or 8, the same in all rows of a run",
+                      bytes);
         collective->element_bytes = (uint32_t)bytes;
     }
     if (ar_collective_check(collective, &why) == AR_OK) {
         return AR_OK;
     }
     *kind = AR_LEFT_RANKS;
-    return run->format == AR_LOG_PUBLISHED
-               ? AR_OK
-               : ar_log_refuse(run, run->first_line, err, "%s", why.text);
+    AR_LOG_REFUSE(run->format != AR_LOG_PUBLISHED, run, run->first_line, err, "%s", why.text);
+    return AR_OK;
 }
 
 /* --- one run ------------------------------------------------------------------------------- */
@@ -249,25 +246,21 @@ static enum ar_status check_run(const struct ar_log *run, const struct ar_cluste
 {
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     AR_TRY(ar_log_check(run, err));
-    AR_REFUSE_BY(has_end && !run->is_complete,
-                 ar_log_refuse(run, run->first_line, err,
-                               "found no end of the run; expected the closing lines of nccl-tests "
-                               "(is the log cut off?)"));
-    AR_REFUSE_BY(run->nodes == 0,
-                 ar_log_refuse(run, run->first_line, err,
-                               "the log does not say on how many nodes it ran; expected it to"));
-    AR_REFUSE_BY(run->nodes > facts->nodes_count,
-                 ar_log_refuse(run, run->first_line, err,
-                               "found %" PRIu32 " nodes; expected at most %" PRIu32
-                               ", all that cluster %s has",
-                               run->nodes, facts->nodes_count, facts->name));
-    AR_REFUSE_BY(run->ranks % run->nodes != 0 || run->ranks / run->nodes > facts->gpus_per_node,
-                 ar_log_refuse(run, run->first_line, err,
-                               "found %" PRIu32 " ranks on %" PRIu32
-                               " node%s; expected equally many on "
-                               "each, at most %" PRIu32 ", the GPUs of a node of cluster %s",
-                               run->ranks, run->nodes, run->nodes == 1 ? "" : "s",
-                               facts->gpus_per_node, facts->name));
+    AR_LOG_REFUSE(
+        has_end && !run->is_complete, run, run->first_line, err,
+        "found no end of the run; expected the closing lines of nccl-tests (is the log cut off?)");
+    AR_LOG_REFUSE(run->nodes == 0, run, run->first_line, err,
+                  "the log does not say on how many nodes it ran; expected it to");
+    AR_LOG_REFUSE(run->nodes > facts->nodes_count, run, run->first_line, err,
+                  "found %" PRIu32 " nodes; expected at most %" PRIu32 ", all that cluster %s has",
+                  run->nodes, facts->nodes_count, facts->name);
+    AR_LOG_REFUSE(run->ranks % run->nodes != 0 || run->ranks / run->nodes > facts->gpus_per_node,
+                  run, run->first_line, err,
+                  "found %" PRIu32 " ranks on %" PRIu32
+                  " node%s; expected equally many on each, at most %" PRIu32
+                  ", the GPUs of a node of cluster %s",
+                  run->ranks, run->nodes, run->nodes == 1 ? "" : "s", facts->gpus_per_node,
+                  facts->name);
     return AR_OK;
 }
 
@@ -324,9 +317,8 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
             measured->empty_count++;
             continue;
         }
-        AR_REFUSE_BY(
-            !(time_s > 0) || !isfinite(time_s),
-            ar_log_refuse(run, row->line, err, "found no time; expected one in every row"));
+        AR_LOG_REFUSE(!(time_s > 0) || !isfinite(time_s), run, row->line, err,
+                      "found no time; expected one in every row");
         made.call.time_s = time_s;
         made.call.run.bytes = (double)payload_bytes;
         uint32_t element_bytes = collective->element_bytes > 0 ? collective->element_bytes : 4;
@@ -378,13 +370,11 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     }
     AR_TRY(
         check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
-    AR_REFUSE_BY(
-        kind < AR_LEFT_REASONS,
-        ar_log_refuse(run, run->first_line, err,
-                      "found rows of %s, which has no algorithm \"%.40s\" here; expected "
-                      "rows of an operation that has it",
-                      log_operation(run)->command,
-                      request->algorithm_name != NULL ? request->algorithm_name : "linear"));
+    AR_LOG_REFUSE(kind < AR_LEFT_REASONS, run, run->first_line, err,
+                  "found rows of %s, which has no algorithm \"%.40s\" here; expected rows of an "
+                  "operation that has it",
+                  log_operation(run)->command,
+                  request->algorithm_name != NULL ? request->algorithm_name : "linear");
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }
@@ -513,13 +503,11 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
                 continue;
             }
             first = first == NULL && run->system[0] != '\0' ? run : first;
-            AR_REFUSE_BY(
-                run->system[0] != '\0' && strcmp(run->system, first->system) != 0,
-                ar_log_refuse(run, run->first_line, err,
-                              "found system \"%.60s\" behind \"%.60s\"; expected one, or "
-                              "the shipped cluster or measured set of one ('allreckon list "
-                              "sets')",
-                              run->system, first->system));
+            AR_LOG_REFUSE(run->system[0] != '\0' && strcmp(run->system, first->system) != 0, run,
+                          run->first_line, err,
+                          "found system \"%.60s\" behind \"%.60s\"; expected one, or the shipped "
+                          "cluster or measured set of one ('allreckon list sets')",
+                          run->system, first->system);
             AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
         }
     }

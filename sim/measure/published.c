@@ -233,10 +233,9 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
                                                         (int)(comma - row->title), row->title);
         row->scenario = *given;
         enum ar_status status = key_texts_add(row->keys, NULL, &row->scenario, &cause);
-        if (status != AR_OK) { /* a wrong cell is wrong data, not wrong usage */
-            return ar_error_set(err, status == AR_USAGE ? AR_BAD_DATA : status, "%s: %s",
-                                row->where, cause.text);
-        }
+        /* A wrong cell is wrong data, not wrong usage. */
+        AR_REFUSE(status != AR_OK, err, status == AR_USAGE ? AR_BAD_DATA : status, "%s: %s",
+                  row->where, cause.text);
         row->gpus = row->scenario.gpus > 0 ? row->scenario.gpus : AR_NO_COUNT;
         row->algorithm = row->keys[AR_KEY_ALGORITHM];
         AR_TRY(read_assumptions(given, row, err));

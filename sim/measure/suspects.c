@@ -44,8 +44,7 @@ const struct suspect suspects[] = {
      .factors = {0.5}, .setting = "hca.attached=host"},
     {"hca", "some HCAs are unused, or run below their width or rate",
      "ibstat (Rate, State); NCCL_DEBUG=INFO: line 'NET/IB : Using'; NCCL_IB_HCA",
-     NCCL_VARIABLES "NCCL_IB_HCA", SUSPECT_HCA,
-     .clues = {"<NET/IB : Using *; OOB *", "<NET/OFI Selected provider is *(found * nics)"},
+     NCCL_VARIABLES "NCCL_IB_HCA", SUSPECT_HCA, .clues = {"<NET/IB : Using *; OOB *"},
      .factors = {0.875, 0.75, 0.5, 0.25, 0.125}},
     {"sockets", "NCCL uses sockets in place of verbs or the network's plug-in",
      "NCCL_DEBUG=INFO: line 'NET/Socket : Using'; NCCL_NET, NCCL_IB_DISABLE, LD_LIBRARY_PATH of "
@@ -113,7 +112,7 @@ const struct suspect suspects[] = {
     {"channels", "NCCL has too few channels",
      "NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS; NCCL_DEBUG=INFO: 'coll channels'",
      NCCL_VARIABLES "NCCL_MIN_NCHANNELS", SUSPECT_CHANNELS,
-     .clues = {"<NCCL_MAX_NCHANNELS" SET "*"}, .factors = {0.5, 0.25}},
+     .clues = {"+NCCL_MAX_NCHANNELS" SET "[1-4]."}, .factors = {0.5, 0.25}},
     {"net-latency",
      "hops across the network take longer: HCAs far from GPUs, switches, relaxed order",
      "ib_write_lat between two nodes; nvidia-smi topo -m; NCCL_IB_PCI_RELAXED_ORDERING",

@@ -101,8 +101,8 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
             return ar_csv_error(csv, i, "first_epoch", i > 0 ? expected : "0, where the run begins",
                                 err);
         }
-        AR_REFUSE_BY(phase->last_epoch <= phase->first_epoch,
-                     ar_csv_error(csv, i, "last_epoch", "a number above first_epoch", err));
+        AR_CSV_REFUSE(phase->last_epoch <= phase->first_epoch, csv, i, "last_epoch",
+                      "a number above first_epoch", err);
         end = phase->last_epoch;
     }
     *file = made;

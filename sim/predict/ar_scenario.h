@@ -134,6 +134,7 @@ const struct ar_setting *ar_settings_find(const struct ar_settings *settings, co
 enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_key key,
                                   struct ar_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+#define AR_SCENARIO_REFUSE(found, ...) AR_REFUSE_BY(found, ar_scenario_refuse(__VA_ARGS__))
 
 /** A key that must not be set with the strategy, and what is expected in place of it. */
 struct ar_key_check {

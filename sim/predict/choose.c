@@ -111,12 +111,10 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     if (ar_scenario_kind(scenario)->is_collective && scenario->payload_bytes == 0) {
         return AR_OK; /* there is nothing to be fast at yet */
     }
-    if (scenario->algorithm == NULL && !is_free) {
-        return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
-                                  "found best with the algorithm that engine %s chooses; expected "
-                                  "it with another --algorithm or --engine",
-                                  scenario->engine->name);
-    }
+    AR_SCENARIO_REFUSE(scenario->algorithm == NULL && !is_free, scenario, AR_KEY_SHAPE, err,
+                       "found best with the algorithm that engine %s chooses; expected it with "
+                       "another --algorithm or --engine",
+                       scenario->engine->name);
     (void)ar_error_set(err, AR_USAGE, "%s: no algorithm of it is known",
                        scenario->operation->command);
     for (size_t i = 0; i < (is_free ? ar_algorithms_count : 1); i++) {
@@ -125,13 +123,12 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
             AR_TRY(try_shapes(scenario, algorithm, &choice, err));
         }
     }
-    if (choice.count == 0 && is_free && scenario->runner.text != NULL) {
-        return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
-                                  "found %s, which by itself runs no algorithm of %s that can run "
-                                  "here; expected another library, or none: programs make what a "
-                                  "library has no call for of its messages",
-                                  scenario->runner.text, scenario->operation->command);
-    }
+    AR_SCENARIO_REFUSE(choice.count == 0 && is_free && scenario->runner.text != NULL, scenario,
+                       AR_KEY_RUNNABLE_BY, err,
+                       "found %s, which by itself runs no algorithm of %s that can run here; "
+                       "expected another library, or none: programs make what a library has no "
+                       "call for of its messages",
+                       scenario->runner.text, scenario->operation->command);
     if (choice.count == 0) {
         return err->status;
     }

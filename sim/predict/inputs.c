@@ -136,10 +136,9 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
 
 enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], struct ar_error *err)
 {
-    return find_folder(folder, path)
-               ? AR_OK
-               : ar_error_set(err, AR_NO_INPUT, "%s is neither beside the program nor in %s",
-                              folder, AR_DATA_DIR);
+    AR_REFUSE(!find_folder(folder, path), err, AR_NO_INPUT,
+              "%s is neither beside the program nor in %s", folder, AR_DATA_DIR);
+    return AR_OK;
 }
 
 /* --- files that were read --------------------------------------------------------------------- */

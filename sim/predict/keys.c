@@ -137,10 +137,9 @@ KEY_PARSE(shape)
 KEY_PARSE(payload)
 {
     AR_TRY(ar_parse_bytes(origin->where, text, &scenario->payload_bytes, err));
-    return scenario->payload_bytes > 0
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected a size above zero",
-                              origin->where, text);
+    AR_REFUSE(scenario->payload_bytes == 0, err, AR_USAGE,
+              "%s: found \"%.60s\"; expected a size above zero", origin->where, text);
+    return AR_OK;
 }
 
 KEY_PARSE(strategy)

@@ -13,16 +13,15 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
     struct ar_mesh *mesh = &scenario->mesh;
     char text[AR_MESH_TEXT];
     AR_TRY(ar_scenario_take_mesh(scenario, err));
-    AR_REFUSE_BY(mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG),
-                 ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "found %s without --along; expected --along with the axis, or "
-                                    "axes, along which the collective runs",
-                                    ar_mesh_format(mesh, text)));
-    AR_REFUSE_BY(!ar_precision_is_sent(scenario->precision),
-                 ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                                    "found %s, a format of matrix products; expected fp16, fp32, "
-                                    "bf16, fp8 or tf32, which messages may have",
-                                    ar_precision_names[scenario->precision]));
+    AR_SCENARIO_REFUSE(mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG), scenario,
+                       AR_KEY_MESH, err,
+                       "found %s without --along; expected --along with the axis, or axes, along "
+                       "which the collective runs",
+                       ar_mesh_format(mesh, text));
+    AR_SCENARIO_REFUSE(!ar_precision_is_sent(scenario->precision), scenario, AR_KEY_PRECISION, err,
+                       "found %s, a format of matrix products; expected fp16, fp32, bf16, fp8 or "
+                       "tf32, which messages may have",
+                       ar_precision_names[scenario->precision]);
     mesh->axes[0].is_along = mesh->axes[0].is_along || mesh->axes_count == 1;
     bool has_payload = scenario->payload_bytes > 0;
     AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);

@@ -43,11 +43,10 @@ static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inp
         has_work = has_work || op->work_flop > 0 || op->work_bytes > 0;
     }
     if (!has_work) {
-        return !ar_scenario_has(scenario, AR_KEY_PRECISION)
-                   ? AR_OK
-                   : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                                        "found with operators that all have a time_s; expected it "
-                                        "where some have work_flop");
+        AR_SCENARIO_REFUSE(
+            ar_scenario_has(scenario, AR_KEY_PRECISION), scenario, AR_KEY_PRECISION, err,
+            "found with operators that all have a time_s; expected it where some have work_flop");
+        return AR_OK;
     }
     AR_TRY(layout_find_cost(scenario, AR_KEY_OPERATORS, inputs, false, err));
     ar_operators_time(*operators, scenario->cost, scenario->precision);
@@ -105,11 +104,9 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
         .is_annealed = strcmp(placement, "anneal") == 0,
         .seed = scenario->seed};
     bool is_searched = request.is_annealed || strcmp(placement, "greedy") == 0;
-    AR_REFUSE_BY(!is_searched && strpbrk(placement, "./") == NULL,
-                 ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
-                                    "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
-                                    "file",
-                                    placement));
+    AR_SCENARIO_REFUSE(!is_searched && strpbrk(placement, "./") == NULL, scenario, AR_KEY_PLACEMENT,
+                       err, "found \"%.60s\"; expected greedy, anneal or the path of a CSV file",
+                       placement);
     AR_TRY(is_searched ? ar_placement_find(operators, &request, scenario->arena, &devices, err)
                        : ar_placement_load(placement, operators, scenario->gpus, scenario->arena,
                                            &devices, err));

@@ -24,13 +24,11 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
         layout->sizes[axis] = sizes[axis];
         each *= each > UINT32_MAX ? 1 : sizes[axis];
     }
-    AR_REFUSE_BY(gpus % each != 0,
-                 ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                    "found pp=%" PRIu32 ", ep=%" PRIu32 ", tp=%" PRIu32
-                                    " in %.100s on %" PRIu32 " GPUs; expected a multiple of their "
-                                    "product, or --mesh",
-                                    sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_TP],
-                                    recorded->path, gpus));
+    AR_SCENARIO_REFUSE(gpus % each != 0, scenario, AR_KEY_WORKLOAD, err,
+                       "found pp=%" PRIu32 ", ep=%" PRIu32 ", tp=%" PRIu32 " in %.100s on %" PRIu32
+                       " GPUs; expected a multiple of their product, or --mesh",
+                       sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_TP], recorded->path,
+                       gpus);
     layout->sizes[AR_AXIS_DP] = (uint32_t)(gpus / each);
     scenario->gpus = gpus;
     return AR_OK;
@@ -51,10 +49,10 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
         bool is_of_others = key == AR_KEY_STRATEGY || key == AR_KEY_PREFETCH ||
                             key == AR_KEY_FRAMEWORK || key == AR_KEY_TERM ||
                             key == AR_KEY_SAMPLES_PER_S_AT;
-        AR_REFUSE_BY((is_of_model || is_of_others) && ar_scenario_has(scenario, key),
-                     ar_scenario_refuse(scenario, key, err,
-                                        "found with the workload of a file, whose tasks are made; "
-                                        "expected it with a name of 'allreckon list workloads'"));
+        AR_SCENARIO_REFUSE((is_of_model || is_of_others) && ar_scenario_has(scenario, key),
+                           scenario, key, err,
+                           "found with the workload of a file, whose tasks are made; expected it "
+                           "with a name of 'allreckon list workloads'");
     }
     AR_TRY(take_recorded_mesh(scenario, err));
     scenario->layout.precision = scenario->precision;
@@ -63,17 +61,16 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
     }
     /* A step that sends along axes of one GPU each is none of this mesh. */
     const uint32_t *sizes = scenario->layout.sizes;
-    AR_REFUSE_BY(sizes[AR_AXIS_PP] > 1 && recorded->pp <= 1,
-                 ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "found pp=%" PRIu32 " for %.100s, which has no stages of a "
-                                    "pipeline; expected dp, ep and tp alone",
-                                    sizes[AR_AXIS_PP], recorded->path));
+    AR_SCENARIO_REFUSE(
+        sizes[AR_AXIS_PP] > 1 && recorded->pp <= 1, scenario, AR_KEY_MESH, err,
+        "found pp=%" PRIu32
+        " for %.100s, which has no stages of a pipeline; expected dp, ep and tp alone",
+        sizes[AR_AXIS_PP], recorded->path);
     enum ar_axis unknown = sizes[AR_AXIS_REP] > 1 ? AR_AXIS_REP : AR_AXIS_CP;
-    AR_REFUSE_BY(sizes[unknown] > 1,
-                 ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "found %s=%" PRIu32 " for %.100s, whose groups are not along "
-                                    "it; expected dp, ep and tp alone",
-                                    ar_axis_names[unknown], sizes[unknown], recorded->path));
+    AR_SCENARIO_REFUSE(sizes[unknown] > 1, scenario, AR_KEY_MESH, err,
+                       "found %s=%" PRIu32
+                       " for %.100s, whose groups are not along it; expected dp, ep and tp alone",
+                       ar_axis_names[unknown], sizes[unknown], recorded->path);
     for (uint32_t i = 0; i < recorded->tasks_count && scenario->gpus > 1 && recorded->gpus == 0;
          i++) {
         const struct ar_recorded_task *task = &recorded->tasks[i];

@@ -74,11 +74,9 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
     scenario->shape = (struct ar_shape){.x = scenario->gpus, .y = 1};
     const struct ar_origin *origin = &scenario->origins[AR_KEY_SERVERS];
     const struct ar_async run = scenario_async(scenario);
-    AR_REFUSE_BY(scenario->gpus % run.gpus_each != 0,
-                 ar_scenario_refuse(scenario, AR_KEY_WORKER, err,
-                                    "found node with %" PRIu32
-                                    " GPUs; expected whole nodes of %" PRIu32,
-                                    scenario->gpus, run.gpus_each));
+    AR_SCENARIO_REFUSE(scenario->gpus % run.gpus_each != 0, scenario, AR_KEY_WORKER, err,
+                       "found node with %" PRIu32 " GPUs; expected whole nodes of %" PRIu32,
+                       scenario->gpus, run.gpus_each);
     return ar_error_blame(ar_async_check(ar_scenario_where(scenario, AR_KEY_SERVERS), &run, err),
                           origin->where != NULL ? origin->status : AR_USAGE, err);
 }

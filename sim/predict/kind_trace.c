@@ -26,17 +26,15 @@ struct trace_source {
 static enum ar_status take_timed(const struct ar_scenario *scenario, const struct ar_trace *offered,
                                  struct ar_trace_request *request, struct ar_error *err)
 {
-    AR_REFUSE_BY(ar_scenario_has(scenario, AR_KEY_BATCH) && scenario->batch != offered->batch,
-                 ar_scenario_refuse(scenario, AR_KEY_BATCH, err,
-                                    "found %" PRIu32 "; expected %" PRIu32
-                                    ", at which trace %s was measured",
-                                    scenario->batch, offered->batch, offered->name));
-    AR_REFUSE_BY(ar_scenario_has(scenario, AR_KEY_PRECISION) &&
-                     scenario->precision != offered->precision,
-                 ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                                    "found %s; expected %s, in which trace %s was measured",
-                                    ar_precision_names[scenario->precision],
-                                    ar_precision_names[offered->precision], offered->name));
+    AR_SCENARIO_REFUSE(ar_scenario_has(scenario, AR_KEY_BATCH) && scenario->batch != offered->batch,
+                       scenario, AR_KEY_BATCH, err,
+                       "found %" PRIu32 "; expected %" PRIu32 ", at which trace %s was measured",
+                       scenario->batch, offered->batch, offered->name);
+    AR_SCENARIO_REFUSE(
+        ar_scenario_has(scenario, AR_KEY_PRECISION) && scenario->precision != offered->precision,
+        scenario, AR_KEY_PRECISION, err, "found %s; expected %s, in which trace %s was measured",
+        ar_precision_names[scenario->precision], ar_precision_names[offered->precision],
+        offered->name);
     request->batch = offered->batch;
     request->precision = offered->precision;
     return AR_OK;
@@ -55,21 +53,18 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
         source->cost = input->cost;
     }
     const struct ar_trace *offered = &source->file->trace;
-    AR_REFUSE_BY(
-        !offered->is_timed && source->cost == NULL,
-        ar_scenario_refuse(
-            scenario, AR_KEY_TRACE, err,
-            "found %s, the work of one sample, for a GPU without a cost table; expected a trace of "
-            "measured times (traces/README.md), or the table of another GPU scaled to a measured "
-            "rate of this one: --set gpu.cost_table=v100-sxm2 --samples-per-s-at "
-            "BATCH=SAMPLES_PER_S",
-            offered->name));
-    AR_REFUSE_BY(
-        ar_scenario_has(scenario, AR_KEY_PRECISION) && !ar_precision_is_sent(scenario->precision),
-        ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                           "found %s with a trace; expected it with --workload alone, whose "
-                           "products have block scales",
-                           ar_precision_names[scenario->precision]));
+    AR_SCENARIO_REFUSE(
+        !offered->is_timed && source->cost == NULL, scenario, AR_KEY_TRACE, err,
+        "found %s, the work of one sample, for a GPU without a cost table; expected a trace of "
+        "measured times (traces/README.md), or the table of another GPU scaled to a measured rate "
+        "of this one: --set gpu.cost_table=v100-sxm2 --samples-per-s-at BATCH=SAMPLES_PER_S",
+        offered->name);
+    AR_SCENARIO_REFUSE(ar_scenario_has(scenario, AR_KEY_PRECISION) &&
+                           !ar_precision_is_sent(scenario->precision),
+                       scenario, AR_KEY_PRECISION, err,
+                       "found %s with a trace; expected it with --workload alone, whose products "
+                       "have block scales",
+                       ar_precision_names[scenario->precision]);
     source->request = (struct ar_trace_request){
         .batch = ar_scenario_has(scenario, AR_KEY_BATCH) ? scenario->batch : BATCH_STANDARD,
         .precision = ar_scenario_has(scenario, AR_KEY_PRECISION) ? scenario->precision : AR_FP16,
@@ -79,13 +74,12 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
         return take_timed(scenario, offered, &source->request, err);
     }
     char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
-    return ar_device_cost_has_group(source->cost, source->request.precision, AR_COST_OF_KERNELS)
-               ? AR_OK
-               : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                                    "found %s; expected %s, of which cost table %s speaks",
-                                    ar_precision_names[source->request.precision],
-                                    ar_device_cost_precisions(source->cost, precisions),
-                                    source->cost->name);
+    AR_SCENARIO_REFUSE(
+        !ar_device_cost_has_group(source->cost, source->request.precision, AR_COST_OF_KERNELS),
+        scenario, AR_KEY_PRECISION, err, "found %s; expected %s, of which cost table %s speaks",
+        ar_precision_names[source->request.precision],
+        ar_device_cost_precisions(source->cost, precisions), source->cost->name);
+    return AR_OK;
 }
 
 /* A trace with what the framework does to compute, in the arena. */
@@ -113,19 +107,18 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
         double scale = scenario->framework->terms[AR_TERM_COMPUTE_SCALE].number;
         struct ar_trace *measured = NULL;
         source.request.batch = rate->batch;
-        AR_REFUSE_BY(trace->is_timed && rate->batch != trace->batch,
-                     ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                        "found batch %" PRIu32 "; expected %" PRIu32
-                                        ", at which trace %s was measured",
-                                        rate->batch, trace->batch, trace->name));
+        AR_SCENARIO_REFUSE(
+            trace->is_timed && rate->batch != trace->batch, scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+            "found batch %" PRIu32 "; expected %" PRIu32 ", at which trace %s was measured",
+            rate->batch, trace->batch, trace->name);
         AR_TRY(make_trace(scenario, &source, &measured, err));
         double factor = rate->batch / (ar_trace_compute_s(measured) / scale) / rate->samples_per_s;
-        AR_REFUSE_BY(
-            factor < COMPUTE_FACTOR_MIN || factor > COMPUTE_FACTOR_MAX,
-            ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                               "found %g samples/s at batch %" PRIu32 ", where the trace alone "
-                               "gives %.4g; expected samples per second of one GPU",
-                               rate->samples_per_s, rate->batch, rate->samples_per_s * factor));
+        AR_SCENARIO_REFUSE(
+            factor < COMPUTE_FACTOR_MIN || factor > COMPUTE_FACTOR_MAX, scenario,
+            AR_KEY_SAMPLES_PER_S_AT, err,
+            "found %g samples/s at batch %" PRIu32
+            ", where the trace alone gives %.4g; expected samples per second of one GPU",
+            rate->samples_per_s, rate->batch, rate->samples_per_s * factor);
         scenario->compute_factor = factor;
         ar_trace_scale(trace, factor);
     }
@@ -143,10 +136,8 @@ enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs
     const struct ar_strategy *strategy = scenario->layout.strategy;
     struct ar_workload *workload;
     AR_TRY(trace_load_layers(scenario, inputs, err));
-    AR_REFUSE_BY(strategy->needs_transformer,
-                 ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                                    "found %s with a trace; expected another strategy",
-                                    strategy->name));
+    AR_SCENARIO_REFUSE(strategy->needs_transformer, scenario, AR_KEY_STRATEGY, err,
+                       "found %s with a trace; expected another strategy", strategy->name);
     AR_TRY(ar_error_blame(
         ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), &scenario->layout, err),
         scenario->origins[AR_KEY_SPARSE].status, err));

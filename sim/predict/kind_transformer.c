@@ -64,11 +64,9 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
             }
         }
     }
-    AR_REFUSE_BY(known < mesh->axes_count,
-                 ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "found %s; expected axes among pp, rep, dp, ep, cp "
-                                    "and tp",
-                                    ar_mesh_format(mesh, text)));
+    AR_SCENARIO_REFUSE(known < mesh->axes_count, scenario, AR_KEY_MESH, err,
+                       "found %s; expected axes among pp, rep, dp, ep, cp and tp",
+                       ar_mesh_format(mesh, text));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     if (mesh->axes_count == 0) {
         layout->sizes[AR_AXIS_DP] = scenario->gpus;
@@ -81,29 +79,25 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_input *input;
-    AR_REFUSE_BY(facts->device_cost[0] == '\0',
-                 ar_scenario_refuse(scenario, key, err,
-                                    "found %s on cluster %s, which names no cost table of its GPU; "
-                                    "expected one (allreckon list gpus), such as --set "
-                                    "gpu.cost_table=a100-80gb-sxm",
-                                    key == AR_KEY_WORKLOAD ? scenario->workload_name
-                                                           : scenario->operators_name,
-                                    facts->name));
+    AR_SCENARIO_REFUSE(facts->device_cost[0] == '\0', scenario, key, err,
+                       "found %s on cluster %s, which names no cost table of its GPU; expected one "
+                       "(allreckon list gpus), such as --set gpu.cost_table=a100-80gb-sxm",
+                       key == AR_KEY_WORKLOAD ? scenario->workload_name : scenario->operators_name,
+                       facts->name);
     AR_TRY(
         ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost, &input, err));
     scenario->cost = input->cost;
     enum ar_precision precision = scenario->precision;
     bool has_products = ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_PRODUCTS);
-    AR_REFUSE_BY(!has_products ||
-                     (is_fused &&
-                      !ar_device_cost_has_group(scenario->cost, ar_attention_precision(precision),
-                                                AR_COST_OF_ATTENTION)),
-                 ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
-                                    "found %s, for which cost table %s has no %s; expected another "
-                                    "precision%s",
-                                    ar_precision_names[precision], scenario->cost->name,
-                                    has_products ? "fused attention" : "products",
-                                    has_products ? ", or --attention unfused" : ""));
+    AR_SCENARIO_REFUSE(!has_products ||
+                           (is_fused && !ar_device_cost_has_group(scenario->cost,
+                                                                  ar_attention_precision(precision),
+                                                                  AR_COST_OF_ATTENTION)),
+                       scenario, AR_KEY_PRECISION, err,
+                       "found %s, for which cost table %s has no %s; expected another precision%s",
+                       ar_precision_names[precision], scenario->cost->name,
+                       has_products ? "fused attention" : "products",
+                       has_products ? ", or --attention unfused" : "");
     return AR_OK;
 }
 
@@ -152,12 +146,10 @@ static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar
     if (scenario->expert_tokens == NULL) {
         return AR_OK;
     }
-    AR_REFUSE_BY(count != layout->model->experts,
-                 ar_scenario_refuse(scenario, AR_KEY_IMBALANCE, err,
-                                    "found tokens of %" PRIu32
-                                    " experts; expected those of %" PRIu32
-                                    ", the experts of a layer",
-                                    count, layout->model->experts));
+    AR_SCENARIO_REFUSE(count != layout->model->experts, scenario, AR_KEY_IMBALANCE, err,
+                       "found tokens of %" PRIu32 " experts; expected those of %" PRIu32
+                       ", the experts of a layer",
+                       count, layout->model->experts);
     for (uint32_t gpu = 0; gpu < gpus; gpu++) {
         double own = 0;
         for (uint32_t i = 0; i < count / gpus; i++) {
@@ -166,9 +158,8 @@ static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar
         sum += own;
         most = fmax(most, own);
     }
-    AR_REFUSE_BY(sum <= 0, ar_scenario_refuse(
-                               scenario, AR_KEY_IMBALANCE, err,
-                               "found experts without tokens; expected some of a token or more"));
+    AR_SCENARIO_REFUSE(sum <= 0, scenario, AR_KEY_IMBALANCE, err,
+                       "found experts without tokens; expected some of a token or more");
     struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
     *model = *layout->model;
     model->imbalance = most * gpus / sum;
@@ -201,16 +192,14 @@ static enum ar_status find_offload(struct ar_scenario *scenario, struct ar_error
     if (layout->offload == AR_OFFLOAD_NONE) {
         return AR_OK;
     }
-    AR_REFUSE_BY(layout->strategy->is_asynchronous,
-                 ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
-                                    "found optimizer with strategy %s; expected none with servers",
-                                    layout->strategy->name));
-    AR_REFUSE_BY(facts->cpu_link_Bps <= 0,
-                 ar_scenario_refuse(scenario, AR_KEY_OFFLOAD, err,
-                                    "found optimizer on cluster %s, which does not say how fast a "
-                                    "GPU reaches the memory of its host; expected a rate, such as "
-                                    "--set cpu.link_bandwidth=25GB/s",
-                                    facts->name));
+    AR_SCENARIO_REFUSE(layout->strategy->is_asynchronous, scenario, AR_KEY_OFFLOAD, err,
+                       "found optimizer with strategy %s; expected none with servers",
+                       layout->strategy->name);
+    AR_SCENARIO_REFUSE(
+        facts->cpu_link_Bps <= 0, scenario, AR_KEY_OFFLOAD, err,
+        "found optimizer on cluster %s, which does not say how fast a GPU reaches the memory of "
+        "its host; expected a rate, such as --set cpu.link_bandwidth=25GB/s",
+        facts->name);
     layout->host_link_Bps = facts->cpu_link_Bps;
     layout->host_update_Bps = update_Bps / gpus;
     return AR_OK;
@@ -269,9 +258,9 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
     one.layout.sizes[AR_AXIS_REP] = one.layout.sizes[AR_AXIS_DP] = 1;
     one.layout.global_batch = rate->batch;
     one.gpus = ar_layout_gpus(&one.layout);
-    AR_REFUSE_BY(ar_layout_check("", &one.layout, &cause) != AR_OK,
-                 ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                    "found %" PRIu32 " sequences%s", rate->batch, cause.text));
+    AR_SCENARIO_REFUSE(ar_layout_check("", &one.layout, &cause) != AR_OK, scenario,
+                       AR_KEY_SAMPLES_PER_S_AT, err, "found %" PRIu32 " sequences%s", rate->batch,
+                       cause.text);
     one.compute_factor = 0;
     AR_TRY(time_step(&one, &sent_s, err));
     double low = 0, low_s = sent_s, high = 1;
@@ -287,13 +276,13 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
         high = next > 0 ? next : high / 2;
     }
     scenario->compute_factor = high;
-    AR_REFUSE_BY(sent_s >= wanted_s || high < COMPUTE_FACTOR_MIN || high > COMPUTE_FACTOR_MAX,
-                 ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                    "found %g samples/s at %" PRIu32 " sequences, where the cost "
-                                    "table gives %.4g and what one replica sends leaves at most "
-                                    "%.4g; expected samples per second of one replica",
-                                    rate->samples_per_s, rate->batch, rate->batch / time_s,
-                                    rate->batch / sent_s));
+    AR_SCENARIO_REFUSE(sent_s >= wanted_s || high < COMPUTE_FACTOR_MIN || high > COMPUTE_FACTOR_MAX,
+                       scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                       "found %g samples/s at %" PRIu32
+                       " sequences, where the cost table gives %.4g and what one replica sends "
+                       "leaves at most %.4g; expected samples per second of one replica",
+                       rate->samples_per_s, rate->batch, rate->batch / time_s,
+                       rate->batch / sent_s);
     return AR_OK;
 }
 
@@ -321,12 +310,11 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     if (*row != NULL) {
         return AR_OK;
     }
-    AR_REFUSE_BY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input,
-                                &ignored) == AR_OK &&
-                     ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL,
-                 ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                    "found %s, an Evoformer; expected --strategy dap with it",
-                                    name));
+    AR_SCENARIO_REFUSE(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input,
+                                      &ignored) == AR_OK &&
+                           ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL,
+                       scenario, AR_KEY_WORKLOAD, err,
+                       "found %s, an Evoformer; expected --strategy dap with it", name);
     (void)ar_csv_list_find(list, where, "workload", name, err);
     return resource_add_path(RESOURCE_RECORDED, err);
 }

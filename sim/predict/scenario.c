@@ -105,10 +105,9 @@ enum ar_status ar_scenario_check_strategy(const struct ar_scenario *scenario,
                                           struct ar_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        AR_REFUSE_BY(checks[i].is_wrong,
-                     ar_scenario_refuse(scenario, checks[i].key, err,
-                                        "found with strategy %s; expected %s",
-                                        scenario->layout.strategy->name, checks[i].expected));
+        AR_SCENARIO_REFUSE(checks[i].is_wrong, scenario, checks[i].key, err,
+                           "found with strategy %s; expected %s", scenario->layout.strategy->name,
+                           checks[i].expected);
     }
     return AR_OK;
 }
@@ -358,11 +357,10 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
 static enum ar_status check_stragglers(const struct ar_scenario *scenario, struct ar_error *err)
 {
     for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
-        AR_REFUSE_BY(
-            scenario->stragglers[i].rank >= scenario->gpus,
-            ar_scenario_refuse(scenario, AR_KEY_STRAGGLER, err,
-                               "found rank %" PRIu32 " of %" PRIu32 " GPUs; expected 0 to %" PRIu32,
-                               scenario->stragglers[i].rank, scenario->gpus, scenario->gpus - 1));
+        AR_SCENARIO_REFUSE(scenario->stragglers[i].rank >= scenario->gpus, scenario,
+                           AR_KEY_STRAGGLER, err,
+                           "found rank %" PRIu32 " of %" PRIu32 " GPUs; expected 0 to %" PRIu32,
+                           scenario->stragglers[i].rank, scenario->gpus, scenario->gpus - 1);
     }
     return AR_OK;
 }
@@ -373,30 +371,26 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
     uint64_t max = ar_cluster_gpus_count(scenario->cluster);
     AR_TRY(scenario->gpus > 0 ? AR_OK : ar_scenario_require(scenario, AR_KEY_GPUS, err));
     enum ar_key counted_by = ar_scenario_has(scenario, AR_KEY_MESH) ? AR_KEY_MESH : AR_KEY_GPUS;
-    AR_REFUSE_BY(
-        scenario->gpus > max,
-        ar_scenario_refuse(scenario, counted_by, err,
-                           "found \"%" PRIu32 "\"; expected a whole number from 1 to "
-                           "%" PRIu64 ", the GPUs of cluster %s (--set nodes=... for more)",
-                           scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name));
+    AR_SCENARIO_REFUSE(scenario->gpus > max, scenario, counted_by, err,
+                       "found \"%" PRIu32 "\"; expected a whole number from 1 to %" PRIu64
+                       ", the GPUs of cluster %s (--set nodes=... for more)",
+                       scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
     uint32_t ranks = ar_scenario_group_ranks(scenario);
     const char *whole =
         scenario->mesh.axes_count > 0 ? "GPUs of a group of the mesh" : "number of --gpus";
-    AR_REFUSE_BY(ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape &&
-                     ar_shape_ranks(&scenario->shape) != ranks,
-                 ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
-                                    "%s has %" PRIu32 " places; expected X*Y = %" PRIu32 ", the %s",
-                                    ar_shape_format(&scenario->shape, text),
-                                    ar_shape_ranks(&scenario->shape), ranks, whole));
-    AR_REFUSE_BY(scenario->root >= ranks,
-                 ar_scenario_refuse(scenario, AR_KEY_ROOT, err,
-                                    "found \"%" PRIu32 "\"; expected a whole number from 0 to "
-                                    "%" PRIu32 ", below the %s",
-                                    scenario->root, ranks - 1, whole));
-    AR_REFUSE_BY(ar_scenario_has(scenario, AR_KEY_ROOT) && !scenario->operation->has_root,
-                 ar_scenario_refuse(scenario, AR_KEY_ROOT, err,
-                                    "found with %s; expected none there",
-                                    scenario->operation->command));
+    AR_SCENARIO_REFUSE(ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape &&
+                           ar_shape_ranks(&scenario->shape) != ranks,
+                       scenario, AR_KEY_SHAPE, err,
+                       "%s has %" PRIu32 " places; expected X*Y = %" PRIu32 ", the %s",
+                       ar_shape_format(&scenario->shape, text), ar_shape_ranks(&scenario->shape),
+                       ranks, whole);
+    AR_SCENARIO_REFUSE(scenario->root >= ranks, scenario, AR_KEY_ROOT, err,
+                       "found \"%" PRIu32 "\"; expected a whole number from 0 to %" PRIu32
+                       ", below the %s",
+                       scenario->root, ranks - 1, whole);
+    AR_SCENARIO_REFUSE(ar_scenario_has(scenario, AR_KEY_ROOT) && !scenario->operation->has_root,
+                       scenario, AR_KEY_ROOT, err, "found with %s; expected none there",
+                       scenario->operation->command);
     return check_stragglers(scenario, err);
 }
 
@@ -410,11 +404,9 @@ enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_err
         scenario->gpus % ranks == 0) { /* Megatron derives it */
         snprintf(hint, sizeof hint, "; dp=%" PRIu64 " is missing", scenario->gpus / ranks);
     }
-    AR_REFUSE_BY(scenario->gpus > 0 && scenario->gpus != ranks,
-                 ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                    "%s has %" PRIu64 " places; expected %" PRIu32
-                                    ", the number of --gpus%s",
-                                    text, ranks, scenario->gpus, hint));
+    AR_SCENARIO_REFUSE(scenario->gpus > 0 && scenario->gpus != ranks, scenario, AR_KEY_MESH, err,
+                       "%s has %" PRIu64 " places; expected %" PRIu32 ", the number of --gpus%s",
+                       text, ranks, scenario->gpus, hint);
     scenario->gpus = (uint32_t)ranks;
     return AR_OK;
 }
@@ -474,12 +466,10 @@ enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *
 enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err)
 {
     uint32_t element_bytes = ar_precisions[scenario->precision].bytes;
-    AR_REFUSE_BY(scenario->payload_bytes % element_bytes != 0,
-                 ar_scenario_refuse(scenario, AR_KEY_PAYLOAD, err,
-                                    "found %" PRIu64 " bytes; expected a multiple of %" PRIu32
-                                    ", the size of a %s element",
-                                    scenario->payload_bytes, element_bytes,
-                                    ar_precision_names[scenario->precision]));
+    AR_SCENARIO_REFUSE(
+        scenario->payload_bytes % element_bytes != 0, scenario, AR_KEY_PAYLOAD, err,
+        "found %" PRIu64 " bytes; expected a multiple of %" PRIu32 ", the size of a %s element",
+        scenario->payload_bytes, element_bytes, ar_precision_names[scenario->precision]);
     return AR_OK;
 }
 

@@ -229,12 +229,10 @@ static enum ar_status check_usual(const struct space *space, const struct ar_lay
               "--mesh: found layers %" PRIu32 "; expected about a multiple of %" PRIu32
               ", stages times chunks, with --mesh all",
               layers, places);
-    return !layout->strategy->shards_all || stages == 1
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "--mesh: found strategy %s with pp=%" PRIu32
-                              "; expected pp=1 with --mesh all",
-                              layout->strategy->name, stages);
+    AR_REFUSE(layout->strategy->shards_all && stages != 1, err, AR_USAGE,
+              "--mesh: found strategy %s with pp=%" PRIu32 "; expected pp=1 with --mesh all",
+              layout->strategy->name, stages);
+    return AR_OK;
 }
 
 /* Finds an earlier point of the same mesh whose step is the same by another name; the number of the

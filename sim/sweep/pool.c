@@ -291,9 +291,9 @@ static enum ar_status workers_wait(struct ar_pool *pool, const struct timespec *
         }
     }
     if (ppoll(sockets, count, patience, &pool->before.mask) < 0) {
-        return errno == EINTR ? AR_OK
-                              : ar_error_set(err, AR_INTERNAL, "cannot wait for the workers: %s",
-                                             strerror(errno));
+        AR_REFUSE(errno != EINTR, err, AR_INTERNAL, "cannot wait for the workers: %s",
+                  strerror(errno));
+        return AR_OK;
     }
     for (nfds_t i = 0; i < count; i++) {
         if (sockets[i].revents == 0) {

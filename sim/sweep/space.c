@@ -36,10 +36,9 @@ enum ar_status point_append(struct space *space, struct points *points, const st
                             struct ar_error *err)
 {
     *AR_ARENA_ADD(&space->variants.arena, points->list, points->count) = *point;
-    return points->count <= POINTS_MAX
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
-                              POINTS_MAX);
+    AR_REFUSE(points->count > POINTS_MAX, err, AR_USAGE,
+              "sweep: found more than %d points; expected fewer", POINTS_MAX);
+    return AR_OK;
 }
 
 /* --- steps of a trace, and collectives alone -------------------------------------------------- */
@@ -320,9 +319,8 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
         has_root = has_root || space->operations[i]->has_root;
     }
     const struct ar_operation *only = space->operations_count == 1 ? space->operations[0] : NULL;
-    AR_REFUSE_BY(!has_root && ar_scenario_has(&request->base, AR_KEY_ROOT),
-                 ar_scenario_refuse(&request->base, AR_KEY_ROOT, err,
-                                    "found with %.100s; expected none there", operations));
+    AR_SCENARIO_REFUSE(!has_root && ar_scenario_has(&request->base, AR_KEY_ROOT), &request->base,
+                       AR_KEY_ROOT, err, "found with %.100s; expected none there", operations);
     AR_TRY(list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
                            &space->algorithms, &space->algorithms_count, err));
     note_missing_pairs(space);

@@ -312,8 +312,8 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
     nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
     if (fabric != AR_FABRIC_FAT_TREE && values->is_given[key] && nodes > 0) {
         char expected[120];
-        AR_REFUSE_BY(nodes > AR_TOPO_NODES_MAX,
-                     ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err));
+        AR_TOPO_REFUSE(nodes > AR_TOPO_NODES_MAX, entries, key, "fewer, for at most 1048576 nodes",
+                       err);
         if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
             snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
                      is_torus ? "torus.lengths" : "all groups of the dragonfly");
@@ -385,13 +385,12 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
         }
         char expected[120];
         snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], needs[key->need].why);
-        AR_REFUSE_BY(values->is_given[i],
-                     ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err));
+        AR_TOPO_REFUSE(values->is_given[i], entries, (enum ar_topo_key)i, expected, err);
         ar_append_text(missing, sizeof missing, "%s key \"%s\": found nowhere; expected %s",
                        missing[0] != '\0' ? "," : "", key->name, expected);
     }
-    return missing[0] == '\0' ? AR_OK
-                              : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
+    AR_REFUSE(missing[0] != '\0', err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
+    return AR_OK;
 }
 
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
@@ -460,7 +459,7 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
          "none, since nodes have one HCA"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        AR_REFUSE_BY(rows[i].is_wrong, ar_topo_refuse(entries, rows[i].key, rows[i].expected, err));
+        AR_TOPO_REFUSE(rows[i].is_wrong, entries, rows[i].key, rows[i].expected, err);
     }
     return check_key_needs(entries, values, err);
 }

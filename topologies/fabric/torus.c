@@ -100,9 +100,8 @@ static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_cou
     const struct ar_topo_values *values = &cluster->values;
     struct ar_torus *torus = &cluster->torus;
     torus->dimensions = values->count[TOPO_TORUS_LENGTHS];
-    AR_REFUSE_BY(torus->dimensions > AR_TORUS_DIMENSIONS,
-                 ar_topo_refuse(&cluster->entries, TOPO_TORUS_LENGTHS,
-                                "the lengths of at most 6 dimensions", err));
+    AR_TOPO_REFUSE(torus->dimensions > AR_TORUS_DIMENSIONS, &cluster->entries, TOPO_TORUS_LENGTHS,
+                   "the lengths of at most 6 dimensions", err);
     for (uint32_t d = 0; d < torus->dimensions; d++) {
         torus->lengths[d] = (uint32_t)values->list[TOPO_TORUS_LENGTHS][d];
         torus->wraps[d] = values->is_given[TOPO_TORUS_WRAPS]

@@ -284,10 +284,9 @@ enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
     if (matrix->line != 0) {
         return matrix_add_facts(matrix, source, err);
     }
-    return hca.ports_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%.200s: found nothing that is known; expected a topology file of "
-                              "NCCL, output of nvidia-smi topo -m or ibstat",
-                              source->path);
+    AR_REFUSE(hca.ports_count == 0, err, AR_BAD_DATA,
+              "%.200s: found nothing that is known; expected a topology file of NCCL, output of "
+              "nvidia-smi topo -m or ibstat",
+              source->path);
+    return AR_OK;
 }

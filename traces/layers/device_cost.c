@@ -141,9 +141,8 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
             return ar_csv_error(csv, i, "value", expected, err);
         }
         for (unsigned k = first; k <= last; k++) {
-            AR_REFUSE_BY(
-                !isnan(cost->value[rows[i].quantity][k]),
-                ar_csv_error(csv, i, "quantity", "each quantity once for each precision", err));
+            AR_CSV_REFUSE(!isnan(cost->value[rows[i].quantity][k]), csv, i, "quantity",
+                          "each quantity once for each precision", err);
             cost->value[rows[i].quantity][k] = rows[i].value;
         }
         cost->precisions |= rows[i].precision == ANY ? 0 : 1u << rows[i].precision;

@@ -175,13 +175,12 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
             uint64_t tensor = strtoull(text, NULL, 10); /* the largest value if it is too large */
             text += digits;
             goes_on = *text == '+';
-            AR_REFUSE_BY(
-                digits == 0 || tensor == 0 || tensor > AR_TRACE_ELEMENTS_MAX ||
-                    (!goes_on && *text != '\0'),
-                ar_csv_error(csv, i, "gradient_elements",
-                             "elements of each tensor joined by \"+\" (2048000+1000), 0 for "
-                             "none, each at most 2^50",
-                             err));
+            AR_CSV_REFUSE(digits == 0 || tensor == 0 || tensor > AR_TRACE_ELEMENTS_MAX ||
+                              (!goes_on && *text != '\0'),
+                          csv, i, "gradient_elements",
+                          "elements of each tensor joined by \"+\" (2048000+1000), 0 for none, "
+                          "each at most 2^50",
+                          err);
             trace->tensor_elements[trace->tensors_count++] = tensor;
             layer->tensors_count++;
         }
@@ -192,9 +191,8 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
     }
     qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_names);
     for (uint32_t i = 1; i < trace->layers_count; i++) {
-        AR_REFUSE_BY(strcmp(sorted[i - 1]->name, sorted[i]->name) == 0,
-                     ar_csv_error(csv, (size_t)(sorted[i] - trace->layers), "layer",
-                                  "each layer name once", err));
+        AR_CSV_REFUSE(strcmp(sorted[i - 1]->name, sorted[i]->name) == 0, csv,
+                      (size_t)(sorted[i] - trace->layers), "layer", "each layer name once", err);
     }
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         elements += trace->tensor_elements[i];
@@ -242,16 +240,14 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
         for (size_t i = 0; i < csv->rows_count; i++) {
             list[i] = rows[i].work;
             bool has_macs = ar_layer_has_macs(list[i].kind);
-            AR_REFUSE_BY((list[i].macs > 0) != has_macs,
-                         ar_csv_error(csv, i, "macs",
-                                      has_macs ? "more than 0 for conv, fc and local"
-                                               : "0 for a layer that is neither conv, fc nor local",
-                                      err));
-            AR_REFUSE_BY(
-                has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0),
-                ar_csv_error(csv, i,
-                             list[i].input_elements == 0 ? "input_elements" : "output_elements",
-                             "more than 0 for conv, fc and local", err));
+            AR_CSV_REFUSE((list[i].macs > 0) != has_macs, csv, i, "macs",
+                          has_macs ? "more than 0 for conv, fc and local"
+                                   : "0 for a layer that is neither conv, fc nor local",
+                          err);
+            AR_CSV_REFUSE(has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0),
+                          csv, i,
+                          list[i].input_elements == 0 ? "input_elements" : "output_elements",
+                          "more than 0 for conv, fc and local", err);
             list[i].is_first = has_macs && !had_macs;
             had_macs = had_macs || has_macs;
         }

@@ -111,11 +111,10 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
     size_t word = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct ar_log_column *column = table->columns[i];
-        AR_REFUSE_BY(word == words_count,
-                     ar_log_refuse(run, row->line, err,
-                                   "%zu columns; expected %zu as in the header (line %" PRIu64
-                                   "); cut off, or mixed with other output",
-                                   words_count, table->count, table->line));
+        AR_LOG_REFUSE(word == words_count, run, row->line, err,
+                      "%zu columns; expected %zu as in the header (line %" PRIu64
+                      "); cut off, or mixed with other output",
+                      words_count, table->count, table->line);
         if (column != NULL && column->cell.may_be_empty && ar_is_number(words[word])) {
             continue;
         }
@@ -124,10 +123,9 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
         char *record = column != NULL && column->is_timing ? (char *)timing : (char *)row;
         bool is_set = column != NULL && !(column->cell.kind == AR_COLUMN_number &&
                                           strcasecmp(words[word], "N/A") == 0);
-        AR_REFUSE_BY(is_set && !ar_record_read_cell(&column->cell, words[word], record),
-                     ar_log_refuse(run, row->line, err, "column \"%s\" is \"%s\"; expected %s",
-                                   column->cell.name, ar_csv_show(words[word], shown),
-                                   ar_column_expected(&column->cell, expected)));
+        AR_LOG_REFUSE(is_set && !ar_record_read_cell(&column->cell, words[word], record), run,
+                      row->line, err, "column \"%s\" is \"%s\"; expected %s", column->cell.name,
+                      ar_csv_show(words[word], shown), ar_column_expected(&column->cell, expected));
         if (is_set && column->unit > 0) {
             *(double *)(void *)(record + column->cell.offset) *= column->unit;
         }
@@ -166,15 +164,12 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
 {
     const double times_s[] = {row->out_of_place.time_s, row->in_place.time_s};
     for (int i = 0; i < 2; i++) {
-        AR_REFUSE_BY(times_s[i] <= 0,
-                     ar_log_refuse(run, row->line, err,
-                                   "%s time is %g us; expected a time above zero",
-                                   i == 0 ? "out-of-place" : "in-place", times_s[i] * 1e6));
+        AR_LOG_REFUSE(times_s[i] <= 0, run, row->line, err,
+                      "%s time is %g us; expected a time above zero",
+                      i == 0 ? "out-of-place" : "in-place", times_s[i] * 1e6);
     }
-    AR_REFUSE_BY(
-        isnan(row->out_of_place.time_s) && isnan(row->in_place.time_s),
-        ar_log_refuse(run, row->line, err,
-                      "row without a time; expected an out-of-place or in-place time above zero"));
+    AR_LOG_REFUSE(isnan(row->out_of_place.time_s) && isnan(row->in_place.time_s), run, row->line,
+                  err, "row without a time; expected an out-of-place or in-place time above zero");
     *AR_ARENA_ADD(run->arena, run->rows, run->rows_count) = *row;
     run->last_line = row->line > run->last_line ? row->line : run->last_line;
     return AR_OK;
@@ -253,11 +248,10 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
     memcpy(begins, line, size < sizeof begins ? size : sizeof begins - 1);
     ar_clean(begins, size < sizeof begins ? size : sizeof begins - 1);
     AR_TRY(read_text_log(logs, text, bytes, err));
-    return logs->runs_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%s: unknown format, it begins with \"%s\"; expected %s", logs->path,
-                              ar_csv_show(ar_trim(begins), shown), expected);
+    AR_REFUSE(logs->runs_count == 0, err, AR_BAD_DATA,
+              "%s: unknown format, it begins with \"%s\"; expected %s", logs->path,
+              ar_csv_show(ar_trim(begins), shown), expected);
+    return AR_OK;
 }
 
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
@@ -307,41 +301,32 @@ enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_
 enum ar_status ar_log_check(const struct ar_log *run, struct ar_error *err)
 {
     bool has_bytes = false;
-    AR_REFUSE_BY(run->rows_count == 0, ar_log_refuse(run, run->first_line, err,
-                                                     "a run without rows; expected a table of %s",
-                                                     ar_log_collective_name(run->collective)));
-    AR_REFUSE_BY(run->ranks == 0,
-                 ar_log_refuse(run, run->first_line, err,
-                               "the log does not say how many ranks took part; expected it to, or "
-                               "'expect --nodes'"));
-    AR_REFUSE_BY(
-        run->ranks == 1,
-        ar_log_refuse(run, run->first_line, err,
-                      "a run of 1 rank communicates nothing; expected 2 or more (if several "
-                      "processes were started, nccl-tests was built without MPI=1)"));
-    AR_REFUSE_BY(run->out_of_bounds > 0,
-                 ar_log_refuse(run, run->last_line, err,
-                               "%" PRIu64
-                               " values out of bounds; expected a run with right results",
-                               run->out_of_bounds));
+    AR_LOG_REFUSE(run->rows_count == 0, run, run->first_line, err,
+                  "a run without rows; expected a table of %s",
+                  ar_log_collective_name(run->collective));
+    AR_LOG_REFUSE(
+        run->ranks == 0, run, run->first_line, err,
+        "the log does not say how many ranks took part; expected it to, or 'expect --nodes'");
+    AR_LOG_REFUSE(run->ranks == 1, run, run->first_line, err,
+                  "a run of 1 rank communicates nothing; expected 2 or more (if several processes "
+                  "were started, nccl-tests was built without MPI=1)");
+    AR_LOG_REFUSE(run->out_of_bounds > 0, run, run->last_line, err,
+                  "%" PRIu64 " values out of bounds; expected a run with right results",
+                  run->out_of_bounds);
     AR_EACH(const struct ar_log_row, row, run->rows, run->rows_count) {
         double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
-        AR_REFUSE_BY(wrong > 0,
-                     ar_log_refuse(
-                         run, row->line, err,
-                         "%.0f elements came out wrong; expected a run with right results", wrong));
-        AR_REFUSE_BY(strcmp(row->datatype, run->rows[0].datatype) != 0 ||
-                         strcmp(row->redop, run->rows[0].redop) != 0,
-                     ar_log_refuse(run, row->line, err,
-                                   "%s %s in a table that begins with %s %s (line %" PRIu64
-                                   "); expected one datatype and operation",
-                                   row->datatype, row->redop, run->rows[0].datatype,
-                                   run->rows[0].redop, run->rows[0].line));
+        AR_LOG_REFUSE(wrong > 0, run, row->line, err,
+                      "%.0f elements came out wrong; expected a run with right results", wrong);
+        AR_LOG_REFUSE(strcmp(row->datatype, run->rows[0].datatype) != 0 ||
+                          strcmp(row->redop, run->rows[0].redop) != 0,
+                      run, row->line, err,
+                      "%s %s in a table that begins with %s %s (line %" PRIu64
+                      "); expected one datatype and operation",
+                      row->datatype, row->redop, run->rows[0].datatype, run->rows[0].redop,
+                      run->rows[0].line);
         has_bytes = has_bytes || row->payload_bytes > 0;
     }
-    return has_bytes
-               ? AR_OK
-               : ar_log_refuse(run, run->first_line, err,
-                               "0 different sizes above zero in %zu rows; expected at least 1",
-                               run->rows_count);
+    AR_LOG_REFUSE(!has_bytes, run, run->first_line, err,
+                  "0 different sizes above zero in %zu rows; expected at least 1", run->rows_count);
+    return AR_OK;
 }

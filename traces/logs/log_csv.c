@@ -142,10 +142,10 @@ static enum ar_status count_grid_ranks(const struct ar_logs *logs, size_t place,
         char *end = NULL;
         unsigned long length = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
         goes_on = length > 0 && *end == 'x';
-        AR_REFUSE_BY(length == 0 || (!goes_on && *end != '\0') ||
-                         (nodes *= length) > UINT32_MAX / entry->ranks_per_node,
-                     ar_csv_error(logs->csv, place, "nodes",
-                                  "a count, or lengths of a torus such as 4x4x4", err));
+        AR_CSV_REFUSE(length == 0 || (!goes_on && *end != '\0') ||
+                          (nodes *= length) > UINT32_MAX / entry->ranks_per_node,
+                      logs->csv, place, "nodes", "a count, or lengths of a torus such as 4x4x4",
+                      err);
         at = end;
     }
     entry->run.nodes = (uint32_t)nodes;

@@ -181,20 +181,19 @@ static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error
 enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *run, uint64_t number,
                                 const struct ar_nccl_rank *rank, struct ar_error *err)
 {
-    AR_REFUSE_BY(number >= AR_NCCL_RANKS_MAX,
-                 ar_log_refuse(log, rank->line, err, "rank %" PRIu64 "; expected a rank below %d",
-                               number, AR_NCCL_RANKS_MAX));
+    AR_LOG_REFUSE(number >= AR_NCCL_RANKS_MAX, log, rank->line, err,
+                  "rank %" PRIu64 "; expected a rank below %d", number, AR_NCCL_RANKS_MAX);
     while (number >= run->ranks_capacity) { /* those that are not listed are zero */
         *AR_ARENA_ADD(log->arena, run->ranks, run->ranks_capacity) =
             (struct ar_nccl_rank){.line = 0};
     }
     if (run->ranks[number].line != 0) {
-        AR_REFUSE_BY(run->ranks[number].pid == rank->pid &&
-                         strcmp(run->ranks[number].host, rank->host) == 0,
-                     ar_log_refuse(log, rank->line, err,
-                                   "rank %" PRIu64 " is listed a second time (first on "
-                                   "line %" PRIu64 "); expected every rank once",
-                                   number, run->ranks[number].line));
+        AR_LOG_REFUSE(run->ranks[number].pid == rank->pid &&
+                          strcmp(run->ranks[number].host, rank->host) == 0,
+                      log, rank->line, err,
+                      "rank %" PRIu64 " is listed a second time (first on line %" PRIu64
+                      "); expected every rank once",
+                      number, run->ranks[number].line);
         return ar_log_refuse(log, rank->line, err,
                              "process %" PRIu64 " on %s says it is rank %" PRIu64
                              ", as process %" PRIu64 " on %s did (line %" PRIu64
@@ -225,18 +224,16 @@ static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *l
     uint64_t line = run->ranks[first].line;
     for (size_t i = 0; i < run->ranks_count; i++) {
         uint64_t rank = i * stride;
-        AR_REFUSE_BY(rank >= run->ranks_capacity || run->ranks[rank].line == 0,
-                     ar_log_refuse(log, line, err,
-                                   "rank %" PRIu64 " is missing among the %zu listed; "
-                                   "expected the ranks from 0 on without a gap",
-                                   rank, run->ranks_count));
+        AR_LOG_REFUSE(
+            rank >= run->ranks_capacity || run->ranks[rank].line == 0, log, line, err,
+            "rank %" PRIu64
+            " is missing among the %zu listed; expected the ranks from 0 on without a gap",
+            rank, run->ranks_count);
         run->ranks[i] = run->ranks[rank];
     }
-    AR_REFUSE_BY(per_process > 0 && run->ranks_count % per_process != 0,
-                 ar_log_refuse(log, line, err,
-                               "%zu ranks are listed; expected a multiple of %" PRIu64
-                               ", nThread times nGpus",
-                               run->ranks_count, per_process));
+    AR_LOG_REFUSE(per_process > 0 && run->ranks_count % per_process != 0, log, line, err,
+                  "%zu ranks are listed; expected a multiple of %" PRIu64 ", nThread times nGpus",
+                  run->ranks_count, per_process);
     uint64_t group = run->ranks[0].group;
     uint64_t each = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t all = run->ranks_count * each;
@@ -249,11 +246,10 @@ static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *l
             last_host = rank->host;
         }
     }
-    AR_REFUSE_BY(run->nranks != 0 && run->nranks != log->ranks && run->nranks != all,
-                 ar_log_refuse(log, run->nranks_line, err,
-                               "NCCL says nranks %" PRIu64 "; expected %" PRIu32
-                               ", the ranks that nccl-tests lists",
-                               run->nranks, log->ranks));
+    AR_LOG_REFUSE(
+        run->nranks != 0 && run->nranks != log->ranks && run->nranks != all, log, run->nranks_line,
+        err, "NCCL says nranks %" PRIu64 "; expected %" PRIu32 ", the ranks that nccl-tests lists",
+        run->nranks, log->ranks);
     return AR_OK;
 }
 

@@ -184,11 +184,11 @@ static enum ar_status find_optimizers(struct kineto_steps *steps, struct ar_erro
             found++;
         }
     }
-    return found > 0 ? AR_OK
-                     : ar_error_set(err, AR_BAD_DATA,
-                                    "%.300s: no step of an optimizer (Optimizer.step#...) among "
-                                    "%zu steps; expected a profile of training steps",
-                                    kineto->path, steps->count);
+    AR_REFUSE(found == 0, err, AR_BAD_DATA,
+              "%.300s: no step of an optimizer (Optimizer.step#...) among %zu steps; expected a "
+              "profile of training steps",
+              kineto->path, steps->count);
+    return AR_OK;
 }
 
 /* Lists nodes and arrivals of gradients in the order of their begin. */

@@ -102,13 +102,11 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
             }
         }
     }
-    return import->used_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%.300s: the GPU waits for %.0f %% of a step or more: bound by the "
-                              "processor, so the times say little about the GPU; expected at most "
-                              "%.0f %%, or --times kernels",
-                              import->kineto->path, 100 * least_idle, 100 * AR_KINETO_IDLE_MAX);
+    AR_REFUSE(import->used_count == 0, err, AR_BAD_DATA,
+              "%.300s: the GPU waits for %.0f %% of a step or more: bound by the processor, so the "
+              "times say little about the GPU; expected at most %.0f %%, or --times kernels",
+              import->kineto->path, 100 * least_idle, 100 * AR_KINETO_IDLE_MAX);
+    return AR_OK;
 }
 
 /* --- sizes of gradients -------------------------------------------------------------------- */
@@ -139,11 +137,11 @@ static enum ar_status find_gradient_sizes(struct kineto_import *import, struct a
                   import->kineto->path);
         sum += import->elements[i];
     }
-    return sum > 0 ? AR_OK
-                   : ar_error_set(err, AR_BAD_DATA,
-                                  "%.300s: neither shapes nor collectives say how large the %zu "
-                                  "gradients are; expected a profile with record_shapes=True",
-                                  import->kineto->path, count - import->first_arrival);
+    AR_REFUSE(!(sum > 0), err, AR_BAD_DATA,
+              "%.300s: neither shapes nor collectives say how large the %zu gradients are; "
+              "expected a profile with record_shapes=True",
+              import->kineto->path, count - import->first_arrival);
+    return AR_OK;
 }
 
 /* --- names of layers ----------------------------------------------------------------------- */

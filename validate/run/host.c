@@ -179,7 +179,8 @@ static enum ar_status host_barrier(struct transport *transport, double timeout_s
         }
         is_alive = host_wait(transport, seen);
     }
-    return is_alive ? AR_OK : ar_error_set(err, AR_INTERRUPTED, "another rank failed");
+    AR_REFUSE(!is_alive, err, AR_INTERRUPTED, "another rank failed");
+    return AR_OK;
 }
 
 static const struct transport_calls calls = {

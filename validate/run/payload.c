@@ -25,12 +25,10 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
 {
     const struct element_type *type = measurement->type;
     uint32_t ranks = measurement->ranks;
-    if (ranks > type->exact_max) { /* with values of 0 and 1 */
-        return ar_error_set(err, AR_USAGE,
-                            "found %" PRIu32 " ranks with %s; expected at most %" PRIu32
-                            ", beyond which sums are rounded",
-                            ranks, type->name, type->exact_max);
-    }
+    AR_REFUSE(ranks > type->exact_max, err, AR_USAGE, /* with values of 0 and 1 */
+              "found %" PRIu32 " ranks with %s; expected at most %" PRIu32
+              ", beyond which sums are rounded",
+              ranks, type->name, type->exact_max);
     uint64_t elements = measurement->elements;
     uint64_t period = elements < PAYLOAD_PERIOD ? elements : PAYLOAD_PERIOD;
     unsigned char *sum = ar_arena_alloc(arena, period + 1, type->bytes);

@@ -50,9 +50,9 @@ enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err)
 static enum ar_status open_in_memory(const char *what, int *file, struct ar_error *err)
 {
     *file = memfd_create(what, MFD_CLOEXEC);
-    return *file >= 0 ? AR_OK
-                      : ar_error_set(err, AR_NO_MEMORY, "cannot hold the %s in memory: %s", what,
-                                     strerror(errno));
+    AR_REFUSE(*file < 0, err, AR_NO_MEMORY, "cannot hold the %s in memory: %s", what,
+              strerror(errno));
+    return AR_OK;
 }
 
 static enum ar_status write_task_platform(const struct simgrid_task *task, int platform,
@@ -83,9 +83,8 @@ static enum ar_status check_end(int wait_status, int log_file, struct ar_error *
     AR_REFUSE(pread(log_file, cause, sizeof cause - 1, 0) < 0, err, AR_INTERNAL,
               "cannot read the answer of a simulation");
     cause[strcspn(cause, ".\n")] = '\0';
-    if (strstr(cause, "alloc") != NULL) { /* SimGrid aborts where it has no memory */
-        return ar_error_set(err, AR_NO_MEMORY, "the simulation has no memory: %s", cause);
-    }
+    AR_REFUSE(strstr(cause, "alloc") != NULL, err, AR_NO_MEMORY, /* SimGrid aborts then */
+              "the simulation has no memory: %s", cause);
     const char *colon = cause[0] != '\0' ? ": " : "";
     AR_REFUSE(WIFSIGNALED(wait_status), err, AR_INTERNAL,
               "the simulation was ended by signal %d (%s)%s%s", WTERMSIG(wait_status),
