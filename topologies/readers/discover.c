@@ -83,17 +83,14 @@ static enum ar_status fact_check_text(const struct source *source, const char *t
 {
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
-        if (text[i] < ' ' || text[i] > '~' || text[i] == ';') {
-            return source_refuse(source, err,
-                                 "found the byte 0x%02x in a text; expected letters, digits and "
-                                 "signs but ';'",
-                                 (unsigned char)text[i]);
-        }
+        SOURCE_REFUSE(text[i] < ' ' || text[i] > '~' || text[i] == ';', source, err,
+                      "found the byte 0x%02x in a text; expected letters, digits and "
+                      "signs but ';'",
+                      (unsigned char)text[i]);
     }
-    return length > 0 && length <= AR_TOPO_LINE_MAX / 2
-               ? AR_OK
-               : source_refuse(source, err, "found a text of %zu characters; expected 1 to %d",
-                               length, AR_TOPO_LINE_MAX / 2);
+    SOURCE_REFUSE(length == 0 || length > AR_TOPO_LINE_MAX / 2, source, err,
+                  "found a text of %zu characters; expected 1 to %d", length, AR_TOPO_LINE_MAX / 2);
+    return AR_OK;
 }
 
 static const char *source_text(const struct source *source, const char *what)
@@ -121,10 +118,10 @@ enum ar_status fact_add(const struct source *source, unsigned fact, const char *
         return AR_OK;
     }
     const char *name = fact < AR_TOPO_KEYS_COUNT ? ar_topo_keys[fact].name : "NVLinks";
-    return strcmp(known->text, text) == 0 || fact_is_set(machine, fact)
-               ? AR_OK
-               : source_refuse(source, err, "found %s %.60s (%.60s); expected %.60s, as %.120s",
-                               name, text, what, known->text, known->source);
+    SOURCE_REFUSE(strcmp(known->text, text) != 0 && !fact_is_set(machine, fact), source, err,
+                  "found %s %.60s (%.60s); expected %.60s, as %.120s", name, text, what,
+                  known->text, known->source);
+    return AR_OK;
 }
 
 enum ar_status fact_add_count(const struct source *source, unsigned fact, uint64_t count,
@@ -150,10 +147,9 @@ enum ar_status nic_find(const struct source *source, const char *name, uint64_t 
             return AR_OK;
         }
     }
-    if (machine->nics_count == MACHINE_NICS_MAX) {
-        return source_refuse(source, err, "found more than %d NICs; expected at most %d",
-                             MACHINE_NICS_MAX, MACHINE_NICS_MAX);
-    }
+    SOURCE_REFUSE(machine->nics_count == MACHINE_NICS_MAX, source, err,
+                  "found more than %d NICs; expected at most %d", MACHINE_NICS_MAX,
+                  MACHINE_NICS_MAX);
     *nic = &machine->nics[machine->nics_count++];
     **nic =
         (struct nic){.name = whole, .near = NIC_SOMEWHERE, .source = source_text(source, whole)};
@@ -183,18 +179,13 @@ enum ar_status nic_set_rate(const struct source *source, struct nic *nic, double
     if (nic->rate_bps == rate_bps || fact_is_set(source->machine, TOPO_HCA_BANDWIDTH)) {
         return AR_OK;
     }
-    if (!(rate_bps >= 1e8 && rate_bps <= 1e14)) {
-        return source_refuse(source, err,
-                             "found a rate of %g Gb/s of NIC %.40s; expected 0.1 to 100000 Gb/s",
-                             rate_bps / 1e9, nic->name);
-    }
-    if (nic->rate_bps > 0) {
-        return source_refuse(
-            source, err,
-            "found %.6g Gb/s of NIC %.40s; expected %.6g Gb/s, as %.120s (or --set "
-            "hca.bandwidth=RATE)",
-            rate_bps / 1e9, nic->name, nic->rate_bps / 1e9, nic->rate_source);
-    }
+    SOURCE_REFUSE(!(rate_bps >= 1e8 && rate_bps <= 1e14), source, err,
+                  "found a rate of %g Gb/s of NIC %.40s; expected 0.1 to 100000 Gb/s",
+                  rate_bps / 1e9, nic->name);
+    SOURCE_REFUSE(
+        nic->rate_bps > 0, source, err,
+        "found %.6g Gb/s of NIC %.40s; expected %.6g Gb/s, as %.120s (or --set hca.bandwidth=RATE)",
+        rate_bps / 1e9, nic->name, nic->rate_bps / 1e9, nic->rate_source);
     snprintf(what, sizeof what, "%s %.6g Gb/s", nic->name, rate_bps / 1e9);
     nic->rate_bps = rate_bps;
     nic->rate_source = source_text(source, what);

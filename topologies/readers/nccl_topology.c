@@ -200,12 +200,9 @@ static enum ar_status begin_cpu(struct reader *reader, const char *const *attrib
 {
     const char *vendor = find_attribute(attributes, "vendor");
     const char *host = find_attribute(attributes, "host_hash");
-    if (host != NULL && reader->host != NULL && strcmp(host, reader->host) != 0) {
-        return source_refuse(reader->source, err,
-                             "found a second host, host_hash=\"%.40s\"; expected the file of one "
-                             "node",
-                             host);
-    }
+    SOURCE_REFUSE(host != NULL && reader->host != NULL && strcmp(host, reader->host) != 0,
+                  reader->source, err,
+                  "found a second host, host_hash=\"%.40s\"; expected the file of one node", host);
     if (host != NULL && reader->host == NULL) {
         reader->host = keep_attribute(reader, host);
     }
@@ -220,11 +217,8 @@ static enum ar_status begin_cpu(struct reader *reader, const char *const *attrib
 
 static enum ar_status add_gpu(struct reader *reader, struct open_pci *pci, struct ar_error *err)
 {
-    if (reader->gpus_count == AR_TOPO_GPUS_MAX) {
-        return source_refuse(reader->source, err,
-                             "found more than %d GPUs; expected those of one node",
-                             AR_TOPO_GPUS_MAX);
-    }
+    SOURCE_REFUSE(reader->gpus_count == AR_TOPO_GPUS_MAX, reader->source, err,
+                  "found more than %d GPUs; expected those of one node", AR_TOPO_GPUS_MAX);
     pci->gpu = reader->gpus_count;
     reader->gpus[reader->gpus_count++] = (struct gpu){.busid = pci->busid,
                                                       .line = pci->line,
@@ -239,11 +233,8 @@ static enum ar_status add_gpu(struct reader *reader, struct open_pci *pci, struc
 static enum ar_status add_network_device(struct reader *reader, const struct network_device *device,
                                          struct ar_error *err)
 {
-    if (reader->nics_count == MACHINE_NICS_MAX) {
-        return source_refuse(reader->source, err,
-                             "found more than %d NICs; expected those of one node",
-                             MACHINE_NICS_MAX);
-    }
+    SOURCE_REFUSE(reader->nics_count == MACHINE_NICS_MAX, reader->source, err,
+                  "found more than %d NICs; expected those of one node", MACHINE_NICS_MAX);
     reader->nics[reader->nics_count++] = *device;
     return AR_OK;
 }
@@ -266,11 +257,8 @@ static enum ar_status begin_pci(struct reader *reader, const char *const *attrib
     uint32_t kind = attribute_hexadecimal(attributes, "class") >> 16;
     uint32_t vendor = attribute_hexadecimal(attributes, "vendor");
     uint32_t device = attribute_hexadecimal(attributes, "device");
-    if (reader->open_count == PCI_DEPTH_MAX) {
-        return source_refuse(reader->source, err,
-                             "found <pci> nested deeper than %d; expected a machine",
-                             PCI_DEPTH_MAX);
-    }
+    SOURCE_REFUSE(reader->open_count == PCI_DEPTH_MAX, reader->source, err,
+                  "found <pci> nested deeper than %d; expected a machine", PCI_DEPTH_MAX);
     struct open_pci *pci = &reader->open[reader->open_count++];
     reader->tops += reader->open_count == 1;
     *pci = (struct open_pci){.busid = keep_attribute(reader, find_attribute(attributes, "busid")),
@@ -307,9 +295,8 @@ static enum ar_status begin_gpu(struct reader *reader, const char *const *attrib
 {
     enum ar_gpu_generation generation;
     struct source *source = reader->source;
-    if (reader->open_count == 0) {
-        return source_refuse(source, err, "found <gpu> outside of <pci>; expected it inside");
-    }
+    SOURCE_REFUSE(reader->open_count == 0, source, err,
+                  "found <gpu> outside of <pci>; expected it inside");
     struct open_pci *pci = &reader->open[reader->open_count - 1];
     if (pci->gpu == NONE) {
         AR_TRY(add_gpu(reader, pci, err));
@@ -337,16 +324,12 @@ static enum ar_status begin_link(struct reader *reader, const char *const *attri
     uint32_t kind = attribute_hexadecimal(attributes, "tclass") >> 16;
     const char *target = find_attribute(attributes, "target");
     AR_TRY(attribute_count(source, attributes, "count", 1, 64, &count, err));
-    if (gpu == NONE) {
-        return source_refuse(source, err, "found a link outside of <gpu>; expected it inside");
-    }
+    SOURCE_REFUSE(gpu == NONE, source, err, "found a link outside of <gpu>; expected it inside");
     if (kind == CLASS_BRIDGE) {
         reader->gpus[gpu].to_switch += (uint32_t)count;
     } else if (kind == CLASS_DISPLAY) {
-        if (reader->peers_count == PEERS_MAX) {
-            return source_refuse(source, err, "found more than %d links; expected fewer",
-                                 PEERS_MAX);
-        }
+        SOURCE_REFUSE(reader->peers_count == PEERS_MAX, source, err,
+                      "found more than %d links; expected fewer", PEERS_MAX);
         reader->peers[reader->peers_count++] =
             (struct peer){.gpu = gpu,
                           .count = (uint32_t)count,

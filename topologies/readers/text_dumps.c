@@ -55,13 +55,12 @@ static enum ar_status matrix_read_header(struct matrix *matrix, const struct sou
          i++) {
         bool is_gpu = word_is_numbered(words->list[i], "GPU");
         bool is_order = !is_gpu || matrix->gpus_count == matrix->count;
-        if (matrix->count == DEVICES_MAX || (is_gpu && matrix->gpus_count == AR_TOPO_GPUS_MAX) ||
-            !is_order) {
-            return source_refuse(source, err,
-                                 "found column %zu, \"%.20s\"; expected at most %d GPUs, then at "
-                                 "most %d devices in all",
-                                 i + 1, words->list[i], AR_TOPO_GPUS_MAX, DEVICES_MAX);
-        }
+        SOURCE_REFUSE(
+            matrix->count == DEVICES_MAX || (is_gpu && matrix->gpus_count == AR_TOPO_GPUS_MAX) ||
+                !is_order,
+            source, err,
+            "found column %zu, \"%.20s\"; expected at most %d GPUs, then at most %d devices in all",
+            i + 1, words->list[i], AR_TOPO_GPUS_MAX, DEVICES_MAX);
         struct device *device = &matrix->devices[matrix->count];
         ar_copy_text(device->name, sizeof device->name, words->list[i]);
         device->is_gpu = is_gpu;
@@ -86,26 +85,21 @@ static enum ar_status matrix_read_cell(struct matrix *matrix, const struct sourc
 {
     const char *const names[] = {matrix->devices[row].name, matrix->devices[column].name};
     bool are_gpus = row < matrix->gpus_count && column < matrix->gpus_count;
-    if ((strcmp(word, "X") == 0) != (row == column)) {
-        return source_refuse(source, err, "found \"%.20s\" between %.20s and %.20s; expected X",
-                             word, names[0], names[1]);
-    }
+    SOURCE_REFUSE((strcmp(word, "X") == 0) != (row == column), source, err,
+                  "found \"%.20s\" between %.20s and %.20s; expected X", word, names[0], names[1]);
     if (strncmp(word, "NV", 2) == 0 && are_gpus) {
         unsigned long count = strtoul(word + 2, NULL, 10);
-        if (count < 1 || count > 64 || !word_is_numbered(word, "NV")) {
-            return source_refuse(source, err, "found \"%.20s\"; expected NV1 to NV64", word);
-        }
+        SOURCE_REFUSE(count < 1 || count > 64 || !word_is_numbered(word, "NV"), source, err,
+                      "found \"%.20s\"; expected NV1 to NV64", word);
         matrix->links.between[row][column] = (uint16_t)count;
         return AR_OK;
     }
     bool is_near = strcmp(word, "PIX") == 0 || strcmp(word, "PXB") == 0;
     bool is_far = strcmp(word, "PHB") == 0 || strcmp(word, "NODE") == 0 || strcmp(word, "SYS") == 0;
-    if (!is_near && !is_far && row != column) {
-        return source_refuse(source, err,
-                             "found \"%.20s\" between %.20s and %.20s; expected X, NV#, PIX, PXB, "
-                             "PHB, NODE or SYS",
-                             word, names[0], names[1]);
-    }
+    SOURCE_REFUSE(
+        !is_near && !is_far && row != column, source, err,
+        "found \"%.20s\" between %.20s and %.20s; expected X, NV#, PIX, PXB, PHB, NODE or SYS",
+        word, names[0], names[1]);
     if (is_near) {
         size_t a = group_of_device(matrix, row), b = group_of_device(matrix, column);
         matrix->devices[a > b ? a : b].above = a < b ? a : b;
@@ -129,16 +123,12 @@ static enum ar_status matrix_read_line(struct matrix *matrix, const struct sourc
     for (size_t i = 0; i < matrix->count; i++) {
         struct device *device = &matrix->devices[i];
         if (strcmp(first, device->name) == 0 && words->count > 1) {
-            if (words->count < matrix->count + 1) {
-                return source_refuse(source, err,
-                                     "found %zu words in the row of %.20s; expected %zu",
-                                     words->count, device->name, matrix->count + 1);
-            }
-            if (device->line != 0) {
-                return source_refuse(
-                    source, err, "found %.20s a second time; expected it once (line %" PRIu64 ")",
-                    device->name, device->line);
-            }
+            SOURCE_REFUSE(words->count < matrix->count + 1, source, err,
+                          "found %zu words in the row of %.20s; expected %zu", words->count,
+                          device->name, matrix->count + 1);
+            SOURCE_REFUSE(device->line != 0, source, err,
+                          "found %.20s a second time; expected it once (line %" PRIu64 ")",
+                          device->name, device->line);
             device->line = source->line;
             for (size_t k = 0; k < matrix->count; k++) {
                 AR_TRY(matrix_read_cell(matrix, source, i, k, words->list[k + 1], err));
@@ -164,10 +154,8 @@ static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *sou
     uint32_t gpus = (uint32_t)matrix->gpus_count;
     source->line = matrix->line;
     for (size_t g = 0; g < gpus; g++) {
-        if (matrix->devices[g].line == 0) {
-            return source_refuse(source, err, "found no row of %.20s; expected one of each GPU",
-                                 matrix->devices[g].name);
-        }
+        SOURCE_REFUSE(matrix->devices[g].line == 0, source, err,
+                      "found no row of %.20s; expected one of each GPU", matrix->devices[g].name);
         groups[g] = (uint32_t)group_of_device(matrix, g);
     }
     /* All pairs have the same number of NVLinks, and together more than a GPU has: each GPU has so
@@ -270,10 +258,8 @@ enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
         }
         *to = '\0';
         for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
-            if (words.count == WORDS_MAX) {
-                return source_refuse(
-                    source, err, "found more than %d words in a line; expected fewer", WORDS_MAX);
-            }
+            SOURCE_REFUSE(words.count == WORDS_MAX, source, err,
+                          "found more than %d words in a line; expected fewer", WORDS_MAX);
             words.list[words.count++] = word;
         }
         if (words.count > 0) {
