@@ -294,7 +294,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
 }
 
 /* Whether logs say of a suspect that it is so (1), some of them and none that it is not, or all of
- * them that it is not (-1); else 0. `*said` gets the first such message. HCAs are few if so many
+ * them that it is not (-1); else 0. `*said` gets the first line that does. HCAs are few if so many
  * are listed, `[0]mlx5_0:1/IB [1]...`, as the suspect's largest factor leaves; all may still be
  * slow. */
 static int ask_logs(uint32_t hcas, const struct ar_measured *measured,
@@ -319,13 +319,14 @@ static int ask_logs(uint32_t hcas, const struct ar_measured *measured,
                 }
             }
         }
-        if (telling != NULL && yes + no == 0) {
-            *said = ar_arena_format(arena, "%s:%" PRIu64 ": %.96s", run->path, telling->line,
-                                    telling->text);
+        bool is_no = telling != NULL && suspect->clues[clue][0] == '-';
+        if (telling != NULL && yes + no == 0) { /* what is ruled out needs fewer words */
+            *said = ar_arena_format(arena, "%s:%" PRIu64 "%s%.96s", run->path, telling->line,
+                                    is_no ? "" : ": ", is_no ? "" : telling->text);
         }
         runs++;
-        no += telling != NULL && suspect->clues[clue][0] == '-';
-        yes += telling != NULL && suspect->clues[clue][0] != '-';
+        no += is_no;
+        yes += telling != NULL && !is_no;
     }
     return yes > 0 && no == 0 ? 1 : no == runs ? -1 : 0;
 }
