@@ -246,9 +246,9 @@ static double explained_share(const struct ranking *ranking,
     return of_all > 0 && before[1] > 0 ? fmax(of_all, 1 - after[1] / before[1]) : of_all;
 }
 
-/* The factor of a suspect that explains most, with the likelihood of all its factors, each as
- * probable beforehand; false if there is none that explains enough: others only make residuals
- * more alike. `*is_unseen` says whether it changes nothing here. */
+/* The factor of a suspect that explains most, with the likelihood of all its factors that are
+ * possible here, each as probable beforehand; false if there is none that explains enough: others
+ * only make residuals more alike. `*is_unseen` says whether it changes nothing here. */
 static bool judge_suspect(const struct ar_measured_request *request,
                           const struct ar_measured *measured, const struct suspect *suspect,
                           const struct ranking *ranking, struct ar_arena *arena,
@@ -261,13 +261,13 @@ static bool judge_suspect(const struct ar_measured_request *request,
     double best = -INFINITY, sum = 0;
     int factors = 0, ways = suspect->is_hidden ? 2 : 1; /* that trees wait for a slow link */
     *is_unseen = false;
-    for (int i = 0; i < ways * SUSPECT_FACTORS_MAX && suspect->factors[i / ways] > 0;
-         i++, factors++) {
+    for (int i = 0; i < ways * SUSPECT_FACTORS_MAX && suspect->factors[i / ways] > 0; i++) {
         struct ar_library_prediction *predictions;
         if (suspect_predict(request, measured, suspect, suspect->factors[i / ways], i % ways == 1,
                             ranking->expected, arena, &predictions, &ignored) != AR_OK) {
             continue;
         }
+        factors++;
         *is_unseen =
             !is_nothing && largest_change(ranking, predictions, ranking->expected) < ROW_SPREAD;
         double score = rank_times(ranking, suspect, predictions);

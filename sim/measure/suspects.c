@@ -24,7 +24,8 @@
  * SIGCOMM 2021), each HCA has one that receives; how many there are, or how far off, is free. Their
  * latency is 1.9 times as long, a fit to 30 rows: all-reduces of at most 64 KiB of
  * alcf_polaris_a100_tcp beside alcf_polaris_a100_nccl218. Halved HCAs, PCIe and others: a lane,
- * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2.
+ * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2,
+ * where nodes have so many.
  * A copy through the host crosses the uplink of its PCIe switch twice,
  * hence half of that bandwidth. No fit knows LL at large sizes: NCCL gives it a quarter of the bus,
  * from 2.21 on half, as its lines have; nobody is told to use it alone, so it is rare.
@@ -168,6 +169,11 @@ static enum ar_status make_cluster(const struct ar_measured_request *request,
     struct ar_scenario scenario = *request->scenario;
     bool is_slow_link = suspect->target == SUSPECT_SLOW_LINK;
     double costs[AR_LINK_COSTS_COUNT];
+    double left = factor * ar_cluster_facts(request->scenario->cluster)->hcas_per_node;
+    int exponent;
+    AR_REFUSE(suspect->target == SUSPECT_HCA && !suspect->is_hidden && fmod(left, 1) != 0 &&
+                  frexp(factor, &exponent) != 0.5,
+              err, AR_BAD_DATA, "%g HCAs are left; expected whole ones, or halves", left);
     ar_cluster_keep_link_costs(request->scenario->cluster, costs);
     scenario.arena = arena;
     if (suspect->target == SUSPECT_NO_NVLINK && costs[AR_LINK_PCIE_LATENCY] <= 0) {
@@ -258,9 +264,9 @@ static void change_library(const struct suspect *suspect, double factor, uint32_
     for (int i = AR_LL_BASE; i <= AR_SIMPLE_BASE && suspect->target == SUSPECT_BASE; i++) {
         library->values[i] *= factor;
     }
-    if (suspect->target == SUSPECT_LL_SHARE) {
-        library->values[AR_LL_SHARE] *= factor;
-        library->values[AR_LL_NET_SHARE] *= factor;
+    for (int i = AR_LL_SHARE; i <= AR_LL_NET_SHARE && suspect->target == SUSPECT_LL_SHARE; i++) {
+        double share = library->values[i]; /* the other half of its lines is flags */
+        library->values[i] = fmax(share, fmin(0.5, share * factor));
     }
     if (suspect->collnet != 0) { /* switches of InfiniBand sum, others do not */
         tuning->has_collnet = suspect->collnet > 0 && tuning->hca_kind == AR_HCA_INFINIBAND;
