@@ -16,27 +16,6 @@ static void bundles_make(struct ar_arena *arena, const struct ar_flows *flows,
     }
 }
 
-static uint32_t regular_phases(const struct recurrence *recurrence)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < recurrence->flows->phases_count * recurrence->collective->channels;
-         i++) {
-        count += recurrence->bundles[i].is_regular;
-    }
-    return count;
-}
-
-/* In a hierarchical all-reduce only the middle phases are rings. */
-static uint32_t ring_phases(const struct recurrence *recurrence)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < recurrence->flows->phases_count; i++) {
-        const struct ar_pattern *pattern = &recurrence->flows->patterns[i];
-        count += pattern->walks_count > 0 && pattern->walks[0].is_ring;
-    }
-    return count * recurrence->collective->channels;
-}
-
 static void compare(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_trial trial = {.collective = *collective};
@@ -47,10 +26,16 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         struct ar_arena arena AR_ENDS_HERE = {NULL};
         bundles_make(&arena, flows, &trial, channel, &arrays);
         bundles_make(&arena, flows, &trial, channel, &moves);
-        cr_expect_eq(regular_phases(&arrays), ring_phases(&arrays), "%s", support_name(collective));
-        for (uint32_t i = 0; i < moves.flows->phases_count * collective->channels; i++) {
+        uint32_t regular = 0, rings = 0;
+        for (uint32_t i = 0; i < flows->phases_count * collective->channels; i++) {
+            regular += arrays.bundles[i].is_regular;
             moves.bundles[i].is_regular = false;
         }
+        /* In a hierarchical all-reduce only the middle phases are rings. */
+        AR_EACH(const struct ar_pattern, pattern, flows->patterns, flows->phases_count) {
+            rings += pattern->walks_count > 0 && pattern->walks[0].is_ring;
+        }
+        cr_expect_eq(regular, rings * collective->channels, "%s", support_name(collective));
         recurrence_run_lane(&arrays, channel, elements);
         recurrence_run_lane(&moves, channel, elements);
         test_expect_same_states(&arrays, &moves, 0, support_name(collective));

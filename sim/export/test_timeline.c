@@ -107,18 +107,6 @@ static void tally_stream(const json_t *event, bool is_inner, struct tally *tally
     tally->payload_bytes += count_of(json_object_get(event, "args"), "channel_bytes");
 }
 
-static struct track *find_track(struct track *tracks, size_t count, const json_t *event)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (tracks[i].thread == count_of(event, "tid")) {
-            cr_assert_eq(tracks[i].process, count_of(event, "pid"));
-            return &tracks[i];
-        }
-    }
-    cr_assert_fail("a slice on a track without a name");
-    return NULL;
-}
-
 static void take_metadata(const json_t *event, struct track *tracks, struct tally *tally)
 {
     const char *name = text_of(event, "name");
@@ -157,7 +145,13 @@ static struct tally read_timeline(const char *text)
             continue;
         }
         cr_assert_str_eq(text_of(event, "ph"), "X");
-        bool is_inner = push_slice(find_track(tracks, tally.tracks, event), event);
+        struct track *track = tracks, *const end = tracks + tally.tracks;
+        while (track < end && track->thread != count_of(event, "tid")) {
+            track++;
+        }
+        cr_assert(track < end, "a slice on a track without a name");
+        cr_assert_eq(track->process, count_of(event, "pid"));
+        bool is_inner = push_slice(track, event);
         bool is_compute = strcmp(text_of(event, "cat"), "compute") == 0;
         (is_compute ? tally_compute : tally_stream)(event, is_inner, &tally);
     }

@@ -54,20 +54,15 @@ static const char wrong[] =
     "operators=googlenet;placement=greedy;sparse=2;samples-per-s-at=32;engine=sun;tuning=1.0;"
     "jitter=1.5;seed=-1;";
 
-static const char *wrong_text(enum ar_key key)
-{
-    const char *name = ar_arena_format(&scenarios_arena, ";%s=", ar_key_name(key));
-    const char *at = strstr(wrong, name);
-    char *text = ar_arena_text(&scenarios_arena, at != NULL ? at + strlen(name) : "0");
-    text[strcspn(text, ";")] = '\0';
-    return text;
-}
-
 static void expect_refused(enum ar_key key, const struct ar_origin *origin)
 {
     struct ar_error err = {.text = ""};
     struct ar_scenario scenario = scenarios_of(STEP);
-    enum ar_status status = ar_scenario_set(&scenario, key, origin, wrong_text(key), &err);
+    const char *name = ar_arena_format(&scenarios_arena, ";%s=", ar_key_name(key));
+    const char *at = strstr(wrong, name);
+    char *text = ar_arena_text(&scenarios_arena, at != NULL ? at + strlen(name) : "0");
+    text[strcspn(text, ";")] = '\0';
+    enum ar_status status = ar_scenario_set(&scenario, key, origin, text, &err);
     if (status == AR_OK) {
         status = ar_scenario_load(&scenario, scenarios_inputs, &err);
     }

@@ -11,17 +11,6 @@ static struct ar_trace_file *load_file(const char *path)
     return file;
 }
 
-static struct ar_layer_comparison compare(const struct ar_trace *measured, const char *table)
-{
-    struct ar_layer_comparison comparison = {0};
-    struct ar_trace *computed = NULL;
-    struct ar_trace_request request = {.batch = measured->batch, .precision = measured->precision};
-    TEST_OK(test_trace(SHIPPED("resnet50-v1.5.csv"), table, request, &computed, &why));
-    TEST_OK(ar_layer_comparison_make(measured, computed, load_file(SHIPPED("resnet50-v1.5.csv")),
-                                     &test_arena, &comparison, &why));
-    return comparison;
-}
-
 /* Gradients of bucket tensors were ready 0.08, 3.92, 8.69, 23.7 and 63.2 ms after backward began.
  */
 Test(layer_comparison, the_recorded_step_has_all_tensors_their_ready_times_and_kinds_that_sum)
@@ -30,7 +19,13 @@ Test(layer_comparison, the_recorded_step_has_all_tensors_their_ready_times_and_k
     cr_expect_eq(trace->tensors_count, 161);
     cr_expect_eq(ar_trace_gradient_elements(trace), 25557032);
     cr_expect_float_eq(ar_trace_compute_s(trace), 95.6e-3, 0.1e-3);
-    struct ar_layer_comparison comparison = compare(trace, SHIPPED("device/v100-sxm2.cost.csv"));
+    struct ar_layer_comparison comparison = {0};
+    struct ar_trace_request request = {.batch = trace->batch, .precision = trace->precision};
+    struct ar_trace *computed = NULL;
+    TEST_OK(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"), request,
+                       &computed, &why));
+    TEST_OK(ar_layer_comparison_make(trace, computed, load_file(SHIPPED("resnet50-v1.5.csv")),
+                                     &test_arena, &comparison, &why));
     static const struct {
         const char *layer;
         double ready_s;

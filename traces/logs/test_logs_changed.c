@@ -35,7 +35,8 @@ static void expect_unchanged(struct change *change, const char *what)
         const struct ar_log *first = &a->runs[i], *second = &b->runs[i];
         cr_assert_eq(first->rows_count, second->rows_count, "%s: %s", change->path, what);
         cr_expect(first->ranks == second->ranks && first->nodes == second->nodes &&
-                      first->collective == second->collective,
+                      first->collective == second->collective &&
+                      first->messages_count == second->messages_count,
                   "%s: %s", change->path, what);
         for (size_t k = 0; k < first->rows_count; k++) {
             cr_expect_str_eq(test_row_text(&second->rows[k]), test_row_text(&first->rows[k]),
