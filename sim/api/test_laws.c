@@ -330,16 +330,6 @@ static bool law_check_runs(struct inspection *inspection, const struct answer *b
     return false;
 }
 
-static void check_simulation(struct inspection *inspection, const struct answer *base,
-                             const struct answer *simulated)
-{
-    if (base->code == 0 && law_check_runs(inspection, base, simulated)) {
-        double error_frac = fabs(base->time_s - simulated->time_s);
-        error_frac /= simulated->time_s > 0 ? simulated->time_s : 1;
-        law_check(inspection, base->exact ? LAW_EXACT : LAW_NEAR, error_frac, simulated, base);
-    }
-}
-
 /* Whether the collective goes through trees or chains in parts. */
 static bool is_in_parts(const struct scenario *scenario)
 {
@@ -463,14 +453,18 @@ static bool scenario_check(struct inspection *inspection, const struct scenario 
         simulated = scenario_ask(scenario, scenario->path, "simgrid", NULL);
     }
     for (uint32_t i = 0; i < ENGINES; i++) {
-        if (wants_simulation) {
-            check_simulation(inspection, &answers[i], &simulated);
+        const struct answer *base = &answers[i];
+        if (base->code != 0) {
+            continue;
         }
-        if (answers[i].code == 0) {
-            check_faster(inspection, scenario, engines[i], &answers[i]);
-            check_bytes(inspection, scenario, engines[i], &answers[i]);
-            check_same(inspection, scenario, engines[i], &answers[i]);
+        if (wants_simulation && law_check_runs(inspection, base, &simulated)) {
+            double error_frac = fabs(base->time_s - simulated.time_s);
+            error_frac /= simulated.time_s > 0 ? simulated.time_s : 1;
+            law_check(inspection, base->exact ? LAW_EXACT : LAW_NEAR, error_frac, &simulated, base);
         }
+        check_faster(inspection, scenario, engines[i], base);
+        check_bytes(inspection, scenario, engines[i], base);
+        check_same(inspection, scenario, engines[i], base);
     }
     return true;
 }

@@ -118,6 +118,9 @@ Test(cli_expect, late_calls_are_found_on_a_machine_that_nobody_fitted)
              "allreduce,8,1,$((i * 1048576)),$((25 + i * 5)); done) >rings.csv");
     cli_good("$AR expect rings.csv --cluster dgx-h100 --out out --force");
     CLI_LINES(cli_read("out/suspects.csv"), "ll-only,2", 0);
+    cli_good("awk -F, -v OFS=, 'NR > 1 {$5 *= 9} {print}' rings.csv >host.csv");
+    cli_good("$AR expect host.csv --cluster dgx-h100 --out out --force");
+    CLI_CELL(cli_table(cli_read("out/suspects.csv")), 1, "suspect", "p2p-off");
 }
 
 /* The library went by sockets on the same machine later. The rows that the fit was made of tell
@@ -222,6 +225,8 @@ Test(cli_expect, messages_of_nccl_name_suspects_or_rule_them_out, CLI_NO_NEW_COD
         const char *log = cli_cell(cli_table(cli_read("out/answer.csv")), 1, "log");
         struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
         CLI_CELL(suspects, 1, "suspect", cases[i][1]);
+        cr_expect_geq(cli_number(suspects, 1, "likely_frac"),
+                      cli_number(suspects, 2, "likely_frac"));
         cr_expect(cases[i][2][0] != '\0' ? strstr(log, cases[i][2]) != NULL : log[0] == '\0', "%s",
                   log);
     }
