@@ -200,9 +200,11 @@ static const struct command commands[] = {
              "A row outside the 95 % band is slow, or fast: then check units.\n\n"
              "Suspects (HCAs unused, GPUDirect off, sockets, NVLS or SHARP off, protocols, slow "
              "cables and others) are predicted like anything else and ranked by how likely they "
-             "make all rows; 'nothing' is one of them. The cluster is --cluster or an argument "
-             "that ends in .topo, such as 'allreckon discover' writes; of a measured set its own. "
-             "With --require the exit code is 1 if a row from 1 MiB on is slower than that.\n\n"
+             "make all rows; 'nothing' is one of them. A log's messages of NCCL "
+             "(NCCL_DEBUG=INFO) name some or rule them out. The cluster is --cluster or an "
+             "argument that ends in .topo, such as 'allreckon discover' writes; of a measured set "
+             "its own. With --require the exit code is 1 if a row from 1 MiB on is slower than "
+             "that.\n\n"
              "example:\n"
              "  allreckon expect node8.log ./mine.topo --require 0.9 --out out/expect"},
     {COMMAND(accuracy), .keys_more = KEY_BIT(AR_KEY_SET),

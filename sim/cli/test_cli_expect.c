@@ -199,9 +199,8 @@ Test(cli_expect, the_first_suspect_is_what_was_changed)
     }
 }
 
-/* Rows alone suspect NVLS. The log says that it is connected; lines of another job and one that is
- * cut say nothing. Two of four channels may have no GDRDMA, sockets explain too little, and one of
- * two runs without messages rules nothing out. */
+/* Rows alone suspect NVLS, and the log says that it is connected. Lines of another job and one that
+ * is cut say nothing; sockets explain too little; one run without messages rules nothing out. */
 Test(cli_expect, messages_of_nccl_name_suspects_or_rule_them_out, CLI_NO_NEW_CODE)
 {
     static const char *const cases[][3] = {
