@@ -207,14 +207,15 @@ Test(cli_expect, messages_of_nccl_name_suspects_or_rule_them_out, CLI_NO_NEW_COD
         /* what sed makes of it, the first suspect, the log */
         {"/NCCL INFO/d", "nvls-off", ""},
         {"", "tree-only",
-         "not gpudirect-off (info.log:29), not sockets (info.log:29), not p2p-off (info.log:36), "
-         "not nvls-off (info.log:36)"},
+         "(info.log:29), not sockets (info.log:29), not p2p-off (info.log:36), not nvls-off"},
         {"s:IB/1/GDRDMA:IB/1:", "gpudirect-off",
          "gpudirect-off (info.log:31: Channel 01/0 : 8[0] -> 0[0] [receive] via NET/IB/1)"},
         {"s/ .4.mlx5_4.*IB .RO/ [RO/", "hca", "hca (info.log:24: NET/IB : Using [0]mlx5_0"},
+        {"s/ .4.mlx5_4.*IB .RO/ [RO/;s/node\\(. device  [4-7]\\)/more\\1/", "nothing",
+         "not gpudirect-off (info.log:29), not sockets"}, /* on half of the GPUs of four nodes */
         {"s:IB/[01]/GDRDMA:Socket/0:", "tree-only", "sockets (info.log:29: Channel 00/0"},
-        {"s/Using non-.*/NCCL_ALGO set by environment to Tree/", "tree-only",
-         ", tree-only (info.log:25: NCCL_ALGO set by environment to Tree)"},
+        {"s/Using non-.*/NCCL_ALGO set by environment to Ring,Tree/", "nvls-off",
+         ", nvls-off (info.log:25: NCCL_ALGO set by environment to Ring,Tree)"},
         {"/NCCL INFO/d;$r " FIXTURE "nccl-info.txt", "nvls-off", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -295,21 +295,21 @@ static bool judge_suspect(const struct ar_measured_request *request,
 
 /* Whether logs say of a suspect that it is so (1), some of them and none that it is not, or all of
  * them that it is not (-1); else 0. `*said` gets the first line that does. HCAs are few if so many
- * are listed, `[0]mlx5_0:1/IB [1]...`, as the suspect's largest factor leaves; all may still be
- * slow. */
-static int ask_logs(uint32_t hcas, const struct ar_measured *measured,
+ * are listed, `[0]mlx5_0:1/IB [1]...`, as the suspect's largest factor leaves. */
+static int ask_logs(const struct ar_cluster_facts *facts, const struct ar_measured *measured,
                     const struct suspect *suspect, struct ar_arena *arena, const char **said)
 {
-    const struct ar_log *run = NULL;
-    size_t yes = 0, no = 0, runs = 0;
-    const char *more = ar_arena_format(arena, "[%.0f]", floor(suspect->factors[0] * hcas));
+    size_t answers[2] = {0, 0}, runs = 0; /* yes and no */
     AR_EACH(const struct ar_measured_row, row, measured->rows, measured->rows_count) {
         const struct ar_log_message *telling = NULL;
         int clue = SUSPECT_CLUES_MAX;
-        if (row->run == run) {
+        const struct ar_log *run = row->run;
+        if (row > measured->rows && run == row[-1].run) {
             continue;
         }
-        run = row->run;
+        double gpus = (double)row->call.run.ranks / row->call.run.nodes; /* of each node */
+        double hcas = facts->hcas_per_node * gpus / facts->gpus_per_node;
+        const char *more = ar_arena_format(arena, "[%.0f]", floor(suspect->factors[0] * hcas));
         AR_EACH(const struct ar_log_message, message, run->messages, run->messages_count) {
             for (int i = 0; i < clue && suspect->clues[i] != NULL; i++) {
                 if (fnmatch(suspect->clues[i] + 1, message->text, FNM_CASEFOLD) == 0 &&
@@ -320,15 +320,15 @@ static int ask_logs(uint32_t hcas, const struct ar_measured *measured,
             }
         }
         bool is_no = telling != NULL && suspect->clues[clue][0] == '-';
-        if (telling != NULL && yes + no == 0) { /* what is ruled out needs fewer words */
+        if (telling != NULL &&
+            answers[0] + answers[1] == 0) { /* what is ruled out needs fewer words */
             *said = ar_arena_format(arena, "%s:%" PRIu64 "%s%.96s", run->path, telling->line,
                                     is_no ? "" : ": ", is_no ? "" : telling->text);
         }
         runs++;
-        no += is_no;
-        yes += telling != NULL && !is_no;
+        answers[is_no] += telling != NULL;
     }
-    return yes > 0 && no == 0 ? 1 : no == runs ? -1 : 0;
+    return answers[0] > 0 && answers[1] == 0 ? 1 : answers[1] == runs ? -1 : 0;
 }
 
 /* Appends an item to a list of them, `a, b`. */
@@ -360,13 +360,13 @@ static void rank_suspects(const struct ar_measured_request *request,
     ranking->expected = expected;
     ranking->basis = request->factors != NULL ? &told_basis : &fitted_basis;
     begin_ranking(measured, request->scenario->table, expectation, arena, ranking);
-    uint32_t hcas = ar_cluster_facts(request->scenario->cluster)->hcas_per_node;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
     expectation->unseen = expectation->log = "";
     for (size_t i = 0; i < suspects_count; i++) {
         struct ar_suspicion *suspicion = &list[count];
         const char *said = "", *name = suspects[i].name;
         bool is_unseen = false;
-        int answer = ask_logs(hcas, measured, &suspects[i], arena, &said);
+        int answer = ask_logs(facts, measured, &suspects[i], arena, &said);
         if (answer != 0) {
             const char *lead = answer > 0 ? "" : "not ";
             expectation->log = append_item(
@@ -546,9 +546,9 @@ static const char *describe_answer(const struct ar_expectation *expectation,
                 ? ar_arena_format(arena, "%zu of %zu rows are", good, count)
                 : ar_arena_format(arena, "All %zu row%s", count, count == 1 ? " is" : "s are"),
             find_median_band(expectation, arena),
-            good < count ? "; nothing seems wrong."
-            : !is_nothing
-                ? ar_arena_format(arena, ". If anything, %s: %s.", first->sentence, first->look)
+            good < count  ? "; nothing seems wrong."
+            : !is_nothing ? ar_arena_format(arena, ". If anything, %s%s: %s.", first->sentence,
+                                            first->is_named ? ", as the log says" : "", first->look)
             : expectation->suspicions_count == 0 || first->likely_frac >= 0.5
                 ? "."
                 : ar_arena_format(arena, ". It is %.0f %% likely that nothing is wrong.",

@@ -21,18 +21,17 @@
 #define NCCL_TROUBLE   "docs.nvidia.com, NCCL, Troubleshooting, "
 
 /* Sockets: a core moves 42 Gb/s by TCP (Cai et al., Understanding Host Network Stack Overheads,
- * SIGCOMM 2021), each HCA has one that receives; how many there are, or how far off, is free. Their
- * latency is 1.9 times as long, a fit to 30 rows: all-reduces of at most 64 KiB of
+ * SIGCOMM 2021), each HCA has one that receives; how many there are, or how far off, is free.
+ * Their latency is 1.9 times as long, a fit to 30 rows: all-reduces of at most 64 KiB of
  * alcf_polaris_a100_tcp beside alcf_polaris_a100_nccl218. Halved HCAs, PCIe and others: a lane,
- * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2,
- * where nodes have so many.
- * A copy through the host crosses the uplink of its PCIe switch twice,
- * hence half of that bandwidth. No fit knows LL at large sizes: NCCL gives it a quarter of the bus,
- * from 2.21 on half, as its lines have; nobody is told to use it alone, so it is rare.
+ * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4,
+ * 1/2, where nodes have so many. A copy through the host crosses the uplink of its PCIe switch
+ * twice, hence half of that bandwidth. No fit knows LL at large sizes: NCCL gives it a quarter of
+ * the bus, from 2.21 on half, as its lines have; nobody is told to use it alone, so it is rare.
  *
- * Clues are channels that exist, then what was chosen, then variables. `NET/Socket : Using` is
- * none, since old releases try all transports; `via P2P` may go by PCIe; `Disabled for GPU` is said
- * of far HCAs on good machines. */
+ * Clues are channels that exist, then what was chosen, then variables but those that forbid NVLS.
+ * `NET/Socket : Using` is none, since old releases try all transports; `via P2P` may go by PCIe;
+ * `Disabled for GPU` is said of far HCAs on good machines. */
 const struct suspect suspects[] = {
     {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
@@ -40,7 +39,8 @@ const struct suspect suspects[] = {
      "nvidia_peermem; NCCL_NET_GDR_LEVEL",
      NCCL_TROUBLE "GPU-to-NIC communication; NVIDIA/nccl issues 1412, 1537", SUSPECT_PCIE,
      .clues = {"+* via NET/[!S]*/[0-9]", "+* via NET/[!S]*/[0-9][0-9]",
-               "+* via NET/[!S]*[0-9](*[0-9])", "-* via NET/*/GDRDMA*",
+               "+* via NET/[!S]*[0-9](*[0-9])", "+* via NET/[!S]*/[0-9] comm *",
+               "+* via NET/[!S]*/[0-9]/Shared", "-* via NET/*/GDRDMA*",
                "+NET/[!S]* : GPU Direct RDMA Disabled for HCA *"},
      .factors = {0.5}, .setting = "hca.attached=host"},
     {"hca", "some HCAs are unused, or run below their width or rate",
@@ -60,7 +60,8 @@ const struct suspect suspects[] = {
     {"p2p-off", "GPUs of a node do not reach each other by NVLink",
      "NCCL_DEBUG=INFO: lines 'via SHM' in place of 'via P2P'; NCCL_P2P_DISABLE; nvidia-smi topo -m",
      NCCL_TROUBLE "GPU-to-GPU communication", SUSPECT_NO_NVLINK,
-     .clues = {"+* via SHM/*", "-Connected NVLS tree*", "+NCCL_P2P_DISABLE" SET "1*"},
+     .clues = {"+* via SHM/*", "+* via direct shared memory*", "-Connected NVLS tree*",
+               "+NCCL_P2P_DISABLE" SET "1*"},
      .factors = {1}, .setting = "nvlink.pairs=none", .choices = OFF(NVLS)},
     {"nvlink", "NVLinks are down or slow", "nvidia-smi nvlink -s; dcgmi nvlink -s",
      "docs.nvidia.com, nvidia-smi, nvlink", SUSPECT_NVLINK, .factors = {0.75, 0.5, 0.25}},
@@ -80,7 +81,8 @@ const struct suspect suspects[] = {
      "NCCL_NVLS_ENABLE; NCCL_DEBUG=INFO: 'NVLS multicast support'; fabric "
      "manager",
      NCCL_VARIABLES "NCCL_NVLS_ENABLE", SUSPECT_NOTHING,
-     .clues = {"-Connected NVLS tree*", "+* 0 nvls channels,*", "-* nvls channels,*",
+     .clues = {"+NCCL_ALGO" SET "^*NVLS*", "+* 0 nvls channels,*", "-NCCL_ALGO" SET "*NVLS*",
+               "+NCCL_ALGO" SET "[!^]*,*", "-Connected NVLS tree*", "-* nvls channels,*",
                "+NVLS multicast support is not available*", "+NCCL_NVLS_ENABLE" SET "0*"},
      .factors = {1}, .choices = OFF(NVLS)},
     {"sharp-off", "SHARP is off", "NCCL_COLLNET_ENABLE; NCCL_DEBUG=INFO: 'CollNet'; sharp_hello",

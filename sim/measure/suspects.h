@@ -30,7 +30,7 @@ enum suspect_target {
     SUSPECT_AS_BUSBW     /**< the same: rates of the log are busbw, and were read as algbw */
 };
 
-enum { SUSPECT_FACTORS_MAX = 6, SUSPECT_CLUES_MAX = 5 };
+enum { SUSPECT_FACTORS_MAX = 6, SUSPECT_CLUES_MAX = 8 };
 
 struct suspect {
     const char *name;     /**< `gpudirect-off` */

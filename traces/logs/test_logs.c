@@ -239,7 +239,6 @@ Test(logs, a_pipe_can_be_read)
                ar_logs_load("no/such.log", &test_arena, &logs, &why));
 }
 
-/* Bandwidths of the fixtures hold the others. */
 Test(logs, busbw_factors_are_those_of_nccl_tests)
 {
     cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_ALL_REDUCE, 8), 1.75, 1e-15);
