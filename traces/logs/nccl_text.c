@@ -342,7 +342,7 @@ static void take_nccl_message(struct ar_nccl_text *text, const char *line, uint6
     for (const char *next = line; (next = strstr(next, "NCCL INFO ")) != NULL;) {
         message = next += sizeof "NCCL INFO " - 1;
     }
-    at = message;
+    at = message != NULL ? message : line;
     for (int colons = 0; colons < 2 && at > line;) {
         colons += *--at == ':';
     }
