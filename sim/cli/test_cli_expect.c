@@ -174,7 +174,7 @@ Test(cli_expect, the_first_suspect_is_what_was_changed)
         {NULL, "mn5_h100_nccl_ring", "ring-only"},
         {NULL, "mn5_h100_nccl_tree", "tree-only"},
         {NULL, "mn5_h100_nccl_auto", "nothing"},
-        {NULL, SETS "abci_a100.csv --cluster abci-a100", "nothing"},
+        {NULL, SETS "aws_p6_b200_1n_4n_stas00.csv --cluster aws-p6-b200", "nothing"},
         {NULL, SETS "oci_a100_2n.csv --cluster oci-a100", "nothing"},
         {NULL, SETS "aws_p4de_a100_2n.csv --cluster aws-p4de", NULL},
         {NULL, SETS "alcf_polaris_a100_tcp.csv --cluster polaris", "sockets"},
