@@ -20,13 +20,15 @@ struct closed_phase {
     const struct ar_pattern *pattern;
     const struct ar_message_cost *cost;
     uint64_t elements;
-    double bytes;   /* of the largest message */
+    double bytes;   /* of the largest message, */
+    double extra_s; /* and the latency that these add on the network */
     double gamma_s; /* to reduce a byte */
 };
 
 static double hop_latency_s(const struct closed_phase *at, const struct ar_hop *hop)
 {
-    return ar_hop_latency_s(hop, at->cost, at->bytes);
+    return at->cost->path_s[hop->tier] + hop->switches_s +
+           (ar_tier_is_network(hop->tier) ? at->extra_s : 0);
 }
 
 /* Time of a phase that is spent on a hop or a message. */
@@ -41,7 +43,7 @@ static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double la
 
 static double walk_busy_s(const struct closed_phase *at, const struct ar_hop *hop)
 {
-    return ar_hop_busy_s(hop, at->cost, hop->rate_Bps, at->bytes);
+    return at->bytes / hop->rate_Bps + hop->turns * ar_message_gap_s(at->cost, hop->tier);
 }
 
 static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop)
@@ -165,10 +167,11 @@ struct tree {
 };
 
 /* The time for which a part occupies a hop. */
-static double tree_part_s(const struct tree *tree, uint32_t hop, uint32_t part)
+static double tree_part_s(const struct tree *tree, uint32_t index, uint32_t part)
 {
-    double rate_Bps = ar_tree_rate_Bps(tree->shares, part, hop);
-    return ar_hop_busy_s(&tree->at->pattern->hops[hop], tree->at->cost, rate_Bps, tree->at->bytes);
+    const struct ar_hop *hop = &tree->at->pattern->hops[index];
+    double rate_Bps = ar_tree_rate_Bps(tree->shares, part, index);
+    return tree->at->bytes / rate_Bps + hop->turns * ar_message_gap_s(tree->at->cost, hop->tier);
 }
 
 /* Sends the first part to every position, and the last one on from there. The hops lie in an
@@ -231,18 +234,15 @@ static struct tree_delay tree_delay_on(const struct tree *tree, uint32_t index)
     }
     double reduction_s =
         (tree->at->phase->parts - 1) * tree->reduce_s * tree->positions[hop->to].children;
-    if (reduction_s > fmax(port_s, window_s)) {
-        return (struct tree_delay){
-            .time_s = reduction_s, .bound = AR_BOUND_REDUCTION, .reduction_s = reduction_s};
+    struct tree_delay delay = {port_s, AR_BOUND_PORT, .bandwidth_s = port_s};
+    if (window_s > port_s) {
+        double bandwidth_s = waits * tree_part_s(tree, index, 0);
+        delay = (struct tree_delay){window_s, AR_BOUND_WINDOW, waits, bandwidth_s, 0};
     }
-    return port_s >= window_s
-               ? (struct tree_delay){.time_s = port_s,
-                                     .bound = AR_BOUND_PORT,
-                                     .bandwidth_s = port_s}
-               : (struct tree_delay){.time_s = window_s,
-                                     .bound = AR_BOUND_WINDOW,
-                                     .latencies = waits,
-                                     .bandwidth_s = waits * tree_part_s(tree, index, 0)};
+    if (reduction_s > delay.time_s) {
+        delay = (struct tree_delay){reduction_s, AR_BOUND_REDUCTION, .reduction_s = reduction_s};
+    }
+    return delay;
 }
 
 /* The time by way of a hop: its latency and reduction are paid by the first part. */
@@ -309,38 +309,47 @@ static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
 
 /* --- exchanges ------------------------------------------------------------------------------- */
 
-/* Adds the message of a step that arrives last. */
+/* The size of messages of so many pieces, and what it adds to their latency on such a path. */
+struct message_size {
+    uint32_t pieces;
+    enum ar_tier tier;
+    double bytes, extra_s;
+};
+
+/* Adds the message of a step that arrives last; `size` is that of the message before. */
 static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
-                                 struct ar_phase_time *time)
+                                 struct message_size *size, struct ar_phase_time *time)
 {
-    const struct ar_flows *flows = at->flows;
     const struct ar_exchange_step *messages = &at->pattern->exchange->steps[step];
-    const struct ar_message_kind *kinds = &at->pattern->exchange->kinds[messages->first_kind];
     const struct ar_message_kind *slowest = NULL;
-    double slowest_s = -1, bytes = 0, most_bytes = 0;
+    double latency_s = 0, busy_s = 0, most_bytes = 0;
     double moves_s_per_byte =
-        at->phase->moves * ar_cluster_facts(flows->collective.cluster)->copy_s_per_byte;
-    for (uint32_t i = 0; i < messages->kinds_count; i++) {
-        double kind_bytes =
-            (double)(ar_flows_piece_elements(flows, at->index, kinds[i].pieces, at->elements) *
-                     flows->collective.element_bytes);
-        double kind_s = ar_message_latency_s(&kinds[i], at->cost, kind_bytes) +
-                        ar_message_busy_s(&kinds[i], at->cost, kind_bytes);
-        most_bytes = fmax(most_bytes, kind_bytes);
-        if (kind_s > slowest_s) {
-            slowest = &kinds[i];
-            slowest_s = kind_s;
-            bytes = kind_bytes;
+        at->phase->moves * ar_cluster_facts(at->flows->collective.cluster)->copy_s_per_byte;
+    AR_EACH(const struct ar_message_kind, kind, &at->pattern->exchange->kinds[messages->first_kind],
+            messages->kinds_count) {
+        if (kind->pieces != size->pieces || kind->tier != size->tier) {
+            double bytes =
+                at->flows->collective.element_bytes *
+                (double)ar_flows_piece_elements(at->flows, at->index, kind->pieces, at->elements);
+            *size = (struct message_size){kind->pieces, kind->tier, bytes,
+                                          ar_message_extra_s(at->cost, kind->tier, bytes)};
+        }
+        double own_latency_s = at->cost->path_s[kind->tier] + kind->switches_s + size->extra_s;
+        double own_busy_s = ar_message_busy_s(kind, at->cost, size->bytes);
+        most_bytes = size->bytes > most_bytes ? size->bytes : most_bytes;
+        if (slowest == NULL || own_latency_s + own_busy_s > latency_s + busy_s) {
+            slowest = kind;
+            latency_s = own_latency_s;
+            busy_s = own_busy_s;
         }
     }
     if (slowest == NULL) {
         return;
     }
-    time_charge(time, slowest->tier, ar_message_latency_s(slowest, at->cost, bytes),
-                ar_message_busy_s(slowest, at->cost, bytes));
+    time_charge(time, slowest->tier, latency_s, busy_s);
     time->reduction_s +=
         (step < at->phase->copies_from ? at->gamma_s : moves_s_per_byte) * most_bytes;
-    time->time_s += slowest_s;
+    time->time_s += latency_s + busy_s;
     if (time->slowest_Bps == 0 || slowest->rate_Bps < time->slowest_Bps) {
         time->slowest_Bps = slowest->rate_Bps;
         time->slowest_link = slowest->link;
@@ -351,10 +360,11 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
 /* Step after step; or the longest one, if all go at once, and all reductions after it. */
 static void exchange_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
+    struct message_size size = {.pieces = 0};
     double reduction_s = 0;
     for (uint32_t step = 0; step < at->phase->steps; step++) {
         struct ar_phase_time own = {.time_s = 0};
-        exchange_charge_step(at, step, at->phase->is_at_once ? &own : time);
+        exchange_charge_step(at, step, &size, at->phase->is_at_once ? &own : time);
         reduction_s += own.reduction_s;
         if (own.time_s > time->time_s) {
             *time = own;
@@ -459,6 +469,7 @@ static void phase_time(const struct ar_flows *flows, uint32_t index, uint64_t el
     if (at.phase->steps > 0) {
         message_bytes = ar_flows_message_bytes(flows, index, elements);
         at.bytes = (double)message_bytes;
+        at.extra_s = ar_message_extra_s(at.cost, AR_TIER_SPINE, at.bytes);
         find_time[at.phase->kind](&at, time);
     }
     time->name = at.phase->name;
@@ -484,7 +495,7 @@ static bool are_steps_alike(const struct ar_exchange *exchange, uint32_t steps)
 void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
                         struct ar_closed_time *time)
 {
-    *time = (struct ar_closed_time){.phases_count = flows->phases_count};
+    time->phases_count = flows->phases_count;
     time->setup_s = ar_collective_setup_s(&flows->collective, elements);
     time->time_s = time->setup_s;
     for (uint32_t i = 0; i < flows->phases_count; i++) {

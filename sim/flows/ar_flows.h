@@ -46,13 +46,6 @@ static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_
     return cost->path_s[hop->tier] + hop->switches_s + ar_message_extra_s(cost, hop->tier, bytes);
 }
 
-/** The time for which a message of `bytes` occupies a hop on which it has this rate. */
-static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
-                                   double rate_Bps, double bytes)
-{
-    return bytes / rate_Bps + hop->turns * ar_message_gap_s(cost, hop->tier);
-}
-
 /** Hops that follow each other: around a ring, or along a chain. */
 struct ar_walk {
     uint32_t first; /**< in ar_pattern.hops */
@@ -89,14 +82,6 @@ struct ar_message_kind {
     uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
     uint32_t flows; /**< these messages */
 };
-
-/** The time that a message of `bytes` spends on its way. */
-static inline double ar_message_latency_s(const struct ar_message_kind *kind,
-                                          const struct ar_message_cost *cost, double bytes)
-{
-    return cost->path_s[kind->tier] + kind->switches_s +
-           ar_message_extra_s(cost, kind->tier, bytes);
-}
 
 /** The time for which a message of `bytes` occupies its links. */
 static inline double ar_message_busy_s(const struct ar_message_kind *kind,
