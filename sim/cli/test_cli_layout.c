@@ -116,7 +116,7 @@ Test(cli_layout, unequal_stages_and_parts_of_sequences_are_noted)
     cr_expect_gt(cli_number(row, 1, "exposed_s"), cli_number(row, 1, "exposed_dp_s"));
     run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16 --mesh all,cp=4 "
                    "--strategy zero3 --global-batch 24 --format csv");
-    CLI_COUNTS(run.out, {"", 4}, {"cp=4", 3}); /* dp=4, dp=2,tp=2 and tp=4, with a head */
+    CLI_COUNTS(run.out, {"", 5}, {"cp=4", 4}, {"rep=2,dp=2,", 1}); /* dp=4, dp=2,tp=2, tp=4 */
 }
 
 /* GPT 52B by ZeRO-3 on 64 V100 of Jean Zay (bigscience, experiments/gpt2.md): the largest

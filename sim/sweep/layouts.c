@@ -96,12 +96,33 @@ static void append_meshes(struct ar_arena *arena, uint32_t gpus, uint32_t cp, st
     }
 }
 
+/* Appends meshes of copies that are sharded within NVLinks (HSDP), where there are several. */
+static void append_copies(struct ar_arena *arena, uint32_t gpus, uint32_t cp, uint32_t linked,
+                          struct axis *axis)
+{
+    const char *part = cp > 1 ? ar_arena_format(arena, "cp=%u,", cp) : "";
+    for (uint32_t tp = 1; gpus > linked && gpus % linked == 0 && tp * cp < linked; tp++) {
+        if (linked % (tp * cp) == 0) {
+            axis_append(arena, axis,
+                        ar_arena_format(arena, "rep=%u,dp=%u,%stp=%u", gpus / linked,
+                                        linked / tp / cp, part, tp));
+        }
+    }
+}
+
 enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
                                  struct axis *first, struct ar_error *err)
 {
     struct ar_arena *arena = request->base.arena;
+    struct ar_cluster *cluster;
     uint64_t *gpus;
     size_t count;
+    uint32_t linked = UINT32_MAX; /* GPUs, of one cluster */
+    if (request->lists[AR_KEY_CLUSTER] == NULL) {
+        AR_TRY(ar_scenario_make_cluster(&request->base, request->inputs, &cluster, err));
+        const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+        linked = facts->gpus_per_node * facts->nvlink_domain_nodes;
+    }
     *first =
         (struct axis){.name = cp > 0 ? "mesh" : "gpus", .key = cp > 0 ? AR_KEY_MESH : AR_KEY_GPUS};
     AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
@@ -112,6 +133,7 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
                   cp, gpus[i]);
         if (cp > 0) {
             append_meshes(arena, (uint32_t)gpus[i], cp, first);
+            append_copies(arena, (uint32_t)gpus[i], cp, linked, first);
         } else {
             struct ar_scenario scratch = request->base;
             scratch.gpus = (uint32_t)gpus[i];

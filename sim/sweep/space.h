@@ -71,7 +71,8 @@ enum ar_status space_create(const struct space_request *request, struct space *s
 void space_destroy(struct space *space);
 
 /** The first axis of layouts: all meshes of each number of GPUs in the list, of which `cp` are
- * those of a sequence; or (0) those numbers. AR_USAGE where `cp` does not divide one. */
+ * those of a sequence, and those of copies that NVLinks of the one cluster hold; or (0) those
+ * numbers. AR_USAGE where `cp` does not divide one. */
 enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
                                  struct axis *first, struct ar_error *err);
 
