@@ -210,9 +210,9 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
                                   struct ar_trace_file **file, struct ar_error *err)
 {
     struct ar_csv *csv;
-    AR_REFUSE(strstr(path, ".json") != NULL, err, AR_BAD_DATA,
-              "%.300s: found JSON by its name; expected a trace file (CSV), which 'allreckon trace "
-              "import' makes of a profile of PyTorch",
+    const char *slash = strrchr(path, '/'); /* folders may have any name */
+    AR_REFUSE(strstr(slash != NULL ? slash : path, ".json") != NULL, err, AR_BAD_DATA,
+              "%.300s: found JSON by its name; expected CSV, as 'allreckon trace import' makes it",
               path);
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_trace_file *made = ar_arena_alloc(arena, 1, sizeof *made);
