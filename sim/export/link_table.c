@@ -91,12 +91,13 @@ bool link_table_write_busiest(FILE *file, const struct ar_cluster *cluster,
     }
     double frac = line->busy_s / row->allreduce_s;
     fprintf(file,
-            "Busiest link: %s, %s in %" PRIu64 " message%s, busy for %s, %.1f %% of the time%s;\n"
-            "  up to %" PRIu32 " flow%s at once on it",
+            "Busiest link: %s, %s in %" PRIu64 " message%s, busy for %s, %.1f %% of the %stime%s;"
+            "\n  up to %" PRIu32 " flow%s at once on it",
             ar_cluster_link_name(cluster, line->number, name, sizeof name),
             ar_format_bytes(line->load.bytes, bytes), line->load.messages_count,
             line->load.messages_count == 1 ? "" : "s", ar_format_seconds(line->busy_s, busy),
-            100 * frac, frac >= BOTTLENECK_FRAC ? ": the bottleneck" : "", line->load.flows_max,
+            100 * frac, row->exact == 0 ? "estimated " : "",
+            frac >= BOTTLENECK_FRAC ? ": the bottleneck" : "", line->load.flows_max,
             line->load.flows_max == 1 ? "" : "s");
     if (row->groups != AR_NO_COUNT && row->groups > 1) {
         fprintf(file, ", of %" PRIu32 " group%s", line->load.groups_max,

@@ -45,8 +45,7 @@ struct ar_pool_work {
     /** Estimated seconds of an item on one core; NULL: all are long. */
     double (*cost_s)(const void *context, uint32_t item);
 
-    bool shows_progress; /**< on stderr: a line that a terminal draws anew, others get now and then
-                          */
+    bool shows_progress; /**< on stderr: a line that a terminal draws anew, others now and then */
 };
 
 /** Processors that this process may use, since a launcher or a container may give it a part; at
