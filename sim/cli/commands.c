@@ -15,8 +15,8 @@
 static const struct command commands[] = {
     {COMMAND(list), .summary = "what there is: clusters, traces, algorithms, engines and others",
      .arguments = "[TOPIC [PATTERN]]", .arguments_max = 2,
-     .text = "Shows what there is to choose from, and what the columns of the results mean; of a "
-             "topic with PATTERN what has it in its name, text or heading.\n\n"
+     .text = "Shows what there is to choose from: without TOPIC all but published and columns, "
+             "with PATTERN what has it in its name, text or heading.\n\n"
              "topics:\n"
              "  algorithms operations clusters gpus fabrics traces runs workloads operators\n"
              "  strategies frameworks engines sets systems pictures published columns\n\n"
