@@ -573,7 +573,7 @@ static void note_idle(FILE *notes, const struct ar_scenario *scenario)
         {AR_KEY_TOP_K, layout->model->experts > 1, "the model has no experts"},
         {AR_KEY_OVERLAP, !strategy->gathers_layers, "zero3 overlaps in any case"},
         {AR_KEY_ALGORITHM,
-         !strategy->shards_optimizer || ar_layout_replicas(layout) != scenario->gpus,
+         !strategy->shards_optimizer || ar_layout_shards(layout) != scenario->gpus,
          "no all-reduce is sent"},
         {AR_KEY_RECOMPUTE, !is_fused || layout->recompute.modules != AR_AGAIN_CORE_ATTN,
          "fused attention is computed again in any case"},
