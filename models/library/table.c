@@ -228,6 +228,9 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
                                 struct ar_library *library, struct ar_error *err)
 {
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    AR_REFUSE(csv->rows_count != AR_LIBRARY_PARAMETERS_COUNT, err, AR_BAD_DATA,
+              "%.200s: found %zu parameters; expected %d, as 'allreckon calibrate' now writes them",
+              csv->path, csv->rows_count, AR_LIBRARY_PARAMETERS_COUNT);
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
@@ -238,11 +241,6 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
         library->values[row->parameter] = row->value;
         library->is_identified[row->parameter] = row->is_identified;
         memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);
-    }
-    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        AR_REFUSE(!(library->values[i] > 0), err, AR_BAD_DATA,
-                  "%.200s: found no parameter \"%s\"; expected all of %d", csv->path,
-                  parameter_names[i], AR_LIBRARY_PARAMETERS_COUNT);
     }
     return AR_OK;
 }
