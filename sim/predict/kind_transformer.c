@@ -679,14 +679,14 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 scenario->compute_factor);
     }
     note_order(notes, scenario);
-    bool has_replicas = ar_layout_replicas(layout) > 1;
+    bool is_beside =
+        ar_layout_replicas(layout) > 1 && (layout->overlaps || layout->strategy->gathers_layers);
     ar_note(notes,
             "as options or defaults have it: %s, attention %s, recompute %s, strategy %s with "
             "gradients in %s%s, collectives by %s",
             layout->schedule->name, ar_attention_names[layout->attention],
             ar_recompute_format(layout->recompute, recompute), layout->strategy->name,
-            ar_precision_names[layout->gradients],
-            has_replicas && layout->overlaps ? " beside the backward pass" : "",
+            ar_precision_names[layout->gradients], is_beside ? " beside the backward pass" : "",
             ar_engine_times_calls(scenario->engine) ? "the choice of the library"
             : scenario->algorithm != NULL           ? scenario->algorithm->name
                                                     : "rings");
