@@ -31,17 +31,17 @@
  *
  * Clues are channels that exist, then what was chosen, then variables but those that forbid NVLS.
  * `NET/Socket : Using` is none, since old releases try all transports; `via P2P` may go by PCIe;
- * `Disabled for GPU` is said of far HCAs on good machines. */
+ * `Disabled for GPU` is said of far HCAs on good machines; FastSocket is Google's plug-in. */
 const struct suspect suspects[] = {
     {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
      "NCCL_DEBUG=INFO: 'GPU Direct RDMA Disabled', 'via NET/IB/n' without '/GDRDMA'; lsmod | grep "
      "nvidia_peermem; NCCL_NET_GDR_LEVEL",
      NCCL_TROUBLE "GPU-to-NIC communication; NVIDIA/nccl issues 1412, 1537", SUSPECT_PCIE,
-     .clues = {"+* via NET/[!S]*/[0-9]", "+* via NET/[!S]*/[0-9][0-9]",
-               "+* via NET/[!S]*[0-9](*[0-9])", "+* via NET/[!S]*/[0-9] comm *",
-               "+* via NET/[!S]*/[0-9]/Shared", "-* via NET/*/GDRDMA*",
-               "+NET/[!S]* : GPU Direct RDMA Disabled for HCA *"},
+     .clues = {"+* via NET/[!FS]*/[0-9]", "+* via NET/[!FS]*/[0-9][0-9]",
+               "+* via NET/[!FS]*[0-9](*[0-9])", "+* via NET/[!FS]*/[0-9] comm *",
+               "+* via NET/[!FS]*/[0-9]/Shared", "-* via NET/*/GDRDMA*",
+               "+NET/[!FS]* : GPU Direct RDMA Disabled for HCA *"},
      .factors = {0.5}, .setting = "hca.attached=host"},
     {"hca", "some HCAs are unused, or run below their width or rate",
      "ibstat (Rate, State); NCCL_DEBUG=INFO: line 'NET/IB : Using'; NCCL_IB_HCA",
@@ -51,7 +51,7 @@ const struct suspect suspects[] = {
      "NCCL_DEBUG=INFO: line 'NET/Socket : Using'; NCCL_NET, NCCL_IB_DISABLE, LD_LIBRARY_PATH of "
      "the plug-in",
      NCCL_VARIABLES "NCCL_NET", SUSPECT_SOCKETS,
-     .clues = {"+* via NET/Socket/*", "+Using network Socket", "-* via NET/*", "-Using network *",
+     .clues = {"+* via NET/*Socket/*", "+Using network *Socket", "-* via NET/*", "-Using network *",
                "+NCCL_IB_DISABLE" SET "1*"},
      .factors = {1, 2, 0.5}, .net_latency = 1.9, .hca_bandwidth_Bps = 5.25e9},
     {"pcie", "PCIe runs a generation lower, at half width, or through the root complex (ACS)",
