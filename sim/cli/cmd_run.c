@@ -158,7 +158,9 @@ static enum ar_status run_scenarios(const struct options *options,
             check_s += notes != NULL ? ar_run_cost_s(&checkers[i]) : 0;
         }
     }
-    ar_note_before(notes, &scenarios[0], cost_s);
+    if (notes != NULL) {
+        ar_note_before(notes, &scenarios[0], cost_s);
+    }
     if (options->check) {
         ar_note_duration(notes, &checkers[0], check_s);
     }
@@ -181,7 +183,9 @@ static enum ar_status run_scenarios(const struct options *options,
         }
     }
     AR_TRY(wants_rows ? option_save_rows(options, scenarios, rows, rows_count, err) : AR_OK);
-    ar_note_flush(notes);
+    if (notes != NULL) {
+        ar_note_flush(notes);
+    }
     ar_rows_write(stdout, &view, rows, rows_count);
     return AR_OK;
 }

@@ -17,15 +17,11 @@ bool keys_have(const enum ar_key *keys, enum ar_key key)
 }
 
 /* Ranges begin with a number; groups:4 of --bucket is none. */
-static bool key_is_range(enum ar_key key, const char *item)
-{
-    return ar_keys[key].list != AR_LIST_OF_TEXTS && strchr("0123456789", item[0]) != NULL &&
-           strchr(item, ':') != NULL;
-}
-
 bool key_is_list(enum ar_key key, const char *text)
 {
-    return strchr(text, ',') != NULL || key_is_range(key, text);
+    return strchr(text, ',') != NULL ||
+           (ar_keys[key].list != AR_LIST_OF_TEXTS && strchr("0123456789", text[0]) != NULL &&
+            strchr(text, ':') != NULL);
 }
 
 void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
@@ -81,8 +77,8 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
     for (const char *at = text + prefix_length; at != NULL;) {
         int length = (int)strcspn(at, ",");
         char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, length, at);
-        AR_TRY(key_is_range(shape.key, item) ? add_range(arena, axis, item, err)
-                                             : add_value(arena, axis, item, err));
+        AR_TRY(key_is_list(shape.key, item) ? add_range(arena, axis, item, err)
+                                            : add_value(arena, axis, item, err));
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     return AR_OK;
