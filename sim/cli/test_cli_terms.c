@@ -178,11 +178,11 @@ Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
     static const char *const commands[] = {"predict", "explain"};
     double minutes[2];
     for (size_t i = 0; i < 2; i++) {
-        struct cli_run run =
-            cli_run("$AR %s --cluster flat --trace resnet50-v1.5 --gpus 512 --algorithm torus2d "
-                    "--framework horovod --engine simgrid 2>note & for i in $(seq 200); do grep -q "
-                    "'takes about' note && break; sleep 0.05; done; kill -9 $!; cat note >&2",
-                    commands[i]);
+        struct cli_run run = cli_run(
+            ": >note; $AR %s --cluster flat --trace resnet50-v1.5 --gpus 512 --algorithm "
+            "torus2d --framework horovod --engine simgrid 2>note & for i in $(seq 200); do grep -q "
+            "'takes about' note && break; sleep 0.05; done; kill -9 $!; cat note >&2",
+            commands[i]);
         const char *about = strstr(run.err, "takes about ");
         cr_assert_not_null(about, "%s", run.err);
         minutes[i] = strtod(about + strlen("takes about "), NULL);
