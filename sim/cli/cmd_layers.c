@@ -23,8 +23,8 @@ static enum ar_status find_layers(const struct options *options, const struct ar
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, "cost_table", measured->cost_table, cost,
                           err));
     AR_REFUSE(
-        !(!(*work)->trace->trace.is_timed &&
-          ar_device_cost_has_group((*cost)->cost, measured->precision, AR_COST_OF_KERNELS)),
+        (*work)->trace->trace.is_timed ||
+            !ar_device_cost_has_group((*cost)->cost, measured->precision, AR_COST_OF_KERNELS),
         err, AR_BAD_DATA,
         "%s: found work %s in %s; expected a table of work, and a precision that cost table %s has",
         measured->name, measured->work, ar_precision_names[measured->precision],

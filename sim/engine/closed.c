@@ -31,6 +31,12 @@ static double hop_latency_s(const struct closed_phase *at, const struct ar_hop *
            (ar_tier_is_network(hop->tier) ? at->extra_s : 0);
 }
 
+/* The time for which a message occupies a hop on which it has this rate. */
+static double hop_busy_s(const struct closed_phase *at, const struct ar_hop *hop, double rate_Bps)
+{
+    return at->bytes / rate_Bps + hop->turns * ar_message_gap_s(at->cost, hop->tier);
+}
+
 /* Time of a phase that is spent on a hop or a message. */
 static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double latency_s,
                         double bandwidth_s)
@@ -41,14 +47,9 @@ static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double la
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
-static double walk_busy_s(const struct closed_phase *at, const struct ar_hop *hop)
-{
-    return at->bytes / hop->rate_Bps + hop->turns * ar_message_gap_s(at->cost, hop->tier);
-}
-
 static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop)
 {
-    return hop_latency_s(at, hop) + walk_busy_s(at, hop);
+    return hop_latency_s(at, hop) + hop_busy_s(at, hop, hop->rate_Bps);
 }
 
 /* Consecutive hops of a walk: whole laps around a ring, and `rest` more from `first` on. */
@@ -93,7 +94,8 @@ static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, boo
     const struct ar_hop *slowest = &at->pattern->hops[0];
     double slowest_s = 0;
     AR_EACH(const struct ar_hop, hop, at->pattern->hops, at->pattern->hops_count) {
-        double time_s = walk_busy_s(at, hop) + (with_latency ? hop_latency_s(at, hop) : 0);
+        double time_s =
+            hop_busy_s(at, hop, hop->rate_Bps) + (with_latency ? hop_latency_s(at, hop) : 0);
         if (time_s > slowest_s) {
             slowest = hop;
             slowest_s = time_s;
@@ -116,7 +118,7 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
     const struct ar_hop *port = walks_slowest_hop(at, false);
     const struct ar_hop *turn = walks_slowest_hop(at, true);
     double hops_s = slowest.time_s + reduction_s;
-    double port_s = steps * walk_busy_s(at, port) + hop_latency_s(at, port);
+    double port_s = steps * hop_busy_s(at, port, port->rate_Bps) + hop_latency_s(at, port);
     double window_s = turns * walk_hop_s(at, turn);
     time->slowest_Bps = port->rate_Bps;
     time->slowest_link = port->link;
@@ -131,17 +133,18 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
                 &at->pattern->hops[slowest.walk->first + (slowest.first + i) % count];
             uint32_t times = slowest.laps + (i < slowest.rest);
             time_charge(time, hop->tier, times * hop_latency_s(at, hop),
-                        times * walk_busy_s(at, hop));
+                        times * hop_busy_s(at, hop, hop->rate_Bps));
         }
     } else if (port_s >= window_s) {
         time->bound = AR_BOUND_PORT;
         time->time_s = port_s;
-        time_charge(time, port->tier, hop_latency_s(at, port), steps * walk_busy_s(at, port));
+        time_charge(time, port->tier, hop_latency_s(at, port),
+                    steps * hop_busy_s(at, port, port->rate_Bps));
     } else {
         time->bound = AR_BOUND_WINDOW;
         time->time_s = window_s;
         time_charge(time, turn->tier, turns * hop_latency_s(at, turn),
-                    turns * walk_busy_s(at, turn));
+                    turns * hop_busy_s(at, turn, turn->rate_Bps));
     }
 }
 
@@ -169,9 +172,8 @@ struct tree {
 /* The time for which a part occupies a hop. */
 static double tree_part_s(const struct tree *tree, uint32_t index, uint32_t part)
 {
-    const struct ar_hop *hop = &tree->at->pattern->hops[index];
-    double rate_Bps = ar_tree_rate_Bps(tree->shares, part, index);
-    return tree->at->bytes / rate_Bps + hop->turns * ar_message_gap_s(tree->at->cost, hop->tier);
+    return hop_busy_s(tree->at, &tree->at->pattern->hops[index],
+                      ar_tree_rate_Bps(tree->shares, part, index));
 }
 
 /* Sends the first part to every position, and the last one on from there. The hops lie in an

@@ -51,7 +51,7 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action);
 
-/** Axes of replicas, which sum gradients; and those of experts. */
+/** Axes of the replicas of a copy, which sum gradients; and those of experts. */
 enum {
     BUILD_EXPERT_REPLICAS = 1 << AR_AXIS_DP | 1 << AR_AXIS_CP,
     BUILD_REPLICAS = BUILD_EXPERT_REPLICAS | 1 << AR_AXIS_EP
@@ -62,8 +62,9 @@ struct ar_parameters {
     double dense, experts;
 };
 
-/** Appends a collective over all replicas, an all-gather of parameters or a sum of their gradients,
- * which begins when the task `after` has ended. Less than the `whole`, all that is sent in turn, is
+/** Appends a collective over the replicas of a copy, an all-gather of parameters or a sum of their
+ * gradients, which begins when the task `after` has ended; behind a reduce-scatter the sum of the
+ * shard over the copies. Less than the `whole`, all that is sent in turn, is
  * a piece of a bucket. Returns the last task; AR_NO_TASK where there is nothing to do. */
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,

@@ -93,7 +93,7 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
                                       struct ar_error *err)
 {
     AR_REFUSE(
-        !(layout->sparse_frac == 0 || layout->strategy->sends_buckets), err, AR_USAGE,
+        layout->sparse_frac != 0 && !layout->strategy->sends_buckets, err, AR_USAGE,
         "%s: found strategy %s; expected data, whose replicas sum gradients of all parameters",
         where, layout->strategy->name);
     return AR_OK;

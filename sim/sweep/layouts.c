@@ -118,7 +118,7 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
     uint64_t *gpus;
     size_t count;
     uint32_t linked = UINT32_MAX; /* GPUs, of one cluster */
-    if (request->lists[AR_KEY_CLUSTER] == NULL) {
+    if (cp > 0 && request->lists[AR_KEY_CLUSTER] == NULL) {
         AR_TRY(ar_scenario_make_cluster(&request->base, request->inputs, &cluster, err));
         const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
         linked = facts->gpus_per_node * facts->nvlink_domain_nodes;

@@ -108,8 +108,9 @@ static void progress_draw(struct ar_progress *progress)
     char left[AR_UNIT_TEXT] = "";
     double now_s = ar_clock_s();
     bool is_drawn = isatty(STDERR_FILENO);
-    if (!progress->work->shows_progress || progress->count == 0 ||
-        now_s - fmax(progress->drawn_s, is_drawn ? 0 : progress->began_s) < (is_drawn ? 0.2 : 20)) {
+    double every_s = is_drawn ? 0.2 : 20;
+    double last_s = fmax(progress->drawn_s, is_drawn ? 0 : progress->began_s);
+    if (!progress->work->shows_progress || progress->count == 0 || now_s - last_s < every_s) {
         return;
     }
     progress->drawn_s = now_s;
