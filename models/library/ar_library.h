@@ -30,7 +30,8 @@ enum ar_choice_algorithm {
     AR_CHOICE_COLLNET_CHAIN,
     AR_CHOICE_NVLS,
     AR_CHOICE_NVLS_TREE,
-    AR_CHOICE_PAT
+    AR_CHOICE_PAT,
+    AR_CHOICE_SEND /**< a part to each other rank, all at once */
 };
 
 enum ar_choice_protocol { AR_PROTOCOL_LL, AR_PROTOCOL_LL128, AR_PROTOCOL_SIMPLE };
@@ -47,7 +48,9 @@ enum ar_choice_protocol { AR_PROTOCOL_LL, AR_PROTOCOL_LL128, AR_PROTOCOL_SIMPLE 
     X(AR_COLLNET_CHAIN, COLLNET_CHAIN, SIMPLE, "collnet-chain/simple")                             \
     X(AR_NVLS, NVLS, SIMPLE, "nvls/simple")                                                        \
     X(AR_NVLS_TREE, NVLS_TREE, SIMPLE, "nvls-tree/simple")                                         \
-    X(AR_PAT, PAT, SIMPLE, "pat/simple")
+    X(AR_PAT, PAT, SIMPLE, "pat/simple")                                                           \
+    X(AR_SEND_LL, SEND, LL, "send/ll")                                                             \
+    X(AR_SEND_SIMPLE, SEND, SIMPLE, "send/simple")
 
 enum ar_choice { AR_CHOICE_LIST(AR_LIST_FIRST) AR_CHOICES_COUNT };
 
@@ -61,10 +64,12 @@ extern const struct ar_choice_facts {
 /** The calls of the library that it has a model of. */
 enum ar_library_call {
     AR_ALL_REDUCE = 0,
-    AR_REDUCE_SCATTER, /**< and */
-    AR_ALL_GATHER,     /**< half an all-reduce each: p-1 steps of s/p */
-    AR_REDUCE,         /**< and */
-    AR_BROADCAST,      /**< a chain of p-1 hops that all s bytes stream through */
+    AR_REDUCE_SCATTER,               /**< and */
+    AR_ALL_GATHER,                   /**< half an all-reduce each: p-1 steps of s/p */
+    AR_REDUCE,                       /**< and */
+    AR_BROADCAST,                    /**< a chain of p-1 hops that all s bytes stream through */
+    AR_PRICED_CALLS,                 /**< NCCL has no price of the others: */
+    AR_ALL_TO_ALL = AR_PRICED_CALLS, /**< in a node alone */
     AR_LIBRARY_CALLS_COUNT
 };
 

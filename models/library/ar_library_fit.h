@@ -6,9 +6,9 @@
  * With s bytes on p ranks and n nodes, P the protocol, and hops in nodes and across the network
  * (ar_library.h):
  *
- *     ring    base(P) + node hops x (node(P) + ramp(c)) + net hops x (net(P) + ramp(c))
+ *     ring    base(P) + node hops x (node(P) + ramp(c)) + net hops x (net(P) + net ramp(c))
  *             + (parts + own(P)) x c / B(P),   c = s/p a part; of ll what is over the knee of it
- *     tree    base(P) + node hops x (node(P) + ramp(k)) + net hops x (tree net(P) + ramp(k))
+ *     tree    base(P) + node hops x (node(P) + ramp(k)) + net hops x (tree net(P) + net ramp(k))
  *             + 2 s / (B(P) x share of trees),   k = s, node(P) as long beside that of rings as
  *             by NCCL's constants; on two nodes the network has twice its
  *             bandwidth: a byte goes up and down once, where a node between two passes it on
@@ -17,6 +17,10 @@
  *     chain   of broadcast and reduce: base(P) + min(4, p-1) ramp(s) + s / B(P) and, but for ll,
  *             the first chunk hop by hop: node hops x k / node + net hops x k / net,
  *             k = s chunk / (s + chunk). Calls that follow one another hide the other latencies.
+ *     send    of an all-to-all in a node: base(P) + node(P) + max((p - 1 + own(P)) c, channels x
+ *             min(c, 64 KiB)) / B(P): to each other rank NCCL sends by as many channels as have
+ *             64 KiB each, by ll up to 16 KiB (NVIDIA/nccl v2.27.3-1, src/enqueue.cc, addP2pToPlan,
+ *             NCCL_P2P_LL_THRESHOLD; src/init.cc, NCCL_P2P_NVL_CHUNKSIZE)
  *     own(P)  in a node, where GPUs set the pace: for n parts a kernel takes n + 1 steps, the first
  *             of which only sends, and the last only writes what it was sent (NVIDIA/nccl,
  *             src/device/all_reduce.h, all_gather.h, reduce_scatter.h). By ll and ll128 one step;
@@ -26,7 +30,9 @@
  *             bandwidth in a node alone has that factor, where its switches sum
  *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
  *
- *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows
+ *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows;
+ *               of hops across the network net.ramp; of what follows a first chunk on several
+ *               nodes, too
  *     over(x) = max(0, x - knee), its corner rounded: up to the knee NCCL takes the more channels
  *               the larger the message is, so that each has 8 bytes of a part for each of 512
  *               threads (NCCL_LL_THREAD_THRESHOLD)
@@ -105,6 +111,7 @@ enum ar_prior {
     X(AR_TREE_SIMPLE_NET_LATENCY, "tree.simple.net.latency", "s", NET, TREE_SIMPLE, 28e-6, 0.25, "")                                    \
     X(AR_NET_LATENCY, "net.latency", "1", GIVEN, RING_LL, 1, 1.6, "NCCL's constants of an InfiniBand network")                          \
     X(AR_RAMP, "ramp", "s", GIVEN, RING_LL, 2e-6, 0.69, "an order of magnitude: a hop's latency")                                       \
+    X(AR_NET_RAMP, "net.ramp", "s", GIVEN, RING_LL, 2e-6, 0.69, "an order of magnitude: a hop's latency")                               \
     X(AR_HALF, "half", "B", GIVEN, RING_LL, 2048, 1.5, "512 threads of 8 bytes, half of them")                                          \
     X(AR_KNEE, "ll.knee", "B", KNEE, RING_LL, 65536, 0.69, "512 threads of 8 bytes of each channel")                                    \
     X(AR_OWN_STEP, "own.step", "1", GIVEN, RING_LL, 0.5, 0.69, "between a step that is hidden and one that is not")                     \

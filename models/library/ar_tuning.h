@@ -161,8 +161,9 @@ double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choi
 double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
                               bool is_on_several);
 
-/** Time of a choice by NCCL's own constants, in seconds; p ranks on n nodes, c channels, "bus" the
- * rate of rings in a node or, shared by those that leave it together, across the network.
+/** Time of a choice by NCCL's own constants, in seconds, NAN of sends; p ranks on n nodes, c
+ * channels, "bus" the rate of rings in a node or, shared by those that leave it together, across
+ * the network.
  *
  *     ring            base + hops in the node x node + hops across x net + s x parts/p / bus
  *     of a chain      base + one hop, or p hops if rings differ by channel; s / bus
@@ -188,6 +189,7 @@ bool ar_tuning_has(const struct ar_tuning *tuning, enum ar_calls calls,
                    const struct ar_library_run *run);
 
 /** The open choice of least time by NCCL's own constants (2.3.7: by size); of AR_CALLS_RING and
- * AR_CALLS_TREE among rings or trees (rings if there are no trees). */
+ * AR_CALLS_TREE among rings or trees (rings if there are no trees). All-to-alls have no price: the
+ * part that goes to each rank decides. */
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run);

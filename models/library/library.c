@@ -39,7 +39,8 @@ const struct ar_library_call_facts ar_library_call_facts[AR_LIBRARY_CALLS_COUNT]
     [AR_REDUCE_SCATTER] = {&ar_operation_reduce_scatter, 1, false},
     [AR_ALL_GATHER] = {&ar_operation_all_gather, 1, false},
     [AR_REDUCE] = {&ar_operation_reduce, 1, true},
-    [AR_BROADCAST] = {&ar_operation_broadcast, 1, true}};
+    [AR_BROADCAST] = {&ar_operation_broadcast, 1, true},
+    [AR_ALL_TO_ALL] = {&ar_operation_all_to_all, 1, false}};
 
 bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_call *call)
 {

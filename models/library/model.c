@@ -65,7 +65,7 @@ bool ar_library_parameter_is_of_net(enum ar_library_parameter parameter)
 {
     enum ar_prior prior = ar_library_parameters[parameter].prior;
     return prior == AR_PRIOR_NET || prior == AR_PRIOR_NET_BUS || parameter == AR_NET_LATENCY ||
-           parameter == AR_GROWTH || parameter == AR_LL_NET_SHARE;
+           parameter == AR_GROWTH || parameter == AR_LL_NET_SHARE || parameter == AR_NET_RAMP;
 }
 
 const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
@@ -78,12 +78,13 @@ const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
     return source[0] != '\0' ? source : tuning->release->source;
 }
 
-#define LL128_DATA      (120.0 / 128) /* of a line; the rest are its flags */
-#define TREE_LL_CHUNK   65536.0       /* see the header */
-#define CHAIN_RAMPS     4.0           /* hops of a chain whose ramp is seen */
-#define DOUBLINGS_BELOW 2.0           /* see the header */
-#define PAIR_CROSSINGS  0.5           /* of a tree on two nodes: see the header */
-#define ROUNDING        0.2           /* of the knee: how wide its corner is */
+#define LL128_DATA         (120.0 / 128) /* of a line; the rest are its flags */
+#define TREE_LL_CHUNK      65536.0       /* see the header */
+#define CHAIN_RAMPS        4.0           /* hops of a chain whose ramp is seen */
+#define DOUBLINGS_BELOW    2.0           /* see the header */
+#define PAIR_CROSSINGS     0.5           /* of a tree on two nodes: see the header */
+#define ROUNDING           0.2           /* of the knee: how wide its corner is */
+#define SEND_CHANNEL_BYTES 65536.0       /* see the header */
 
 /* --- bandwidths --------------------------------------------------------------------------- */
 
@@ -120,9 +121,17 @@ static double shared_bandwidth(const struct ar_tuning *tuning, const double *val
 
 /* --- hops --------------------------------------------------------------------------------- */
 
-static double hop_ramp(const double *values, enum ar_choice_protocol protocol, double bytes)
+/* How far the ramp has gone at a size. */
+static double ramp_share(const double *values, enum ar_choice_protocol protocol, double bytes)
 {
-    return protocol == AR_PROTOCOL_SIMPLE ? 0 : values[AR_RAMP] * bytes / (bytes + values[AR_HALF]);
+    return protocol == AR_PROTOCOL_SIMPLE ? 0 : bytes / (bytes + values[AR_HALF]);
+}
+
+/* The ramp of a hop of a pipeline that the slowest hop sets the pace of. */
+static double slowest_ramp(const double *values, enum ar_choice_protocol protocol, double bytes,
+                           const struct ar_library_run *run)
+{
+    return values[run->nodes > 1 ? AR_NET_RAMP : AR_RAMP] * ramp_share(values, protocol, bytes);
 }
 
 /* max(0, bytes - knee) with a round corner, 0 at 0. */
@@ -133,12 +142,15 @@ static double over_knee(const double *values, double bytes)
     return (bytes + hypot(bytes - knee, width) - hypot(knee, width)) / 2;
 }
 
-/* Latencies of all hops, with a ramp at each; `net` is the latency of a network's hop. */
+/* Latencies of all hops that `bytes` go at once, with a ramp at each; `net` is the latency of a
+ * network's hop. */
 static double hop_times(const double *values, enum ar_choice_protocol protocol,
-                        const struct ar_library_hops *hops, double net_s, double ramp_s)
+                        const struct ar_library_hops *hops, double net_s, double bytes)
 {
-    double node_s = values[AR_LL_NODE_LATENCY + protocol];
-    return hops->node * (node_s + ramp_s) + hops->net * (net_s * values[AR_NET_LATENCY] + ramp_s);
+    double share = ramp_share(values, protocol, bytes);
+    double node_s = values[AR_LL_NODE_LATENCY + protocol] + values[AR_RAMP] * share;
+    return hops->node * node_s +
+           hops->net * (net_s * values[AR_NET_LATENCY] + values[AR_NET_RAMP] * share);
 }
 
 /* --- choices ------------------------------------------------------------------------------ */
@@ -152,8 +164,7 @@ static double ring_time(const struct ar_tuning *tuning, const double *values,
     double own_step = protocol == AR_PROTOCOL_SIMPLE ? values[AR_OWN_STEP] : 1;
     double parts = hops.parts + (run->nodes == 1 ? own_step : 0);
     return values[AR_LL_BASE + protocol] +
-           hop_times(values, protocol, &hops, values[AR_LL_NET_LATENCY + protocol],
-                     hop_ramp(values, protocol, part)) +
+           hop_times(values, protocol, &hops, values[AR_LL_NET_LATENCY + protocol], part) +
            parts * rest / shared_bandwidth(tuning, values, protocol, run, 1);
 }
 
@@ -164,7 +175,7 @@ static double chain_time(const struct ar_tuning *tuning, const double *values,
     struct ar_library_hops hops = ar_library_ring_hops(run);
     double bytes = run->bytes;
     double time_s = values[AR_LL_BASE + protocol] +
-                    fmin(CHAIN_RAMPS, run->ranks - 1) * hop_ramp(values, protocol, bytes) +
+                    fmin(CHAIN_RAMPS, run->ranks - 1) * slowest_ramp(values, protocol, bytes, run) +
                     bytes / shared_bandwidth(tuning, values, protocol, run, 1);
     if (protocol != AR_PROTOCOL_LL) {
         double chunk = bytes * values[AR_CHAIN_CHUNK] / (bytes + values[AR_CHAIN_CHUNK]);
@@ -192,16 +203,29 @@ static double tree_time(const struct ar_tuning *tuning, const double *values,
     double of_bytes =
         shared_bandwidth(tuning, values, protocol, run, run->nodes == 2 ? PAIR_CROSSINGS : 1);
     double chunk = is_ll ? fmin(run->bytes, TREE_LL_CHUNK) : run->bytes;
-    double ramp_s = hop_ramp(values, protocol, chunk);
     double time_s =
         values[AR_LL_BASE + protocol] +
-        hop_times(values, protocol, &hops, values[AR_TREE_LL_NET_LATENCY + protocol], ramp_s) +
+        hop_times(values, protocol, &hops, values[AR_TREE_LL_NET_LATENCY + protocol], chunk) +
         hops.node * values[AR_LL_NODE_LATENCY + protocol] * (tree_hop_share(tuning, protocol) - 1);
     if (!is_ll) {
         return time_s + 2 * run->bytes / (of_bytes * values[AR_TREE_SHARE]);
     }
     return time_s + hops.net * over_knee(values, chunk) * 2 / of_bytes +
-           2 * (run->bytes / chunk - 1) * (ramp_s + 2 * chunk / of_bytes);
+           2 * (run->bytes / chunk - 1) *
+               (slowest_ramp(values, protocol, chunk, run) + 2 * chunk / of_bytes);
+}
+
+/* See the header. */
+static double send_time(const struct ar_tuning *tuning, const double *values,
+                        enum ar_choice_protocol protocol, const struct ar_library_run *run)
+{
+    double part = run->bytes / run->ranks;
+    double rate = shared_bandwidth(tuning, values, protocol, run, 1);
+    double own_step = protocol == AR_PROTOCOL_SIMPLE ? values[AR_OWN_STEP] : 1;
+    double of_parts = (run->ranks - 1 + own_step) * part;
+    double of_channel = fmin(part, SEND_CHANNEL_BYTES) * tuning->channels;
+    return values[AR_LL_BASE + protocol] + values[AR_LL_NODE_LATENCY + protocol] +
+           fmax(of_parts, of_channel) / rate;
 }
 
 /* NCCL's own formula with the fitted bandwidths, for choices that nobody measured apart. */
@@ -237,6 +261,8 @@ double ar_library_time(const struct ar_tuning *tuning,
                    : ring_time(tuning, values, protocol, run) + fill_s;
     case AR_CHOICE_TREE:
         return tree_time(tuning, values, protocol, run) + fill_s;
+    case AR_CHOICE_SEND:
+        return send_time(tuning, values, protocol, run) + fill_s;
     default:
         return scaled_time(tuning, values, choice, run) + fill_s;
     }

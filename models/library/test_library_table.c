@@ -181,7 +181,7 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {"\nll.base,", "\nll.bas,", "column \"parameter\" is \"ll.bas\"; expected ll.base"},
         {"\nll.knee,", "\nll.base,", "column \"parameter\" is \"ll.base\"; expected every"},
         {"\nll.knee,2", "\nll.knee,-2", "column \"value\" is \"-2"},
-        {"\nll.knee,", "\n# ll.knee,", " parameters; expected 30, as 'allreckon calibrate' now"},
+        {"\nll.knee,", "\n# ll.knee,", " parameters; expected 31, as 'allreckon calibrate' now"},
         {",B/s,", ",GB/s,", "column \"unit\" is \"GB/s\"; expected B/s"},
         {",yes,", ",maybe,", "column \"identified\" is \"maybe\"; expected yes or no"},
         {",-0.1", ",nan(1", "is \"nan(1"},

@@ -369,10 +369,16 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
         return nvls_time(tuning, choice, run);
     case AR_CHOICE_PAT:
         return pat_time(tuning, run);
+    case AR_CHOICE_SEND:
+        return NAN;
     default:
         return ring_time(tuning, choice, run);
     }
 }
+
+/* What one rank sends another goes by ll up to here: NVIDIA/nccl v2.27.3-1, src/enqueue.cc,
+ * NCCL_P2P_LL_THRESHOLD. */
+#define SEND_LL_BYTES 16384
 
 /* --- choice ------------------------------------------------------------------------------- */
 
@@ -448,6 +454,9 @@ bool ar_tuning_has(const struct ar_tuning *tuning, enum ar_calls calls,
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run)
 {
+    if (run->call == AR_ALL_TO_ALL) {
+        return run->bytes / run->ranks <= SEND_LL_BYTES ? AR_SEND_LL : AR_SEND_SIMPLE;
+    }
     enum ar_choice best = find_best(tuning, calls, run);
     return best != AR_CHOICES_COUNT ? best : AR_RING_SIMPLE;
 }

@@ -134,7 +134,7 @@ Test(cli_nccl, bad_input_is_one_line)
         {"allreduce " CALL "--gpus 4 --algorithm tree", 64,
          "engine nccl: found algorithm tree on one node"},
         {"alltoall " CALL "--gpus 8", 64,
-         "engine nccl: found all-to-all, which NCCL sends as messages and has no model of"},
+         "engine nccl: found all-to-all, which NCCL sends as messages and has no price of"},
         {"allreduce " CALL "--gpus 8 --shape best", 64,
          "--shape: found best with the algorithm that engine nccl chooses"},
         {"allgather " CALL "--gpus 8 --algorithm bruck", 64,

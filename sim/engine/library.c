@@ -94,16 +94,17 @@ size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t 
     if (!ar_library_call_find(collective->operation, &call)) {
         return 0;
     }
+    size_t count = ranks > 1 ? 1 : 0;
     if (ar_collective_groups(collective) == 1) {
-        return ar_library_calls(ar_algorithm_calls(collective->algorithm), call, &collective->shape,
-                                gpus, bytes, runs);
+        count = ar_library_calls(ar_algorithm_calls(collective->algorithm), call,
+                                 &collective->shape, gpus, bytes, runs);
+    } else { /* those of a node share its HCAs, groups within a node disturb nobody */
+        uint32_t members = ar_mesh_node_members(&collective->mesh, gpus);
+        runs[0] = (struct ar_library_run){
+            .nodes = (ranks + members - 1) / members, .ranks = ranks, .bytes = bytes, .call = call};
+        runs[0].sharers = runs[0].nodes > 1 ? gpus / members : 1;
     }
-    /* Groups side by side: those of a node share its HCAs, groups within a node disturb nobody. */
-    uint32_t members = ar_mesh_node_members(&collective->mesh, gpus);
-    runs[0] = (struct ar_library_run){
-        .nodes = (ranks + members - 1) / members, .ranks = ranks, .bytes = bytes, .call = call};
-    runs[0].sharers = runs[0].nodes > 1 ? gpus / members : 1;
-    return ranks > 1 ? 1 : 0;
+    return call >= AR_PRICED_CALLS && runs[0].nodes > 1 ? 0 : count;
 }
 
 struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
@@ -142,10 +143,15 @@ static enum ar_status library_check(const struct ar_engine *engine,
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_library_call call;
-    AR_REFUSE(!ar_library_call_find(collective->operation, &call), err, AR_USAGE,
-              "engine %s: found %s, which NCCL sends as messages and has no model of; expected "
-              "--engine recurrence, simgrid or closed",
-              engine->name, collective->operation->name);
+    bool is_call = ar_library_call_find(collective->operation, &call) &&
+                   (call < AR_PRICED_CALLS ||
+                    (engine->has_band && ar_library_engine_calls(collective, 1, runs) > 0));
+    AR_REFUSE(!is_call, err, AR_USAGE,
+              "engine %s: found %s, which NCCL sends as messages%s; expected --engine recurrence, "
+              "simgrid or closed",
+              engine->name, collective->operation->name,
+              engine->has_band ? " and of which measurements tell in a node alone"
+                               : " and has no price of");
     AR_REFUSE(library == NULL && engine->has_band, err, AR_USAGE,
               "engine library: cluster %s has no library.cost_table; expected a cluster from "
               "'allreckon calibrate LOG... --cluster %s --out NAME.topo', or library.release, "

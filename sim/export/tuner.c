@@ -73,7 +73,7 @@ enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is
     enum ar_library_call call;
     own.operation = own.operation != NULL ? own.operation : &ar_operation_all_reduce;
     uint32_t ranks = ar_shape_ranks(&own.shape);
-    bool is_call = ar_library_call_find(own.operation, &call);
+    bool is_call = ar_library_call_find(own.operation, &call) && call < AR_PRICED_CALLS;
     AR_REFUSE(!is_call || ranks < 2 || ar_library_engine_calls(&own, 1, runs) != 1 ||
                   (runs[0].nodes > 1 && !(library->tuning.net_bus_Bps > 0)),
               err, AR_USAGE,
@@ -85,7 +85,7 @@ enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is
             library->tuning.release->name);
     fprintf(file, "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,"
                   "nRanks,numPipeOps,regBuff\n");
-    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
+    for (int i = 0; i < AR_PRICED_CALLS; i++) {
         runs[0].call = (enum ar_library_call)i;
         if (collective->operation == NULL || runs[0].call == call) {
             write_call(file, library, is_fitted, &runs[0]);

@@ -243,7 +243,7 @@ static bool counts_in_line(const struct ar_measured_row *row, const struct ar_op
 static size_t kind_of(const struct predicted_set *set, size_t row)
 {
     return ar_measured_kind(&set->rows->measured->rows[row],
-                            ar_cluster_facts(set->rows->scenario.cluster)->hca_kind);
+                            ar_cluster_facts(set->rows->scenario.cluster));
 }
 
 /* The median error of the rows that were added to a sum from place `begin` on. */
@@ -253,57 +253,80 @@ static double median_from(const struct ar_error_sum *sum, size_t begin)
     return ar_error_sum_end(&part).median_frac;
 }
 
-/* Decides for each kind of rows whether the factors of other machines predict it better than
- * nothing fitted does, over all rows and in the mean of machines, so that one with many rows does
- * not decide alone; gives new machines the better prediction. */
+/* How far the factors of other machines may be followed: not, half way, all the way. */
+static const double weights[] = {0, 0.5, 1};
+enum { WEIGHTS = sizeof weights / sizeof weights[0] };
+
+/* Between what is predicted with nothing fitted and with the factors. */
+static double mix_times(double unfitted_s, double factors_s, double weight)
+{
+    return unfitted_s * pow(factors_s / unfitted_s, weight);
+}
+
+/* Chooses the weight of the factors for a kind of rows: of the least median error over all rows and
+ * in the mean of machines, both counted, so that one with many rows does not decide alone. */
+static void judge_kind(const struct predicted_set *sets, size_t count, size_t kind,
+                       struct ar_arena *scratch, struct ar_learnt_kind *judged)
+{
+    struct ar_error_sum sums[WEIGHTS] = {
+        {.arena = scratch}, {.arena = scratch}, {.arena = scratch}};
+    double of_machines[WEIGHTS] = {0}, medians[WEIGHTS];
+    size_t begin = 0, best = 0;
+    uint64_t machines = 0;
+    for (size_t i = 0; i < count; i++) { /* sets of a machine follow each other */
+        const struct predicted_set *set = &sets[i];
+        const struct ar_estimate *told = set->left_out[NEW_MACHINE];
+        const char *next = i + 1 < count ? sets[i + 1].rows->set->machine : "";
+        for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
+            const struct ar_measured_row *row = &set->rows->measured->rows[k];
+            for (size_t w = 0; w < WEIGHTS && kind_of(set, k) == kind && counts_in_line(row, NULL);
+                 w++) {
+                struct ar_library_prediction mixed = told->predictions[k];
+                mixed.time_s =
+                    mix_times(set->unfitted->predictions[k].time_s, mixed.time_s, weights[w]);
+                ar_error_sum_add(&sums[w], row->call.time_s, &mixed);
+            }
+        }
+        if (sums[0].count > begin && strcmp(next, set->rows->set->machine) != 0) {
+            for (size_t w = 0; w < WEIGHTS; w++) {
+                of_machines[w] += median_from(&sums[w], begin);
+            }
+            begin = sums[0].count;
+            machines++;
+        }
+    }
+    for (size_t w = 0; w < WEIGHTS; w++) {
+        medians[w] = ar_error_sum_end(&sums[w]).median_frac;
+        bool is_better = medians[w] + of_machines[w] / (double)machines <
+                         medians[best] + of_machines[best] / (double)machines;
+        best = is_better ? w : best;
+    }
+    *judged = (struct ar_learnt_kind){.kind = ar_learnt_kind_names[kind],
+                                      .machines = machines,
+                                      .rows = begin,
+                                      .unfitted_frac = medians[0],
+                                      .factors_frac = medians[WEIGHTS - 1],
+                                      .weight = weights[best],
+                                      .reach = NAN};
+}
+
+/* Judges all kinds, and gives new machines what the weights say. */
 static void judge_kinds(const struct predicted_set *sets, size_t count,
                         struct ar_accuracies *accuracies)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     for (size_t kind = 0; kind < AR_MACHINE_KINDS; kind++) {
-        struct ar_error_sum unfitted = {.arena = &scratch}, factors = {.arena = &scratch};
-        double worse = 0; /* medians by factors less those with nothing fitted, of all machines */
-        size_t begin = 0;
-        uint64_t machines = 0;
-        for (size_t i = 0; i < count; i++) { /* sets of a machine follow each other */
-            const struct predicted_set *set = &sets[i];
-            const struct ar_estimate *told = set->left_out[NEW_MACHINE];
-            const char *next = i + 1 < count ? sets[i + 1].rows->set->machine : "";
-            for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
-                const struct ar_measured_row *row = &set->rows->measured->rows[k];
-                if (kind_of(set, k) == kind && counts_in_line(row, NULL)) {
-                    double measured_s = row->call.time_s;
-                    ar_error_sum_add(&unfitted, measured_s, &set->unfitted->predictions[k]);
-                    ar_error_sum_add(&factors, measured_s, &told->predictions[k]);
-                }
-            }
-            if (factors.count > begin && strcmp(next, set->rows->set->machine) != 0) {
-                worse += median_from(&factors, begin) - median_from(&unfitted, begin);
-                begin = factors.count;
-                machines++;
-            }
-        }
-        double unfitted_frac = ar_error_sum_end(&unfitted).median_frac;
-        double factors_frac = ar_error_sum_end(&factors).median_frac;
-        accuracies->kinds[kind] =
-            (struct ar_learnt_kind){.kind = ar_learnt_kind_names[kind],
-                                    .machines = machines,
-                                    .rows = factors.count,
-                                    .unfitted_frac = unfitted_frac,
-                                    .factors_frac = factors_frac,
-                                    .has_factors = worse < 0 && factors_frac < unfitted_frac,
-                                    .reach = NAN};
+        judge_kind(sets, count, kind, &scratch, &accuracies->kinds[kind]);
     }
     AR_EACH(const struct predicted_set, set, sets, count) {
         struct ar_estimate *told = set->left_out[NEW_MACHINE];
         for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
             const struct ar_learnt_kind *small = &accuracies->kinds[kind_of(set, k) / 2 * 2];
-            struct ar_told kinds[2] = {{.weight = (double)small[0].has_factors},
-                                       {.weight = (double)small[1].has_factors}};
+            struct ar_told kinds[2] = {{.weight = small[0].weight}, {.weight = small[1].weight}};
             double bytes = set->rows->measured->rows[k].call.run.bytes;
-            double unfitted_s = set->unfitted->predictions[k].time_s;
             double *time_s = &told->predictions[k].time_s;
-            *time_s = unfitted_s * pow(*time_s / unfitted_s, ar_told_at(kinds, bytes).weight);
+            *time_s = mix_times(set->unfitted->predictions[k].time_s, *time_s,
+                                ar_told_at(kinds, bytes).weight);
         }
     }
 }

@@ -59,13 +59,27 @@ static const struct ar_algorithm *algorithm_of(const struct ar_operation *operat
     return algorithm;
 }
 
+/* Whether a run is a call that the library's model has: an all-to-all is one in a node, where the
+ * release and the rates of its rings are known. Another library's is messages. */
+static bool is_library_call(const struct ar_measured_request *request, const struct ar_log *run,
+                            const struct ar_operation *operation,
+                            const struct ar_cluster_facts *facts)
+{
+    enum ar_library_call call;
+    bool has_rings = facts->library_node_bus_Bps > 0 &&
+                     (facts->nodes_count == 1 || facts->library_net_bus_Bps > 0);
+    bool has_release = request->scenario->release != NULL || facts->library_release[0] != '\0';
+    return ar_library_call_find(operation, &call) &&
+           (call < AR_PRICED_CALLS || (has_rings && has_release && run->format != AR_LOG_OSU &&
+                                       run->nodes <= facts->nvlink_domain_nodes));
+}
+
 /* Sorts a run: a call, messages of an algorithm, or left out. */
 static int classify_run(const struct ar_measured_request *request, const struct ar_log *run,
                         const struct ar_cluster_facts *facts, struct named_algorithm *named)
 {
     const struct ar_operation *operation = log_operation(run);
     bool has_name = run->algorithm[0] != '\0';
-    enum ar_library_call call;
     if (operation == NULL) {
         return AR_LEFT_OPERATION;
     }
@@ -78,7 +92,7 @@ static int classify_run(const struct ar_measured_request *request, const struct 
                : named->algorithm != NULL                               ? (int)RUN_MESSAGES
                                                                         : AR_LEFT_ALGORITHM;
     }
-    if (!has_name && !request->is_messages && ar_library_call_find(operation, &call)) {
+    if (!has_name && !request->is_messages && is_library_call(request, run, operation, facts)) {
         return RUN_CALL;
     }
     bool is_asked = !has_name && request->is_messages && request->algorithm_name != NULL;
@@ -548,11 +562,12 @@ const char *ar_measured_unit(const struct ar_measured *measured)
     return measured->is_by_gpus ? "GPU" : "node";
 }
 
-size_t ar_measured_kind(const struct ar_measured_row *row, enum ar_hca_kind hcas)
+size_t ar_measured_kind(const struct ar_measured_row *row, const struct ar_cluster_facts *facts)
 {
     const struct ar_library_run *run = &row->call.run;
+    uint32_t domain = facts->nvlink_domain_nodes; /* nodes that NVLinks join are one */
     return (size_t)(row->is_call ? 0 : AR_MACHINE_PLACES) +
-           ar_machine_place(run->nodes, run->bytes, hcas);
+           ar_machine_place((run->nodes + domain - 1) / domain, run->bytes, facts->hca_kind);
 }
 
 const char *ar_measured_algorithm(const struct ar_measured_row *row,

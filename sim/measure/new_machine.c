@@ -17,11 +17,11 @@ _Static_assert((int)AR_GPU_GENERATIONS_COUNT <= (int)AR_HIERARCHY_CLASSES &&
 enum { ROUNDS = 10, BYTES_MIN = 1024 };
 
 /* Chosen by the errors of machines that were left out (README.md). */
-#define RESIDUAL     0.08 /* of a row of calls */
+#define RESIDUAL     0.06 /* of a row of calls */
 #define CLASS_SPREAD 0.2  /* of factors in a node, */
 #define OWN_SPREAD   0.02 /* where what is a machine's own is left to the residuals; */
 #define NET_CLASS    0.02 /* of the network */
-#define NET_OWN      0.3
+#define NET_OWN      1
 #define LINK_SPREAD  0.3  /* of numbers of messages: between classes and between machines */
 #define FREEDOM      4    /* of Student's t of calls: machines' own deviations, and rows */
 #define SPREAD_WHOLE 0.3  /* priors narrower than this narrow all spreads */

@@ -10,18 +10,17 @@ Test(new_machine, shipped_factors_are_read_for_a_machine_and_its_kinds_of_rows)
     struct ar_cluster_facts facts = {.gpu_generation = AR_GPU_BLACKWELL};
     TEST_OK(ar_machine_factors_read(&facts, ar_release_default, &factors, &why));
     cr_expect_lt(factors.calls[AR_RAMP], 0);
-    cr_expect_lt(factors.messages[AR_LINK_NVLINK_BANDWIDTH], 0);
+    cr_expect_gt(factors.messages[AR_LINK_MESSAGE_GAP], 0);
     cr_expect_eq(factors.told.sets_count, 37);
     for (int i = 0; i < 4; i++) {
         cr_expect_gt(factors.told.kinds[i / 2][i % 2].reach, 0, "calls, kind %d", i);
         cr_expect_gt(factors.message_kinds[i / 2][i % 2].reach, 0, "messages, kind %d", i);
     }
-    cr_expect_eq(factors.message_kinds[0][1].weight, 1, "large all-to-all in a node");
-    cr_expect_eq(factors.message_kinds[0][0].weight, 0, "small all-to-all in a node");
+    cr_expect_eq(factors.told.kinds[0][0].weight, 1, "small calls in a node");
+    cr_expect_eq(factors.message_kinds[0][1].weight, 0, "nobody measured messages in a node");
     facts.hca_kind = AR_HCA_SLINGSHOT;
     TEST_OK(ar_machine_factors_read(&facts, ar_release_default, &factors, &why));
-    cr_expect_eq(factors.message_kinds[1][1].weight, 0,
-                 "large all-to-all: better on Polaris, which has most rows, and worse on four");
+    cr_expect_eq(factors.message_kinds[1][1].weight, 0.5, "large all-to-all across Slingshot");
 }
 
 Test(new_machine, what_is_told_has_no_cliff_between_small_and_large_rows)

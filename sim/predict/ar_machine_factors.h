@@ -56,7 +56,7 @@ struct ar_learnt_kind {
     ar_cell_count machines, rows; /**< those of at least 1 KiB */
     ar_cell_number unfitted_frac; /**< median of |predicted / measured - 1|, nothing fitted, */
     ar_cell_number factors_frac;  /**< and with the factors */
-    ar_cell_flag has_factors;     /**< these are better */
+    ar_cell_number weight;        /**< of the logarithms of these: 0, 0.5 or 1, as is best */
     ar_cell_number reach;         /**< half of the 95 % band (ar_conformal.h); NAN: none */
 };
 

@@ -113,8 +113,8 @@ static const struct ar_column kind_columns[] = {
          "median of |predicted / measured - 1|, nothing fitted", .may_be_empty = true),
     KIND(number, factors_frac, "factors_median_frac", "the same by the factors of other machines",
          .may_be_empty = true),
-    KIND(flag, has_factors, "has_factors",
-         "yes: the factors are better, in the mean of machines, too, and predict; or no"),
+    KIND(number, weight, "weight", "of the logarithms of the factors, 0 to 1, as predicts best",
+         .max = 1),
     KIND(number, reach, "reach",
          "half of the 95 % band, a logarithm, of calls and messages together; empty: fewer than "
          "19 rows",
@@ -168,7 +168,7 @@ static struct ar_told find_kind(const struct ar_csv_list *kinds, const char *nam
     for (size_t i = 0; i < kinds->count; i++) {
         const struct ar_learnt_kind *row = (const struct ar_learnt_kind *)kinds->rows + i;
         if (strcmp(row->kind, name) == 0) {
-            return (struct ar_told){.weight = (double)row->has_factors,
+            return (struct ar_told){.weight = row->weight,
                                     .reach = row->reach > 0 ? row->reach : NAN};
         }
     }

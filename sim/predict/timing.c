@@ -53,7 +53,7 @@ const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_wo
 {
     enum ar_library_call call;
     bool is_left = ar_engine_times_calls(job->engine) && !work_is_own(job, work) &&
-                   !ar_library_call_find(work->operation, &call);
+                   !(ar_library_call_find(work->operation, &call) && call < AR_PRICED_CALLS);
     return is_left ? &ar_engine_recurrence : job->engine;
 }
 
