@@ -27,7 +27,7 @@ enum {
 #define SETTLED        1e-3 /* relative change of the residual's spread */
 #define PROBE          1e9  /* a factor by which a term becomes all of a time, or nothing of it */
 
-/* A point and the values of the parameters there. */
+/* A point and the values of all parameters there. */
 struct place {
     double point[AR_FIT_PARAMETERS_MAX], values[AR_FIT_PARAMETERS_MAX];
 };
@@ -38,6 +38,8 @@ struct attempt {
     double residual; /* standard deviation of a row */
     gsl_rng *generator;
     gsl_multifit_nlinear_workspace *work;
+    /* Parameters that rows use: dimension i of points is the parameter used[i]. */
+    size_t used[AR_FIT_PARAMETERS_MAX], used_count;
     gsl_vector_view point;   /* logarithms of the values */
     gsl_vector_view weights; /* of rows, then 1 for each prior */
     /* A point is shifted, since GSL takes derivatives by steps that are relative to it: what is
@@ -45,7 +47,7 @@ struct attempt {
     double shifts[AR_FIT_PARAMETERS_MAX], origins[AR_FIT_PARAMETERS_MAX];
     struct place base;                          /* where all rows were predicted last */
     double *base_errors, *errors, *predicted_s; /* of rows: there; and room */
-    bool *uses; /* [parameter][row]: whether the row's time hangs on it */
+    bool *uses; /* [dimension][row]: whether the row's time hangs on it */
 };
 
 AR_DESTROYER(free_work, gsl_multifit_nlinear_free)
@@ -58,7 +60,8 @@ static double share_of(const struct ar_fit_problem *problem, size_t parameter)
                : problem->prior_spreads[parameter] / problem->prior_spread;
 }
 
-/* Finds which parameters the rows use: those whose time another value of one changes. */
+/* Finds which parameters the rows use: those of which another value changes a time. The rest stays
+ * at its priors, but for the first one: points need a dimension. */
 static void find_uses(struct attempt *attempt)
 {
     const struct ar_fit_problem *problem = attempt->problem;
@@ -67,13 +70,16 @@ static void find_uses(struct attempt *attempt)
     memcpy(values, problem->priors, count * sizeof *values);
     bool has_all = problem->predict(values, NULL, prior_s, problem->data);
     for (size_t k = 0; k < 2 * count; k++) {
-        bool *uses = attempt->uses + k / 2 * rows;
+        bool *uses = attempt->uses + attempt->used_count * rows;
         values[k / 2] = problem->priors[k / 2] * (k % 2 == 0 ? PROBE : 1 / PROBE);
         has_all = has_all && problem->predict(values, NULL, attempt->predicted_s, problem->data);
         for (size_t i = 0; i < rows; i++) {
             uses[i] = uses[i] || !has_all || !(attempt->predicted_s[i] == prior_s[i]);
         }
         values[k / 2] = problem->priors[k / 2];
+        if (k % 2 == 1 && (k == 1 || memchr(uses, true, rows) != NULL)) {
+            attempt->used[attempt->used_count++] = k / 2;
+        }
     }
 }
 
@@ -87,7 +93,7 @@ static const double *find_errors(struct attempt *attempt, const gsl_vector *poin
     for (size_t i = 0; i < point->size; i++) {
         if (gsl_vector_get(point, i) != at.point[i]) {
             at.point[i] = gsl_vector_get(point, i);
-            at.values[i] = exp(at.point[i] - attempt->shifts[i]);
+            at.values[attempt->used[i]] = exp(at.point[i] - attempt->shifts[i]);
             changed = i;
             changes++;
         }
@@ -118,10 +124,10 @@ static int write_residuals(const gsl_vector *point, void *data, gsl_vector *resu
     for (size_t i = 0; i < problem->rows_count; i++) {
         gsl_vector_set(result, i, errors[i] / attempt->residual);
     }
-    for (size_t i = 0; i < problem->parameters_count; i++) {
+    for (size_t i = 0; i < point->size; i++) {
         gsl_vector_set(result, problem->rows_count + i,
                        (gsl_vector_get(point, i) - attempt->origins[i]) /
-                           (problem->prior_spread * share_of(problem, i)));
+                           (problem->prior_spread * share_of(problem, attempt->used[i])));
     }
     return GSL_SUCCESS;
 }
@@ -130,7 +136,7 @@ static int write_residuals(const gsl_vector *point, void *data, gsl_vector *resu
 static bool solve_weighted(struct attempt *attempt)
 {
     const struct ar_fit_problem *problem = attempt->problem;
-    size_t count = problem->parameters_count;
+    size_t count = attempt->used_count;
     gsl_multifit_nlinear_fdf system = {
         .f = write_residuals, .n = problem->rows_count + count, .p = count, .params = attempt};
     int info;
@@ -191,19 +197,29 @@ static const double *run_attempt(struct attempt *attempt)
 /* Keeps the present point, if its covariance can be had. */
 static bool keep_point(const struct attempt *attempt, struct ar_fit *fit)
 {
-    size_t count = attempt->problem->parameters_count;
+    const struct ar_fit_problem *problem = attempt->problem;
+    size_t count = problem->parameters_count, used_count = attempt->used_count;
     double covariance[AR_FIT_PARAMETERS_MAX * AR_FIT_PARAMETERS_MAX];
-    gsl_matrix_view view = gsl_matrix_view_array(covariance, count, count);
+    gsl_matrix_view view = gsl_matrix_view_array(covariance, used_count, used_count);
     if (gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(attempt->work), 0, &view.matrix) !=
         GSL_SUCCESS) {
         return false;
     }
-    memcpy(fit->covariance, covariance, count * count * sizeof *covariance);
+    memset(fit->covariance, 0, count * count * sizeof *covariance);
     fit->residual_frac = attempt->residual;
-    for (size_t i = 0; i < count; i++) {
-        fit->values[i] = exp(gsl_vector_get(&attempt->point.vector, i) - attempt->shifts[i]);
-        fit->is_identified[i] = sqrt(covariance[i * (count + 1)]) <
-                                attempt->problem->identified_max * share_of(attempt->problem, i);
+    for (size_t k = 0; k < count; k++) {
+        fit->values[k] = problem->priors[k];
+        fit->covariance[k * (count + 1)] = pow(problem->prior_spread * share_of(problem, k), 2);
+        fit->is_identified[k] = false;
+    }
+    for (size_t i = 0; i < used_count; i++) {
+        size_t k = attempt->used[i];
+        fit->values[k] = exp(gsl_vector_get(&attempt->point.vector, i) - attempt->shifts[i]);
+        for (size_t j = 0; j < used_count; j++) {
+            fit->covariance[k * count + attempt->used[j]] = covariance[i * used_count + j];
+        }
+        fit->is_identified[k] =
+            sqrt(covariance[i * (used_count + 1)]) < problem->identified_max * share_of(problem, k);
     }
     return true;
 }
@@ -214,12 +230,15 @@ static bool run_starts(struct attempt *attempt, uint32_t starts, struct ar_fit *
     const struct ar_fit_problem *problem = attempt->problem;
     double best = HUGE_VAL;
     for (uint32_t start = 0; start < starts; start++) {
-        for (size_t i = 0; i < problem->parameters_count; i++) {
+        for (size_t i = 0, k = 0; k < problem->parameters_count; k++) {
             double away = start == 0
                               ? 0
                               : gsl_ran_gaussian(attempt->generator,
-                                                 problem->start_spread * share_of(problem, i));
-            gsl_vector_set(&attempt->point.vector, i, attempt->origins[i] + away);
+                                                 problem->start_spread * share_of(problem, k));
+            if (i < attempt->used_count && attempt->used[i] == k) {
+                gsl_vector_set(&attempt->point.vector, i, attempt->origins[i] + away);
+                i++;
+            }
         }
         const double *errors = run_attempt(attempt);
         if (errors != NULL) {
@@ -257,22 +276,24 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
     struct attempt attempt = {
         .problem = problem,
         .generator = ar_gsl_generator(&arena, SEED),
-        .work =
-            gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count),
         .predicted_s = ar_arena_alloc(&arena, rows, sizeof *attempt.predicted_s),
         .base_errors = ar_arena_alloc(&arena, rows, sizeof *attempt.base_errors),
         .errors = ar_arena_alloc(&arena, rows, sizeof *attempt.errors),
-        .uses = ar_arena_alloc(&arena, rows * count, sizeof *attempt.uses),
-        .point = gsl_vector_view_array(ar_arena_alloc(&arena, count, sizeof(double)), count),
-        .weights = gsl_vector_view_array(ar_arena_alloc(&arena, rows + count, sizeof(double)),
-                                         rows + count)};
+        .uses = ar_arena_alloc(&arena, rows * count, sizeof *attempt.uses)};
+    find_uses(&attempt);
+    count = attempt.used_count;
+    attempt.work =
+        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
     ar_arena_own(&arena, attempt.work, free_work);
+    attempt.point = gsl_vector_view_array(ar_arena_alloc(&arena, count, sizeof(double)), count);
+    attempt.weights =
+        gsl_vector_view_array(ar_arena_alloc(&arena, rows + count, sizeof(double)), rows + count);
     for (size_t i = 0; i < count; i++) {
-        attempt.shifts[i] = fabs(log(problem->priors[i])) < 1 ? 16 : 0;
-        attempt.origins[i] = log(problem->priors[i]) + attempt.shifts[i];
+        double log_of_prior = log(problem->priors[attempt.used[i]]);
+        attempt.shifts[i] = fabs(log_of_prior) < 1 ? 16 : 0;
+        attempt.origins[i] = log_of_prior + attempt.shifts[i];
         attempt.base.point[i] = NAN;
     }
-    find_uses(&attempt);
     AR_REFUSE(!run_starts(&attempt, starts, fit), err, AR_BAD_DATA,
               "fit: no start of %" PRIu32 " converged on %zu rows; expected %s", starts,
               problem->rows_count, problem->expected);
