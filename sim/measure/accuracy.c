@@ -58,7 +58,8 @@ static enum ar_status estimate_set(const struct predicted_set *set, const bool *
     struct ar_error why;
     bool has_all_messages = is_fitted != NULL && set->fitted != NULL && set->fitted->has_links;
     for (size_t i = 0; has_all_messages && i < measured->rows_count; i++) {
-        has_all_messages = measured->rows[i].is_call || is_fitted[i];
+        has_all_messages =
+            is_fitted[i] || measured->rows[i].is_call || !ar_estimate_takes(&measured->rows[i]);
     }
     request.links = has_all_messages ? &set->fitted->links : NULL;
     enum ar_status status = ar_estimate_run(&request, measured, is_fitted, arena, estimate, &why);
