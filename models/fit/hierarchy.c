@@ -89,30 +89,26 @@ static enum ar_status marginalise(const struct solution *solution,
                                   const struct ar_hierarchy_group *group, double *precision,
                                   double *pull, struct ar_error *err)
 {
-    double memory[MAX * MAX], solved[MAX], right[MAX];
+    double memory[MAX * MAX];
     size_t count = solution->count, places[MAX];
     int sign;
     gsl_matrix_view system = gsl_matrix_view_array(memory, count, count);
-    gsl_vector_view answer = gsl_vector_view_array(solved, count);
-    gsl_vector_view asked = gsl_vector_view_array(right, count);
+    gsl_matrix_view answer = gsl_matrix_view_array(precision, count, count);
     gsl_permutation order = {count, places};
     for (size_t i = 0; i < count; i++) {
+        pull[i] = group->pull[i];
         for (size_t j = 0; j < count; j++) {
+            precision[i * count + j] = group->precision[i][j];
             memory[i * count + j] =
                 (i == j) + group->precision[i][j] * own_variance(solution->hierarchy, group, j);
         }
     }
     AR_TRY(ar_gsl_status(gsl_linalg_LU_decomp(&system.matrix, &order, &sign), "a machine", err));
     for (size_t j = 0; j <= count; j++) {
-        for (size_t i = 0; i < count; i++) {
-            right[i] = j < count ? group->precision[i][j] : group->pull[i];
-        }
-        AR_TRY(ar_gsl_status(
-            gsl_linalg_LU_solve(&system.matrix, &order, &asked.vector, &answer.vector), "a machine",
-            err));
-        for (size_t i = 0; i < count; i++) {
-            *(j < count ? &precision[i * count + j] : &pull[i]) = solved[i];
-        }
+        gsl_vector_view column =
+            j < count ? gsl_matrix_column(&answer.matrix, j) : gsl_vector_view_array(pull, count);
+        AR_TRY(ar_gsl_status(gsl_linalg_LU_svx(&system.matrix, &order, &column.vector), "a machine",
+                             err));
     }
     return AR_OK;
 }
