@@ -42,6 +42,7 @@ struct ar_hierarchy {
     double class_spread[AR_HIERARCHY_PARAMETERS_MAX]; /**< between classes, */
     double own_spread[AR_HIERARCHY_PARAMETERS_MAX];   /**< and between machines of a class, */
     double freedom;                                   /**< Student's t of so many degrees */
+    bool leaves_errors; /**< given: nobody asks for errors, which become NAN */
     /** mean + class, of a class without machines the mean; and its standard error. */
     double factors[AR_HIERARCHY_PARAMETERS_MAX][AR_HIERARCHY_CLASSES];
     double errors[AR_HIERARCHY_PARAMETERS_MAX][AR_HIERARCHY_CLASSES];

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
 
 #include "ar_arena.h"
@@ -14,12 +13,11 @@ enum { MAX = AR_HIERARCHY_PARAMETERS_MAX, CLASSES = AR_HIERARCHY_CLASSES };
 
 #define PRECISION_MIN 1e-9
 
-/* Inverts a positive definite matrix in place. */
-static enum ar_status invert(gsl_matrix *matrix, struct ar_error *err)
+/* Decomposes a positive definite matrix in place. */
+static enum ar_status decompose(gsl_matrix *matrix, struct ar_error *err)
 {
     ar_gsl_begin();
     int code = gsl_linalg_cholesky_decomp1(matrix);
-    code = code == GSL_SUCCESS ? gsl_linalg_cholesky_invert(matrix) : code;
     ar_gsl_end();
     return ar_gsl_status(code, "a hierarchy of machines", err);
 }
@@ -46,7 +44,8 @@ enum ar_status ar_hierarchy_group(size_t parameters_count, const double *logs,
             memory[i * count + j] = covariance[places[i] * parameters_count + places[j]];
         }
     }
-    AR_TRY(invert(&inverse.matrix, err));
+    AR_TRY(decompose(&inverse.matrix, err));
+    gsl_linalg_cholesky_invert(&inverse.matrix);
     for (size_t i = 0; i < count; i++) {
         size_t k = places[i];
         for (size_t j = 0; j < count; j++) {
@@ -66,9 +65,8 @@ struct solution {
     struct ar_hierarchy_group *const *groups;
     size_t groups_count, count; /* parameters */
     struct ar_hierarchy *hierarchy;
-    gsl_matrix *covariance;   /* of the coefficients */
-    gsl_vector *coefficients; /* and their means */
-    gsl_vector *right;
+    gsl_matrix *precision;    /* of the coefficients, decomposed once they are found */
+    gsl_vector *coefficients; /* their means */
 };
 
 static size_t coefficient_of(size_t parameter, uint32_t class)
@@ -113,20 +111,20 @@ static enum ar_status marginalise(const struct solution *solution,
     return AR_OK;
 }
 
-/* The coefficients and their covariance with the spreads as they are. */
+/* The coefficients and their precision with the spreads as they are. */
 static enum ar_status solve_coefficients(struct solution *solution, struct ar_error *err)
 {
     double pull[MAX], precision[MAX * MAX];
     size_t count = solution->count;
-    gsl_matrix_set_zero(solution->covariance);
-    gsl_vector_set_zero(solution->right);
+    gsl_matrix_set_zero(solution->precision);
+    gsl_vector_set_zero(solution->coefficients);
     for (size_t k = 0; k < solution->count; k++) {
         double prior = pow(solution->hierarchy->mean_spread[k], 2);
         double between = pow(solution->hierarchy->class_spread[k], 2);
         double common = prior / (between * (between + CLASSES * prior));
         for (uint32_t a = 0; a < CLASSES; a++) {
             for (uint32_t b = 0; b < CLASSES; b++) {
-                gsl_matrix_set(solution->covariance, coefficient_of(k, a), coefficient_of(k, b),
+                gsl_matrix_set(solution->precision, coefficient_of(k, a), coefficient_of(k, b),
                                (a == b ? 1 / between : 0) - common);
             }
         }
@@ -136,16 +134,15 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
         AR_TRY(marginalise(solution, group, precision, pull, err));
         for (size_t i = 0; i < count; i++) {
             size_t row = coefficient_of(i, group->classes[i]);
-            *gsl_vector_ptr(solution->right, row) += pull[i];
+            *gsl_vector_ptr(solution->coefficients, row) += pull[i];
             for (size_t j = 0; j < count; j++) {
-                *gsl_matrix_ptr(solution->covariance, row, coefficient_of(j, group->classes[j])) +=
+                *gsl_matrix_ptr(solution->precision, row, coefficient_of(j, group->classes[j])) +=
                     (precision[i * count + j] + precision[j * count + i]) / 2;
             }
         }
     }
-    AR_TRY(invert(solution->covariance, err));
-    gsl_blas_dgemv(CblasNoTrans, 1, solution->covariance, solution->right, 0,
-                   solution->coefficients);
+    AR_TRY(decompose(solution->precision, err));
+    gsl_linalg_cholesky_svx(solution->precision, solution->coefficients);
     return AR_OK;
 }
 
@@ -173,26 +170,28 @@ enum ar_status ar_hierarchy_solve(struct ar_hierarchy_group *const *groups, size
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t size = hierarchy->parameters_count * CLASSES;
-    double *memory = ar_arena_alloc(&arena, size * (size + 2), sizeof *memory);
-    gsl_matrix_view covariance = gsl_matrix_view_array(memory + 2 * size, size, size);
+    double *memory = ar_arena_alloc(&arena, size * (size + 1), sizeof *memory);
+    gsl_matrix_view precision = gsl_matrix_view_array(memory + size, size, size);
     gsl_vector_view coefficients = gsl_vector_view_array(memory, size);
-    gsl_vector_view right = gsl_vector_view_array(memory + size, size);
     struct solution solution = {.groups = groups,
                                 .groups_count = count,
                                 .count = hierarchy->parameters_count,
                                 .hierarchy = hierarchy,
-                                .covariance = &covariance.matrix,
-                                .coefficients = &coefficients.vector,
-                                .right = &right.vector};
+                                .precision = &precision.matrix,
+                                .coefficients = &coefficients.vector};
     AR_TRY(solve_coefficients(&solution, err));
     for (size_t i = 0; i < count; i++) {
         AR_TRY(find_own(&solution, groups[i], err));
+    }
+    if (!hierarchy->leaves_errors) { /* the covariance, in place */
+        gsl_linalg_cholesky_invert(solution.precision);
     }
     for (size_t k = 0; k < hierarchy->parameters_count; k++) {
         for (uint32_t c = 0; c < CLASSES; c++) {
             size_t at = coefficient_of(k, c);
             hierarchy->factors[k][c] = gsl_vector_get(solution.coefficients, at);
-            hierarchy->errors[k][c] = sqrt(gsl_matrix_get(solution.covariance, at, at));
+            hierarchy->errors[k][c] =
+                hierarchy->leaves_errors ? NAN : sqrt(gsl_matrix_get(solution.precision, at, at));
         }
     }
     return AR_OK;

@@ -38,7 +38,7 @@ enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows 
                              const struct ar_estimate *unfitted, const struct ar_estimate *fitted,
                              struct ar_error *err);
 
-/** The factors of calls and of messages by all machines but one (`without`, NULL: all). */
+/** Factors of calls and of messages by all machines but one; by all (NULL) they have errors. */
 struct ar_learnt_factors {
     struct ar_hierarchy parts[AR_LEARNT_PARTS];
 };

@@ -146,6 +146,7 @@ enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
         bool is_calls = part == AR_LEARNT_CALLS;
         struct ar_hierarchy *found = &factors->parts[part];
         *found = hierarchy_begin((enum ar_learnt_part)part);
+        found->leaves_errors = without != NULL;
         for (int round = 0; round < (is_calls ? ROUNDS : 1); round++) {
             size_t count = 0;
             AR_EACH(struct ar_learnt_set, set, learnt->sets, learnt->sets_count) {
