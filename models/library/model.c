@@ -139,7 +139,7 @@ static double over_knee(const double *values, double bytes)
 {
     double knee = values[AR_KNEE];
     double width = ROUNDING * knee;
-    return (bytes + hypot(bytes - knee, width) - hypot(knee, width)) / 2;
+    return (bytes + sqrt(pow(bytes - knee, 2) + pow(width, 2)) - hypot(knee, width)) / 2;
 }
 
 /* Latencies of all hops that `bytes` go at once, with a ramp at each; `net` is the latency of a
