@@ -30,11 +30,8 @@ struct ar_fit_problem {
     const double *prior_spreads;
     double start_spread;   /**< of the points where the other attempts start */
     double identified_max; /**< a parameter is identified if its standard error is below this */
-    /** The predicted time is a maximum of smooth functions: an attempt that ends on an edge of two
-     * of them, where no step leads down, has converged. */
-    bool has_kinks;
-    double residual_min; /**< rows are taken to be no better than this; 0: 1e-4 */
-    bool may_creep;      /**< an attempt that still creeps after all its iterations has converged */
+    double residual_min;   /**< rows are taken to be no better than this; 0: 1e-4 */
+    bool may_creep; /**< an attempt that still creeps after all its iterations has converged */
     uint32_t starts_count; /**< attempts; 0: 8 */
     double tolerance;      /**< relative change of values that are found; 0: 1e-9 */
     size_t rows_count;

@@ -147,7 +147,7 @@ static bool solve_weighted(struct attempt *attempt)
     double tolerance = problem->tolerance > 0 ? problem->tolerance : TOLERANCE;
     int found = gsl_multifit_nlinear_driver(ITERATIONS, tolerance, TOLERANCE, TOLERANCE, NULL, NULL,
                                             &info, attempt->work);
-    bool is_on_edge = problem->has_kinks && found == GSL_ENOPROG;
+    bool is_on_edge = found == GSL_ENOPROG; /* of two smooth functions: no step leads down */
     bool is_near = problem->may_creep && found == GSL_EMAXITER;
     if (found != GSL_SUCCESS && !is_on_edge && !is_near) {
         return false;

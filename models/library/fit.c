@@ -59,7 +59,6 @@ enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_li
                                      .identified_max = PRIOR_SPREAD / 2,
                                      .residual_min = RESIDUAL_MIN,
                                      .may_creep = true,
-                                     .has_kinks = true,
                                      .starts_count = STARTS,
                                      .rows_count = data.count,
                                      .times_s = &data.rows->time_s,

@@ -261,7 +261,6 @@ static enum ar_status solve_links(struct link_data *data, struct ar_fit *found,
                                      .prior_spread = PRIOR_SPREAD,
                                      .start_spread = START_SPREAD,
                                      .identified_max = IDENTIFIED_MAX,
-                                     .has_kinks = true,
                                      .starts_count = has_many || are_trees ? STARTS_FEW : 0,
                                      .tolerance = are_trees             ? TOLERANCE_TREES
                                                   : has_many || has_few ? TOLERANCE_WIDE
@@ -306,11 +305,9 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
             data->priors[data->costs_count++] = value;
         }
     }
-    AR_TRY(data->costs_count > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "fit: found no number of the cluster, above zero, that a row depends "
-                              "on; expected at least one latency or bandwidth"));
+    AR_REFUSE(data->costs_count == 0, err, AR_BAD_DATA,
+              "fit: found no number of the cluster, above zero, that a row depends on; expected at "
+              "least one latency or bandwidth");
     enum ar_status status = solve_links(data, &found, err);
     status = status == AR_OK ? set_costs(data, values, err) : status;
     if (status != AR_OK) {
