@@ -26,6 +26,11 @@ struct ar_paths {
     size_t flows_room, links_room;
 };
 
+/** Who uses a link in all exchanges so far: one more than their place; 0: nobody yet. */
+struct ar_link_users {
+    uint32_t sender, receiver;
+};
+
 /** Room to share out the links of a cluster, for any flows in turn. Links that are or were in use
  * have numbers, by which arrays go; others cost nothing. */
 struct ar_maxmin {
@@ -38,6 +43,12 @@ struct ar_maxmin {
     uint32_t *known;       /**< [link]: its place in the cluster */
     double *bandwidth_Bps; /**< [link] */
     uint32_t known_count;
+    /* [link]: noted by callers; 0 when a link gets its number. */
+    double *carried; /* in all phases so far, in buffers of a channel */
+    double *folded;  /* of the first period: each link that comes from it carries as much more */
+    double *loads;   /* buffers of a channel, in the phase that goes at once; and messages */
+    uint32_t *messages;
+    struct ar_link_users *users;
     uint32_t *flows; /**< [link]: of those shared out last */
     uint32_t *used;  /**< the links that carry them */
     uint32_t used_count;

@@ -150,7 +150,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
         double buffers =
             phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->peers.sends[place] / phase->parts;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            scratch->carried[paths->links[i]] += buffers;
+            scratch->rates.carried[paths->links[i]] += buffers;
         }
         flow++;
     }
@@ -194,8 +194,6 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .arena = &flows->memory,
         .room = &room,
-        .carried = ar_arena_alloc(&room, links, sizeof *scratch.carried),
-        .folded = ar_arena_alloc(&room, links, sizeof *scratch.folded),
         .period = ar_collective_ranks(collective),
     };
     flows->phases_count =
@@ -235,7 +233,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
             first = maxmin->numbers[ar_cluster_first_link(maxmin->cluster, period, maxmin->known[i],
                                                           &turns)];
         }
-        double buffers = scratch.carried[i] + (first > 0 ? scratch.folded[first - 1] : 0);
+        double buffers = maxmin->carried[i] + (first > 0 ? maxmin->folded[first - 1] : 0);
         max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[i]);
     }
     flows->busiest_s_per_byte = max_s_per_byte;

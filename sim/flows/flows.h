@@ -6,11 +6,6 @@
 #include "ar_flows.h"
 #include "ar_maxmin.h"
 
-/** Who uses a link in all exchanges so far: one more than their place; 0: nobody yet. */
-struct link_users {
-    uint32_t sender, receiver;
-};
-
 /** Steps of a collective with the same messages (fast_steps.c). One of them is resolved. */
 struct like_steps {
     uint32_t first; /**< number of the step that is resolved for this one */
@@ -45,11 +40,8 @@ struct exchange_scratch {
     uint32_t *senders; /**< [flow]: its position */
     uint32_t *repeats; /**< [flow]: it stands for so many, each a node further on */
     uint32_t flows_count;
-    uint32_t *kind_of;        /**< [flow] */
-    double *loads;            /**< [link]: buffers of a channel, in the phase */
-    uint32_t *messages;       /**< [link]: of the phase that goes at once */
-    struct link_users *users; /**< [link] */
-    bool is_private;          /**< ar_exchange.is_private so far */
+    uint32_t *kind_of; /**< [flow] */
+    bool is_private;   /**< ar_exchange.is_private so far */
     bool has_lanes_alike;
     struct kind_slot *slots;
     uint32_t slots_mask, stamp;
@@ -64,13 +56,10 @@ struct flows_scratch {
     struct ar_arena *room;                  /**< ends when all is resolved */
     struct ar_phase_flows peers;            /**< in the present phase */
     struct ar_maxmin rates;                 /**< of its flows */
-    double *carried;                   /**< [link]: in all phases so far, in buffers of a channel */
-    double *folded;                    /**< [link of the first period]: each link that comes from it
-                                            carries as much in addition */
-    uint32_t period;                   /**< of `folded` */
-    struct exchange_scratch *exchange; /**< NULL until there is one */
-    bool *has_sender;                  /**< [position]: some position sends to it */
-    bool *is_visited;                  /**< [position] */
+    uint32_t period;                        /**< of `rates.folded` */
+    struct exchange_scratch *exchange;      /**< NULL until there is one */
+    bool *has_sender;                       /**< [position]: some position sends to it */
+    bool *is_visited;                       /**< [position] */
 };
 
 /** Resolves a phase that is an exchange and begins with `first_step`; adds what links carry. */

@@ -29,7 +29,7 @@ static bool are_links_private(struct exchange_scratch *scratch)
             uint32_t turns = scratch->period_folded > 0 ? paths->turns[i] : 0;
             uint32_t sender = place_seen_from(scratch, first, position, turns);
             uint32_t receiver = place_seen_from(scratch, first, to, turns);
-            struct link_users *users = &scratch->users[paths->links[i]];
+            struct ar_link_users *users = &scratch->rates->users[paths->links[i]];
             bool has_sender = users->sender != 0 && users->sender != 1 + sender;
             bool has_receiver = users->receiver != 0 && users->receiver != 1 + receiver;
             users->sender = has_sender ? SEVERAL_USERS : 1 + sender;
@@ -86,7 +86,7 @@ static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow
     const struct ar_paths *paths = &scratch->rates->paths;
     double longest_s = 0;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-        double busy_s = scratch->loads[paths->links[i]];
+        double busy_s = scratch->rates->loads[paths->links[i]];
         longest_s = busy_s > longest_s ? busy_s : longest_s;
     }
     double rate_Bps = longest_s > 0 ? buffers / longest_s : HUGE_VAL;
@@ -107,8 +107,9 @@ static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scr
             .rate_Bps = phase->is_at_once
                             ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
                             : rates->rates_Bps[flow],
-            .turns = flow_turns(rates, flow, phase->is_at_once ? scratch->messages : rates->flows,
-                                scratch->channels * (phase->is_at_once ? phase->steps : 1)),
+            .turns =
+                flow_turns(rates, flow, phase->is_at_once ? scratch->rates->messages : rates->flows,
+                           scratch->channels * (phase->is_at_once ? phase->steps : 1)),
             .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
@@ -182,7 +183,6 @@ static void exchange_scratch_create(struct flows_scratch *all)
     struct ar_order order = ar_collective_order(collective);
     uint32_t lanes = ar_collective_lanes(collective);
     size_t places = (size_t)lanes * order.ranks;
-    size_t links = flows_links_count(collective);
     uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
     uint32_t slots = 16;
     while (slots < 2 * places) {
@@ -204,9 +204,6 @@ static void exchange_scratch_create(struct flows_scratch *all)
         .senders = ar_arena_room(room, places, sizeof *made->senders),
         .repeats = ar_arena_room(room, places, sizeof *made->repeats),
         .kind_of = ar_arena_room(room, places, sizeof *made->kind_of),
-        .loads = ar_arena_alloc(room, links, sizeof *made->loads),
-        .messages = ar_arena_alloc(room, links, sizeof *made->messages),
-        .users = ar_arena_alloc(room, links, sizeof *made->users),
         .is_private = true,
         .has_lanes_alike = true,
         .slots = ar_arena_alloc(room, slots, sizeof *made->slots),
@@ -354,7 +351,7 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
         ar_maxmin_find(scratch->rates, scratch->flows, scratch->flows_count, period);
         /* The links carry the messages of the present step and of those that it stands for. */
         const struct ar_paths *paths = &scratch->rates->paths;
-        double *carried = scratch->period_folded > 0 ? all->folded : all->carried;
+        double *carried = scratch->period_folded > 0 ? all->rates.folded : all->rates.carried;
         uint32_t count = scratch->like[step].count;
         for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
             double buffers = flow_buffers(scratch, phase, flow) * count;
@@ -384,8 +381,8 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     struct exchange_scratch *scratch = all->exchange;
     struct ar_maxmin *maxmin = scratch->rates;
     uint32_t phases = 0; /* that are like this one */
-    memset(scratch->loads, 0, maxmin->known_count * sizeof *scratch->loads);
-    memset(scratch->messages, 0, maxmin->known_count * sizeof *scratch->messages);
+    memset(maxmin->loads, 0, maxmin->known_count * sizeof *maxmin->loads);
+    memset(maxmin->messages, 0, maxmin->known_count * sizeof *maxmin->messages);
     for (uint32_t step = 0; step < phase->steps; step++) {
         const struct like_steps *like = &scratch->like[first_step + step];
         if (like->first == first_step + step) {
@@ -393,27 +390,27 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
             step_find_flows(scratch, phase, first_step + step);
             ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
                                  scratch->period_folded);
-            const struct ar_paths *paths = &scratch->rates->paths;
+            const struct ar_paths *paths = &maxmin->paths;
             for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
                 double buffers = flow_buffers(scratch, phase, flow);
                 for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                     uint32_t link = paths->links[i];
-                    scratch->loads[link] += buffers * scratch->repeats[flow];
-                    scratch->messages[link] += !scratch->has_repeats || paths->turns[i] == 0;
+                    maxmin->loads[link] += buffers * scratch->repeats[flow];
+                    maxmin->messages[link] += !scratch->has_repeats || paths->turns[i] == 0;
                 }
             }
             scratch->is_private =
                 scratch->is_private && !scratch->has_repeats && are_links_private(scratch);
         }
     }
-    double *carried = scratch->period_folded > 0 ? all->folded : all->carried;
+    double *carried = scratch->period_folded > 0 ? all->rates.folded : all->rates.carried;
     for (uint32_t link = 0; link < maxmin->known_count; link++) {
         if (scratch->has_repeats &&
             maxmin->known[link] < ar_cluster_links_of_nodes(maxmin->cluster, 1)) {
-            scratch->loads[link] /= scratch->positions / scratch->node; /* of all nodes so far */
+            maxmin->loads[link] /= scratch->positions / scratch->node; /* of all nodes so far */
         }
-        carried[link] += scratch->loads[link] * phases;
-        scratch->loads[link] /= maxmin->bandwidth_Bps[link];
+        carried[link] += maxmin->loads[link] * phases;
+        maxmin->loads[link] /= maxmin->bandwidth_Bps[link];
     }
 }
 

@@ -179,7 +179,7 @@ void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *ph
     }
     made->first[stages] = lines;
     made->lines = ar_arena_alloc(scratch->arena, lines, sizeof *made->lines);
-    sums_find_buffers(&at, scratch->carried);
+    sums_find_buffers(&at, scratch->rates.carried);
     for (uint32_t stage = 0; stage < phase->period; stage++) {
         sums_find_stage(&at, stage, made);
     }

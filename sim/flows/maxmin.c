@@ -16,6 +16,11 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
         .numbers = ar_arena_alloc(arena, links_count, sizeof *maxmin->numbers),
         .bandwidth_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->bandwidth_Bps),
         .known = ar_arena_room(arena, links_count, sizeof *maxmin->known),
+        .carried = ar_arena_room(arena, links_count, sizeof *maxmin->carried),
+        .folded = ar_arena_room(arena, links_count, sizeof *maxmin->folded),
+        .loads = ar_arena_room(arena, links_count, sizeof *maxmin->loads),
+        .messages = ar_arena_room(arena, links_count, sizeof *maxmin->messages),
+        .users = ar_arena_room(arena, links_count, sizeof *maxmin->users),
         .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_room(arena, links_count, sizeof *maxmin->used),
         .tight_of = ar_arena_room(arena, links_count, sizeof *maxmin->tight_of),
@@ -55,10 +60,13 @@ void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths
 static uint32_t link_number(struct ar_maxmin *maxmin, uint32_t link)
 {
     if (maxmin->numbers[link] == 0) {
-        maxmin->known[maxmin->known_count] = link;
-        maxmin->bandwidth_Bps[maxmin->known_count] =
-            ar_cluster_link_bandwidth(maxmin->cluster, link);
-        maxmin->numbers[link] = ++maxmin->known_count;
+        uint32_t number = maxmin->known_count++;
+        maxmin->known[number] = link;
+        maxmin->bandwidth_Bps[number] = ar_cluster_link_bandwidth(maxmin->cluster, link);
+        maxmin->carried[number] = maxmin->folded[number] = maxmin->loads[number] = 0;
+        maxmin->messages[number] = 0;
+        maxmin->users[number] = (struct ar_link_users){0, 0};
+        maxmin->numbers[link] = number + 1;
     }
     return maxmin->numbers[link] - 1;
 }
