@@ -184,16 +184,14 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
     for (int found; (found = getopt_long(argc, argv, "h", longs, &index)) != -1;) {
         if (found == 'h') {
             arguments->help = true;
-        } else if (found != LONG_OPTION) {
-            return ar_error_set(err, AR_USAGE,
-                                "found \"%.60s\"; expected an option of --help, with a value "
-                                "where one stands there",
-                                argv[optind > 1 ? optind - 1 : 1]);
-        } else if (given[index] != NULL) {
-            return ar_error_set(err, AR_USAGE,
-                                "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once",
-                                rows[index].name, given[index], optarg);
         } else {
+            AR_REFUSE(found != LONG_OPTION, err, AR_USAGE,
+                      "found \"%.60s\"; expected an option of --help, with a value where one "
+                      "stands there",
+                      argv[optind > 1 ? optind - 1 : 1]);
+            AR_REFUSE(given[index] != NULL, err, AR_USAGE,
+                      "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once", rows[index].name,
+                      given[index], optarg);
             given[index] = optarg;
             AR_TRY(
                 ar_error_blame(store_option(&rows[index], optarg, arguments, err), AR_USAGE, err));

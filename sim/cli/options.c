@@ -347,16 +347,15 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     optind = 1;
     for (int found; (found = getopt_long(argc, argv, ":h", parser->names, NULL)) != -1;) {
         const char *text = argv[optind > 1 ? optind - 1 : 0];
+        AR_REFUSE(found == ':', err, AR_USAGE,
+                  "%s: option \"%.60s\" needs a value; see 'allreckon %s --help'", command->name,
+                  text, command->name);
         if (found >= FIRST_OPTION) {
             size_t i = (size_t)(found - FIRST_OPTION);
             AR_TRY(keep_value(&parser->rows[i], optarg, parser->is_given[i], options, err));
             parser->is_given[i] = true;
         } else if (found == 'h') {
             options->help = true;
-        } else if (found == ':') {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: option \"%.60s\" needs a value; see 'allreckon %s --help'",
-                                command->name, text, command->name);
         } else { /* optopt is a known option, a letter, or 0 for an unknown name */
             const char letter[] = {'-', (char)optopt, '\0'};
             bool is_letter = optopt != 0 && optopt < FIRST_OPTION;

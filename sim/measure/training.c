@@ -186,9 +186,8 @@ static enum ar_status training_begin(const struct training_file *file,
     }
     bool has_others = strategy != NULL && strategy->operators != NULL &&
                       (!strategy->has_replicas || strategy->schedulers > 0);
-    AR_TRY(!has_others && (strategy == NULL || !strategy->ends_runs)
-               ? AR_OK
-               : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+    AR_REFUSE_BY(has_others || (strategy != NULL && strategy->ends_runs),
+                 ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
                                     "found %s; expected a strategy in which every GPU has samples "
                                     "of its own, and which sends in every step",
                                     strategy->name));

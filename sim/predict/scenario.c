@@ -226,12 +226,10 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
             found = ar_format_rate(rates[i].found_Bps, rate_texts[0]);
             expected = ar_format_rate(rates[i].table_Bps, rate_texts[1]);
         }
-        AR_TRY(!differs
-                   ? AR_OK
-                   : ar_error_set(err, AR_BAD_DATA,
-                                  "%s: found %s; expected %s, with which the table %s was fitted "
-                                  "(see 'allreckon calibrate --help')",
-                                  key, found, expected, facts->library_cost));
+        AR_REFUSE(differs, err, AR_BAD_DATA,
+                  "%s: found %s; expected %s, with which the table %s was fitted "
+                  "(see 'allreckon calibrate --help')",
+                  key, found, expected, facts->library_cost);
     }
     struct ar_tuning tuning;
     scenario->constants = NULL;

@@ -132,9 +132,8 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
                 count++;
             }
         }
-        AR_TRY(count > 0 ? AR_OK
-                         : ar_error_set(err, AR_USAGE, "%s: the cluster has no rate of %s",
-                                        origin.where, change->links));
+        AR_REFUSE(count == 0, err, AR_USAGE, "%s: the cluster has no rate of %s", origin.where,
+                  change->links);
     } else if (change->key == AR_KEY_STRAGGLER) {
         uint32_t rank = 0;
         AR_TRY(find_busiest_stage(scenario, &arena, &rank, err));

@@ -105,11 +105,8 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
         has_values = has_values || line.is_entry;
         start = end + 1;
     }
-    AR_TRY(has_values ? AR_OK
-                      : ar_error_set(err, AR_BAD_DATA,
-                                     "%s: found no values; expected lines such as \"nodes = 4 ; "
-                                     "source\"",
-                                     loaded->path));
+    AR_REFUSE(!has_values, err, AR_BAD_DATA,
+              "%s: found no values; expected lines such as \"nodes = 4 ; source\"", loaded->path);
     *topo = loaded;
     return AR_OK;
 }

@@ -41,12 +41,11 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
                   "%s: found \"groups:%.20s\"; expected groups:K with a whole number of at least 1",
                   where, text + 7);
         parsed.groups = (uint32_t)count;
-    } else if (!is_named && (text[0] < '0' || text[0] > '9')) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%s\"; expected ddp, horovod, one, tensor or a size such "
-                            "as 25MiB, or groups:K",
-                            where, text);
     } else if (!is_named) {
+        AR_REFUSE(text[0] < '0' || text[0] > '9', err, AR_USAGE,
+                  "%s: found \"%s\"; expected ddp, horovod, one, tensor or a size such as 25MiB, "
+                  "or groups:K",
+                  where, text);
         AR_TRY(ar_parse_bytes(where, text, &parsed.bytes, err));
         AR_REFUSE(parsed.bytes == 0, err, AR_USAGE,
                   "%s: found \"%s\"; expected a size above 0, or tensor: no fusion", where, text);

@@ -265,9 +265,8 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
         }
         AR_TRY(read_astra_layer(&reader, words, &reader.layers[i]));
     }
-    AR_TRY(read_next_words(&reader, words) == 0
-               ? AR_OK
-               : refuse_line(&reader, "more layers", "as many as line 2 says"));
+    AR_REFUSE_BY(read_next_words(&reader, words) > 0,
+                 refuse_line(&reader, "more layers", "as many as line 2 says"));
     double update_s = 0;
     size_t layers = reader.layers_count;
     AR_TRY(recorded_room(recorded, 8 * layers + 1, 4 * layers + 1, reader.arena, reader.err));
