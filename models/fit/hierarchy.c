@@ -63,7 +63,7 @@ enum ar_status ar_hierarchy_group(size_t parameters_count, const double *logs,
 /* One solution, and room for it. A coefficient is the sum of mean and class of a parameter. */
 struct solution {
     struct ar_hierarchy_group *const *groups;
-    size_t groups_count, count; /* parameters */
+    size_t groups_count;
     struct ar_hierarchy *hierarchy;
     gsl_matrix *precision;    /* of the coefficients, decomposed once they are found */
     gsl_vector *coefficients; /* their means */
@@ -88,7 +88,7 @@ static enum ar_status marginalise(const struct solution *solution,
                                   double *pull, struct ar_error *err)
 {
     double memory[MAX * MAX];
-    size_t count = solution->count, places[MAX];
+    size_t count = solution->hierarchy->parameters_count, places[MAX];
     int sign;
     gsl_matrix_view system = gsl_matrix_view_array(memory, count, count);
     gsl_matrix_view answer = gsl_matrix_view_array(precision, count, count);
@@ -115,10 +115,10 @@ static enum ar_status marginalise(const struct solution *solution,
 static enum ar_status solve_coefficients(struct solution *solution, struct ar_error *err)
 {
     double pull[MAX], precision[MAX * MAX];
-    size_t count = solution->count;
+    size_t count = solution->hierarchy->parameters_count;
     gsl_matrix_set_zero(solution->precision);
     gsl_vector_set_zero(solution->coefficients);
-    for (size_t k = 0; k < solution->count; k++) {
+    for (size_t k = 0; k < count; k++) {
         double prior = pow(solution->hierarchy->mean_spread[k], 2);
         double between = pow(solution->hierarchy->class_spread[k], 2);
         double common = prior / (between * (between + CLASSES * prior));
@@ -151,7 +151,7 @@ static enum ar_status find_own(const struct solution *solution, struct ar_hierar
                                struct ar_error *err)
 {
     double pull[MAX], precision[MAX * MAX];
-    size_t count = solution->count;
+    size_t count = solution->hierarchy->parameters_count;
     AR_TRY(marginalise(solution, group, precision, pull, err));
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
@@ -175,7 +175,6 @@ enum ar_status ar_hierarchy_solve(struct ar_hierarchy_group *const *groups, size
     gsl_vector_view coefficients = gsl_vector_view_array(memory, size);
     struct solution solution = {.groups = groups,
                                 .groups_count = count,
-                                .count = hierarchy->parameters_count,
                                 .hierarchy = hierarchy,
                                 .precision = &precision.matrix,
                                 .coefficients = &coefficients.vector};

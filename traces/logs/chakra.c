@@ -302,9 +302,8 @@ static enum ar_status walk_needs(struct chakra_reader *reader, uint32_t first)
         if (other == NULL || other->is_done) {
             continue;
         }
-        if (other->state > 0 || other == node) { /* it is on the stack */
-            return refuse_node(reader, other->id, "a circle of needs", "an order");
-        }
+        AR_REFUSE_BY(other->state > 0 || other == node, /* it is on the stack */
+                     refuse_node(reader, other->id, "a circle of needs", "an order"));
         reader->stack[depth++] = (uint32_t)(other - reader->nodes);
     }
     return AR_OK;

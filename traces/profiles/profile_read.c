@@ -374,9 +374,7 @@ enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar
     *kineto = (struct ar_kineto){.arena = arena, .path = path, .world_size = -1};
     static const char expected[] = "JSON of the PyTorch profiler: an object with traceEvents";
     char *at = skip_blanks(reader.text);
-    if (*at != '{') {
-        return refuse_at(&reader, at, bytes == 0 ? "empty" : "no object", expected);
-    }
+    AR_REFUSE_BY(*at != '{', refuse_at(&reader, at, bytes == 0 ? "empty" : "no object", expected));
     for (at = skip_blanks(at + 1); *at != '}'; at = skip_blanks(at)) {
         AR_TRY(read_top_member(&reader, &at));
     }
