@@ -223,9 +223,10 @@ static void ring_run(const struct bundle_run *run)
         bundle->rows < RECURRENCE_TILE_STEPS ? bundle->rows : RECURRENCE_TILE_STEPS;
     double min_bytes = INFINITY, max_bytes = 0, min_s_per_byte = INFINITY;
     for (size_t place = 0; place < bundle->places_count; place++) {
-        min_bytes = fmin(min_bytes, run->bytes[place]);
-        max_bytes = fmax(max_bytes, run->bytes[place]);
-        min_s_per_byte = fmin(min_s_per_byte, run->s_per_byte[place]);
+        double bytes = run->bytes[place], s_per_byte = run->s_per_byte[place];
+        min_bytes = bytes < min_bytes ? bytes : min_bytes;
+        max_bytes = bytes > max_bytes ? bytes : max_bytes;
+        min_s_per_byte = s_per_byte < min_s_per_byte ? s_per_byte : min_s_per_byte;
     }
     /* Every hop needs longer for the smallest message than it takes to reduce the largest. */
     bool is_hidden = max_bytes * run->all->reduce_s_per_byte <= min_bytes * min_s_per_byte;
