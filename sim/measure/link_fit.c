@@ -95,9 +95,8 @@ void ar_link_fit_open(struct ar_cluster *cluster, const struct ar_settings *sett
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool is_of_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
-    for (size_t i = 0; i < sizeof all_opened / sizeof all_opened[0]; i++) {
+    AR_EACH(const struct opened, opened, all_opened, sizeof all_opened / sizeof all_opened[0]) {
         struct ar_error ignored; /* these are numbers that a machine can have */
-        const struct opened *opened = &all_opened[i];
         double prior = is_of_gpus ? opened->of_gpu : opened->of_host;
         if (prior > 0 && ar_link_setting(settings, opened->cost) == NULL &&
             ar_cluster_link_cost(cluster, opened->cost) == 0) {

@@ -503,8 +503,7 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
     AR_TRY(load_logs(request, arena, &measured, err));
     *loaded = measured;
     for (size_t i = 0; i < request->paths_count; i++) {
-        for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
-            const struct ar_log *run = &measured->logs[i]->runs[k];
+        AR_EACH(const struct ar_log, run, measured->logs[i]->runs, measured->logs[i]->runs_count) {
             /* Beside the rows of a set a run has to name the system, else it need not. */
             bool may_be_any = run->system[0] == '\0' && request->known_count == 0;
             bool is_other =

@@ -38,8 +38,7 @@ static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inp
                          scenario->operators_name, path, err));
     AR_TRY(ar_operators_load(path, scenario->arena, operators, err));
     bool has_work = false;
-    for (uint32_t i = 0; i < (*operators)->count; i++) {
-        const struct ar_operator *op = &(*operators)->list[i];
+    AR_EACH(const struct ar_operator, op, (*operators)->list, (*operators)->count) {
         has_work = has_work || op->work_flop > 0 || op->work_bytes > 0;
     }
     if (!has_work) {

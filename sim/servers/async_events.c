@@ -152,8 +152,7 @@ static void async_share_make(const struct ar_async *run, const struct async_plan
     }
     share->links_count = kept;
     for (uint32_t i = 0; i < kept; i++) {
-        for (uint32_t j = 0; j < share->links[i].count; j++) {
-            const struct async_use *use = &share->links[i].list[j];
+        AR_EACH(const struct async_use, use, share->links[i].list, share->links[i].count) {
             use_append(arena, &share->transfers[use->other], i)->s_per_byte = use->s_per_byte;
         }
     }
