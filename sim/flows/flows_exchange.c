@@ -53,7 +53,7 @@ static double flow_buffers(const struct exchange_scratch *scratch, const struct 
 
 static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
 {
-    return a->rate_Bps == b->rate_Bps && a->switches_s == b->switches_s && a->turns == b->turns &&
+    return a->turns == b->turns && a->rate_Bps == b->rate_Bps && a->switches_s == b->switches_s &&
            a->pieces == b->pieces && ar_tier_is_alike(a->tier, b->tier);
 }
 
