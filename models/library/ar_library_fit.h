@@ -171,7 +171,7 @@ enum { AR_LIBRARY_LARGE_BYTES = 1 << 20 };
 
 /** What measured machines tell of one kind of rows on a machine without any. */
 struct ar_told {
-    double weight; /**< of the factors: 1 where they predict machines that are left out better */
+    double weight; /**< of the factors' logarithms, 0 to 1: what predicts left-out machines best */
     double reach;  /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not known */
 };
 

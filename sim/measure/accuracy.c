@@ -280,8 +280,10 @@ static void judge_kind(const struct predicted_set *sets, size_t count, size_t ki
         const char *next = i + 1 < count ? sets[i + 1].rows->set->machine : "";
         for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
             const struct ar_measured_row *row = &set->rows->measured->rows[k];
-            for (size_t w = 0; w < WEIGHTS && kind_of(set, k) == kind && counts_in_line(row, NULL);
-                 w++) {
+            if (kind_of(set, k) != kind || !counts_in_line(row, NULL)) {
+                continue;
+            }
+            for (size_t w = 0; w < WEIGHTS; w++) {
                 struct ar_library_prediction mixed = told->predictions[k];
                 mixed.time_s =
                     mix_times(set->unfitted->predictions[k].time_s, mixed.time_s, weights[w]);

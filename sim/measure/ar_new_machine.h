@@ -6,8 +6,8 @@
  * deviation of the generation of the GPUs, for what crosses the network of the kind of HCAs, for
  * the ramps of a kernel of the release, and one of the machine. Calls have the parameters of
  * ar_library_fit.h: rows of all machines, with errors of Student's t, are linearised at its present
- * factors, ten times (Gauss-Newton). Messages (all-to-all) have the numbers of ar_link_fit.h, as
- * the fit of each set found them.
+ * factors, ten times (Gauss-Newton). Messages (all-to-alls that leave a node) have the numbers of
+ * ar_link_fit.h, as the fit of each set found them.
  *
  * Factors of the network are held close to 1: most kinds of HCAs were measured on one or two
  * machines, and machines that are left out are predicted better by the constants themselves.

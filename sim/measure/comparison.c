@@ -220,7 +220,7 @@ static enum ar_status keep_flows(const struct ar_engine *engine, struct kept_flo
 }
 
 /* Compares the messages of an algorithm, as it was run; on links with the numbers that other
- * machines tell (the second of those kept), where these predict the kind of the row better. */
+ * machines tell (the second of those kept), as far as the weight of the kind of the row says. */
 static enum ar_status compare_algorithm(const struct ar_measured_request *request,
                                         const struct ar_measured *measured,
                                         const struct ar_measured_row *row,
