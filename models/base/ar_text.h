@@ -14,8 +14,8 @@
  * `names_count` may be 0. The result points into `names`. */
 const char *ar_nearest_name(const char *name, const char *const *names, size_t names_count);
 
-/** Reports `WHERE: unknown NOUN "NAME"` with the nearest of `names`, or with all of them when none
- * is near; returns `status`. */
+/** Reports `WHERE: unknown NOUN "NAME"` with those of `names` that it is part of, in letters of any
+ * case, else with the nearest, or with all of them when none is near; returns `status`. */
 enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, const char *where,
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count);

@@ -38,7 +38,7 @@ Test(text, the_nearest_name_is_the_one_a_user_meant_and_none_if_none_resembles_i
                                         "root", "gpus",         "fp16",    "fp32"};
     static const char *const cases[][2] = {
         {"rign", "ring"},     {"ring", "ring"},      {"heirarchical", "hierarchical"},
-        {"torus", "torus2d"}, {"abci", "abci-v100"}, /* a prefix is near */
+        {"torus", "torus2d"}, {"abci", NULL}, /* a part may be of several */
         {"butterfly", NULL},  {"foo", NULL},         /* half of a short word */
         {"rot", "root"},      {"fp36", "fp16"},      /* the first of two that are as near */
         {"fp32", "fp32"}};

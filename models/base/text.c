@@ -44,10 +44,6 @@ const char *ar_nearest_name(const char *name, const char *const *names, size_t n
         size_t longer = strlen(name) > strlen(names[i]) ? strlen(name) : strlen(names[i]);
         longer = min_of(longer, NAME_MAX);
         size_t allowed = (longer + 1) / 3;
-        /* A prefix ("abci" for "abci-v100") counts as near, however long the rest. */
-        if (strlen(name) >= 3 && strncmp(name, names[i], strlen(name)) == 0) {
-            distance = min_of(distance, 1);
-        }
         if (distance <= allowed && (nearest == NULL || distance < nearest_distance)) {
             nearest = names[i];
             nearest_distance = distance;
@@ -92,27 +88,32 @@ void ar_append_text(char *text, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
+/* "h100" is part of "dgx-h100". */
 static bool is_part_of(const char *name, const char *whole)
 {
-    return strlen(name) >= 3 && strstr(whole, name) != NULL;
+    return strlen(name) >= 2 && strcasestr(whole, name) != NULL;
 }
 
 enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, const char *where,
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count)
 {
-    const char *nearest = ar_nearest_name(name, names, names_count);
-    AR_REFUSE(nearest != NULL, err, status, "%s: unknown %s \"%.60s\"; did you mean \"%s\"?", where,
-              noun, name, nearest);
     static const char more[] = " ...";
     char all[256] = "";
+    const char *nearest = NULL;
     size_t alike = 0;
     for (size_t i = 0; i < names_count; i++) {
-        alike += is_part_of(name, names[i]);
+        if (is_part_of(name, names[i])) {
+            nearest = names[i];
+            alike++;
+        }
     }
+    nearest = alike == 0 ? ar_nearest_name(name, names, names_count) : nearest;
+    AR_REFUSE(nearest != NULL && alike <= 1, err, status,
+              "%s: unknown %s \"%.60s\"; did you mean \"%s\"?", where, noun, name, nearest);
     for (size_t i = 0; i < names_count; i++) {
         if (alike > 0 && !is_part_of(name, names[i])) {
-            continue; /* "h100" is in "dgx-h100" */
+            continue;
         }
         if (strlen(all) + 1 + strlen(names[i]) + sizeof more > sizeof all) {
             ar_append_text(all, sizeof all, "%s", more);

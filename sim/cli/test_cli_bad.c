@@ -101,13 +101,13 @@ Test(cli_bad, axes_of_a_sweep)
 Test(cli_bad, names_and_paths_of_inputs)
 {
     static const struct cli_case rows[] = {
-        {"--trace trace.csv --cluster abci-v10", 66, "did you mean \"abci-v100\"?"},
+        {"--trace trace.csv --cluster abci-v10", 66, "one of abci-v100 abci-v100-nccl2.8;"},
         {"--trace trace.csv --cluster zzzz", 66,
          "expected one of abci-a100 abci-v100 abci-v100-nccl2.8 "},
         {"--trace trace.csv --cluster ./no.topo", 66,
          "./no.topo: No such file or directory; expected a cluster"},
         {"--trace trace.csv --cluster /dev/null", 65, "/dev/null: found no values"},
-        {"--cluster flat --trace resnet", 66, "did you mean \"resnet50-v1.5\"?"},
+        {"--cluster flat --trace Restnet50-v1.5", 66, "did you mean \"resnet50-v1.5\"?"},
         {"--cluster flat --trace ./no.csv", 66, "./no.csv: No such file"},
         {"--cluster flat --trace /dev/null", 65, "/dev/null: no header line"},
         {"--cluster flat --trace trace.csv --batch 64", 64,

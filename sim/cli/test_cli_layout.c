@@ -576,11 +576,16 @@ Test(cli_layout, wrong_lines_are_one_line)
         {"--cluster gb200-nvl72 --workload mpt-1b --mesh dp=8 --global-batch 8 --offload optimizer",
          "--offload: found optimizer on cluster gb200-nvl72, which does not say how fast"},
     };
-    cli_fails(66, "unknown cluster \"h100\"; expected one of dgx-h100; a file",
+    cli_fails(66, "unknown cluster \"h100\"; did you mean \"dgx-h100\"?; a file",
               "$AR predict --cluster h100 --gpus 8 --algorithm ring --trace resnet50-v1.5");
     CLI_REFUSE(64, "predict", cases);
-    cli_fails(66, "unknown workload \"mpt-2b\"",
-              "$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");
+    cli_fails(66,
+              "unknown workload \"llama3\"; expected one of llama3-8b llama3-70b llama3-405b; a",
+              "$AR predict --cluster dgx-a100 --workload llama3 --gpus 8 --global-batch 8");
+    cli_fails(
+        66,
+        "did you mean \"deepseek-v3\"?; a file needs its path, with a slash or the ending .json",
+        "$AR predict --cluster dgx-a100 --workload DeepSeek --gpus 8 --global-batch 8");
     cli_fails(66, "a file needs its path, with a slash",
               "$AR predict --cluster dgx-a100 --workload simai.txt --gpus 8");
 }

@@ -91,7 +91,8 @@ enum ar_status resource_add_path(enum resource kind, struct ar_error *err)
 {
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used,
-             "; a file needs its path, with a slash or the ending %s", kinds[kind].path_ending);
+             "; a file needs its path, with a slash or the ending %s%s",
+             kind == RESOURCE_RECORDED ? ".json or " : "", kinds[kind].path_ending);
     return err->status;
 }
 

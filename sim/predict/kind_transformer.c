@@ -315,7 +315,14 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
                            ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL,
                        scenario, AR_KEY_WORKLOAD, err,
                        "found %s, an Evoformer; expected --strategy dap with it", name);
-    (void)ar_csv_list_find(list, where, "workload", name, err);
+    char models[RESOURCE_NAMES_MAX][64];
+    size_t models_count = resource_names(RESOURCE_MODEL, models);
+    const char **names = ar_arena_alloc(scenario->arena, list->count + models_count, sizeof *names);
+    for (size_t i = 0; i < list->count + models_count; i++) {
+        names[i] = i < list->count ? ((const struct ar_transformer *)list->rows)[i].name
+                                   : models[i - list->count];
+    }
+    ar_error_unknown(err, AR_NO_INPUT, where, "workload", name, names, list->count + models_count);
     return resource_add_path(RESOURCE_RECORDED, err);
 }
 
