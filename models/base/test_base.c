@@ -37,10 +37,10 @@ Test(text, the_nearest_name_is_the_one_a_user_meant_and_none_if_none_resembles_i
     static const char *const names[] = {"ring", "hierarchical", "torus2d", "abci-v100",
                                         "root", "gpus",         "fp16",    "fp32"};
     static const char *const cases[][2] = {
-        {"rign", "ring"},     {"ring", "ring"},      {"heirarchical", "hierarchical"},
-        {"torus", "torus2d"}, {"abci", NULL}, /* a part may be of several */
-        {"butterfly", NULL},  {"foo", NULL},         /* half of a short word */
-        {"rot", "root"},      {"fp36", "fp16"},      /* the first of two that are as near */
+        {"rign", "ring"},     {"ring", "ring"}, {"heirarchical", "hierarchical"},
+        {"torus", "torus2d"}, {"abci", NULL},   /* a part may be of several */
+        {"butterfly", NULL},  {"foo", NULL},    /* half of a short word */
+        {"rot", "root"},      {"fp36", "fp16"}, /* the first of two that are as near */
         {"fp32", "fp32"}};
     char enormous[1000] = "";
     memset(enormous, 'z', sizeof enormous - 1);

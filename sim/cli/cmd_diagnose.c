@@ -50,13 +50,14 @@ enum { FINDINGS_MAX = 80 };
 struct diagnosis {
     const struct ar_scenario *scenario;
     double measured_s, predicted_s;
-    double claimed;           /* --mfu, if it was given */
+    double claimed;           /* the MFU that was reported, if it was */
+    bool is_claim_alone;      /* no step was measured beside it */
     double tokens;            /* in a step */
     double flop, causal_flop; /* of a step; `causal`: attention to earlier tokens alone */
     double peak;              /* dense peak of all GPUs, flop/s */
     struct finding list[FINDINGS_MAX];
     size_t count, readings_count;
-    bool is_explained; /* by a cause alone */
+    bool is_explained; /* by a cause alone, or by how the MFU was counted */
 };
 
 static void add_finding(struct diagnosis *diagnosis, const char *kind, const char *name,
@@ -134,21 +135,27 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
     }
     qsort(diagnosis->list + first, diagnosis->count - first, sizeof *diagnosis->list,
           compare_findings);
-    diagnosis->is_explained = diagnosis->count > first &&
-                              distance(diagnosis->list[first].ratio, 1) < log(EXPLAINED_FACTOR);
+    diagnosis->is_explained |= diagnosis->count > first &&
+                               distance(diagnosis->list[first].ratio, 1) < log(EXPLAINED_FACTOR);
 }
 
-/* Adds a peak, or a way to count operations, if the step has the claimed MFU by it. `ratio`: the
- * MFU by it over the MFU of this program. */
+/* Adds a peak, or a way to count operations, if the step has the claimed MFU by it; where no step
+ * was measured, if the step that has it is nearer to the predicted one, and near. `ratio`: the MFU
+ * by it over the MFU of this program. */
 static void add_mfu(struct diagnosis *diagnosis, const char *name, double ratio, const char *text)
 {
     double own = diagnosis->flop / diagnosis->measured_s / diagnosis->peak;
-    if (distance(diagnosis->claimed / own, ratio) < SAME_FRAC) {
-        add_finding(diagnosis, "mfu", name, diagnosis->measured_s, text);
+    double step_s = diagnosis->measured_s * (diagnosis->is_claim_alone ? ratio : 1);
+    double apart = distance(step_s, diagnosis->predicted_s);
+    double apart_as_given = distance(diagnosis->measured_s, diagnosis->predicted_s);
+    if (diagnosis->is_claim_alone
+            ? apart < log(EXPLAINED_FACTOR) && apart < apart_as_given - SAME_FRAC
+            : distance(diagnosis->claimed / own, ratio) < SAME_FRAC) {
+        add_finding(diagnosis, "mfu", name, step_s, text);
     }
 }
 
-/* Finds by which peak, or which way to count operations, the step has the MFU of --mfu. */
+/* Finds by which peak, or which way to count operations, the step has the MFU that was reported. */
 static void explain_mfu(struct diagnosis *diagnosis, const struct options *options)
 {
     const struct ar_layout *layout = &diagnosis->scenario->layout;
@@ -173,32 +180,42 @@ static void explain_mfu(struct diagnosis *diagnosis, const struct options *optio
                     AR_OK &&
                 ar_device_cost_has_group(input->cost, p, AR_COST_OF_PRODUCTS)) {
                 double peak = diagnosis->scenario->gpus * ar_device_peak_flops(input->cost, p);
-                bool is_own = fabs(peak / diagnosis->peak - 1) < 1e-6;
-                add_mfu(diagnosis, "other-peak", is_own ? -1 : diagnosis->peak / peak,
+                bool is_none = diagnosis->is_claim_alone || fabs(peak / diagnosis->peak - 1) < 1e-6;
+                add_mfu(diagnosis, "other-peak", is_none ? -1 : diagnosis->peak / peak,
                         ar_arena_format(options->arena, "the peak is that of %s in %s", names[i],
                                         ar_precision_names[p]));
             }
         }
     }
-    if (diagnosis->count == before) {
+    diagnosis->is_explained = diagnosis->is_claim_alone && diagnosis->count > before;
+    if (diagnosis->count == before && !diagnosis->is_claim_alone) {
         add_finding(diagnosis, "mfu", "unknown", diagnosis->measured_s,
-                    "no peak or count that is known here gives the MFU of --mfu");
+                    "no peak or count that is known here gives the MFU that was reported");
     }
 }
 
-/* Reads the measured time of a step: --step-s, or from the rate of --tokens-per-s, or from --mfu
- * alone, counted as this program does. */
+/* Reads what was reported: the time of a step, the rate, or how well the GPUs are used, alone or
+ * beside one of them, counted as this program does. */
 static enum ar_status read_measured(const struct options *options, struct diagnosis *diagnosis,
                                     struct ar_error *err)
 {
     bool is_time = options->step_s != NULL, is_rate = options->tokens_per_s != NULL;
-    double number = NAN;
-    AR_REFUSE(is_time ? is_rate : !is_rate && options->mfu == NULL, err, AR_USAGE,
-              "diagnose: found %s; expected one of --tokens-per-s and --step-s, or --mfu",
-              is_time ? "both" : "neither");
-    AR_TRY(option_number("--mfu", options->mfu, 1e-6, 2, &diagnosis->claimed, err));
+    bool is_mfu = options->mfu != NULL, is_flops = options->tflops != NULL;
+    double number = NAN, tflops = NAN;
+    AR_REFUSE((is_time && is_rate) || (is_mfu && is_flops), err, AR_USAGE,
+              "diagnose: found both; expected one of %s",
+              is_time && is_rate ? "--tokens-per-s and --step-s" : "--mfu and --tflops-per-gpu");
+    AR_REFUSE(!is_time && !is_rate && !is_mfu && !is_flops, err, AR_USAGE,
+              "diagnose: found neither; expected one of --tokens-per-s and --step-s, or --mfu or "
+              "--tflops-per-gpu");
+    AR_TRY(option_number("--mfu (0.4 for 40 %)", options->mfu, 1e-6, 2, &diagnosis->claimed, err));
+    AR_TRY(option_number("--tflops-per-gpu", options->tflops, 1e-3, 1e5, &tflops, err));
     AR_TRY(option_number("--step-s", options->step_s, 1e-6, 1e9, &number, err));
     AR_TRY(option_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &number, err));
+    if (is_flops) {
+        diagnosis->claimed = tflops * 1e12 * diagnosis->scenario->gpus / diagnosis->peak;
+    }
+    diagnosis->is_claim_alone = !is_time && !is_rate;
     diagnosis->measured_s = is_time   ? number
                             : is_rate ? diagnosis->tokens / number
                                       : diagnosis->flop / diagnosis->claimed / diagnosis->peak;
@@ -256,7 +273,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     diagnosis->predicted_s = row.iteration_s;
     add_finding(diagnosis, "measured", "", diagnosis->measured_s, "as it was given");
     add_finding(diagnosis, "predicted", "", diagnosis->predicted_s, "with nothing wrong");
-    if (options->mfu != NULL) {
+    if (options->mfu != NULL || options->tflops != NULL) {
         explain_mfu(diagnosis, options);
     }
     add_readings(diagnosis);

@@ -135,7 +135,8 @@ static const struct command commands[] = {
     {COMMAND(diagnose), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
      .summary = "why is my training step as slow as it is?",
      .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, "
-             "--step-s or --mfu) beside the predicted one: its MFU of the dense peak, with "
+             "--step-s, --mfu or --tflops-per-gpu) beside the predicted one: its MFU of the dense "
+             "peak, with "
              "attention counted over all pairs of tokens and to earlier tokens alone; units that "
              "the number may be in; and causes, each predicted alone, those first that give the "
              "step that was measured. Beside another number --mfu tells which peak or count gives "

@@ -163,6 +163,8 @@ static const struct option_row own_rows[] = {
     OWN("mfu", "M", OF(diagnose), AT(mfu), NULL,
         "model flops utilization that was reported of it, 0.4 for 40 %: which peak and count it "
         "has; alone it gives the step"),
+    OWN("tflops-per-gpu", "F", OF(diagnose), AT(tflops), NULL,
+        "the same as --mfu, as Tflop/s of a GPU: 140, such as Megatron-LM prints"),
     SHOWN("check", NULL, OF(collective) | OF(predict), AT(check), NULL,
           "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
     SHOWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all"),

@@ -41,7 +41,7 @@ struct options {
     const char *algorithm, *algorithms, *batch, *columns, *draws_seed, *engine, *fabric, *format;
     const char *gpus_list, *hold_out, *jobs, *nodes, *operation, *out, *payloads, *precision;
     const char *checkpoint, *mtbf, *power, *price, *tokens;
-    const char *mfu, *require, *rows, *samples, *shapes, *step_s, *times, *tokens_per_s;
+    const char *mfu, *require, *rows, *samples, *shapes, *step_s, *tflops, *times, *tokens_per_s;
     const char *to_gpus, *top;
     const char *where; /**< several are joined by commas */
     bool best, check, folds, force, help, quiet, resume;

@@ -75,10 +75,24 @@ Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
     CLI_NEAR(cli_rows(STEP "--mfu %.9g", mfu), 1, "tokens_per_s", 400000, 1);
 }
 
+/* tflops_per_gpu counts what is recomputed. */
+Test(cli_diagnose, a_rate_alone_that_fits_with_what_is_recomputed_is_shown_so)
+{
+    struct cli_table *step = cli_rows("predict" JOB);
+    double rate = cli_number(step, 1, "tflops_per_gpu"), own = cli_number(step, 1, "mfu_frac");
+    struct cli_table *table = cli_rows(STEP "--tflops-per-gpu %.9g", rate);
+    double step_s = cli_number(step, 1, "iteration_s");
+    CLI_NEAR(table, cli_row(table, "name", "hfu"), "iteration_s", step_s, 1e-6);
+    CLI_NEAR(table, 1, "iteration_s", step_s * own * 989.4 / rate, 1e-4);
+    cr_expect_eq(cli_row(cli_rows(STEP "--mfu %.9g", own), "name", "hfu"), 0);
+}
+
 Test(cli_diagnose, one_measured_number_is_needed)
 {
     cli_fails(64, "diagnose: found neither; expected one of", "$AR " STEP);
     cli_fails(64, "diagnose: found both", "$AR " STEP "--step-s 1 --tokens-per-s 2");
     cli_fails(64, "--step-s: found \"0\"", "$AR " STEP "--step-s 0");
-    cli_fails(64, "--mfu: found \"41\"", "$AR " STEP "--mfu 41");
+    cli_fails(64, "--mfu (0.4 for 40 %): found \"41\"", "$AR " STEP "--mfu 41");
+    cli_fails(64, "found both; expected one of --mfu and",
+              "$AR " STEP "--mfu 0.4 --tflops-per-gpu 9");
 }
