@@ -49,7 +49,8 @@ Test(cli_layout, a_named_workload_is_its_shape_or_its_config_json)
     cli_write("config.json",
               "{\"model_type\": \"llama\", \"num_hidden_layers\": 32, \"hidden_size\": 4096, "
               "\"intermediate_size\": 14336, \"num_attention_heads\": 32, \"num_key_value_heads\": "
-              "8, \"vocab_size\": 128256, \"max_position_embeddings\": 8192, \"new_key\": 3}");
+              "8, \"vocab_size\": 128256, \"max_position_embeddings\": 131072, \"new_key\": 3, "
+              "\"rope_scaling\": {\"factor\": 16, \"original_max_position_embeddings\": 8192}}");
     for (size_t i = 0; i < 2; i++) {
         CLI_SAME(predict_row(alike[i][0]), 1, predict_row(alike[i][1]), 1, "iteration_s",
                  "memory_bytes");

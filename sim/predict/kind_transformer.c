@@ -656,7 +656,9 @@ void ar_note_model(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_transformer *model = scenario->layout.model;
     if (model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
         ar_note(notes,
-                "sequences of %" PRIu32 " tokens, the longest of %s; --seq says another length",
+                "sequences of %" PRIu32
+                " tokens, the longest of %s without scaled positions; --seq "
+                "says another length",
                 model->seq, scenario->workload_name);
     }
     if (model->left_out != NULL) {

@@ -82,7 +82,7 @@ enum meaning {
 struct config {
     struct ar_transformer model;
     uint32_t expert_ffn, shared_experts, dense_ffn, expert_step, expansion, nope_dim, embedded,
-        window_first;
+        window_first, unscaled_seq;
     bool is_tied, has_qkv_bias, has_no_biases, is_windowed, has_alibi, has_positions;
     uint32_t given_layers; /* names in layer_types; 0: it was not there */
 };
@@ -99,6 +99,7 @@ static const struct config_key {
     {"num_attention_heads n_head n_heads", MEANS_SIZE, TO(model.heads), NULL},
     {"vocab_size", MEANS_SIZE, TO(model.vocab), NULL},
     {"max_position_embeddings n_positions max_seq_len", MEANS_SIZE, TO(model.seq), NULL},
+    {"original_max_position_embeddings initial_context_length", MEANS_SIZE, TO(unscaled_seq), NULL},
     {"num_key_value_heads kv_n_heads", MEANS_SIZE, TO(model.kv_heads), NULL},
     {"head_dim", MEANS_SIZE, TO(model.head_dim), NULL},
     {"intermediate_size n_inner ffn_dim", MEANS_SIZE, TO(model.ffn), NULL},
@@ -131,7 +132,7 @@ static const struct config_key {
     {"use_parallel_residual", MEANS_FLAG, TO(model.is_parallel), NULL},
     {"learned_pos_emb", MEANS_FLAG, TO(has_positions), NULL},
     {"alibi", MEANS_FLAG, TO(has_alibi), NULL},
-    {"attn_config", MEANS_KEYS, 0, NULL},
+    {"attn_config rope_scaling rope_parameters", MEANS_KEYS, 0, NULL},
     {"attn_type", MEANS_ONLY, 0, "[\"multihead_attention\", \"grouped_query_attention\"]"},
     {"decoder_sparse_step moe_layer_freq", MEANS_ONLY, 0, "[1]"},
     {"mlp_only_layers", MEANS_ONLY, 0, "[[]]"},
@@ -149,8 +150,10 @@ static const char free_keys[] =
     "initializer_range init_std init_config init_device rms_norm_eps layer_norm_eps "
     "layer_norm_epsilon norm_eps norm_epsilon norm_type hidden_act hidden_activation "
     "activation_function "
-    "activation activation_dropout rope_theta rope_scaling rope_parameters rope_local_base_freq "
-    "rotary_pct rotary_emb_base partial_rotary_factor original_max_position_embeddings "
+    "activation activation_dropout rope_theta rope_type type factor beta_fast beta_slow mscale "
+    "mscale_all_dim low_freq_factor high_freq_factor short_factor long_factor attention_factor "
+    "truncate full_attention sliding_attention rope_local_base_freq rotary_pct rotary_emb_base "
+    "partial_rotary_factor "
     "pretraining_tp router_aux_loss_coef router_jitter_noise output_router_logits norm_topk_prob "
     "topk_method topk_group n_group scoring_func routed_scaling_factor aux_loss_alpha seq_aux "
     "ep_size query_pre_attn_scalar cache_implementation n_ctx scale_attn_weights "
@@ -160,7 +163,7 @@ static const char free_keys[] =
     "logit_scale embedding_fraction softmax_scale prefix_lm attn_impl alibi_bias_max "
     "attn_uses_sequence_id clip_qkv gradient_checkpointing tokenizer_class classifier_dropout "
     "is_decoder quantization_config tokenizer_name attn_implementation resid_dropout "
-    "initial_context_length swiglu_limit embedding_multiplier logits_scaling residual_multiplier "
+    "swiglu_limit embedding_multiplier logits_scaling residual_multiplier "
     "attention_multiplier no_rope_layers attn_scale attn_temperature_tuning floor_scale "
     "for_llm_compression mrope_section";
 
@@ -342,6 +345,9 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     AR_REFUSE(config->embedded > 0 && config->embedded != model->hidden, reader->err, AR_BAD_DATA,
               "%s: key \"word_embed_proj_dim\": found %u; expected %u, hidden_size", reader->path,
               config->embedded, model->hidden);
+    if (config->unscaled_seq > 0) { /* what is longer comes late in a training, if at all */
+        model->seq = config->unscaled_seq;
+    }
     model->is_untied = !config->is_tied;
     model->has_positions = config->has_positions && !config->has_alibi;
     model->positions = model->has_positions ? model->seq : 0;
