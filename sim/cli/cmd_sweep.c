@@ -215,9 +215,6 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
                                  : "layouts",
         count == 1 ? " divides" : " divide", fit, has_counts ? "by number of GPUs, " : "",
         ar_note_left_out(scenario));
-    if (scenario->layout.model != NULL) {
-        ar_note_model(notes, scenario);
-    }
     if (has_counts && unfit->is_asked && sweep->request.take == NULL) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }
@@ -283,6 +280,19 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
     return made_by_sign(sweep->given, sweep->request.mark, &parameters, err);
 }
 
+/* Notes the model of layouts, before the plan that is searched for. */
+static enum ar_status note_model(struct sweep_command *sweep, struct ar_error *err)
+{
+    const struct ar_scenario *scenario;
+    struct space *space = &sweep->space;
+    AR_TRY(variants_scenario(&space->variants, space->points[0].variant, &scenario, err));
+    if (sweep->request.notes != NULL && scenario->layout.model != NULL) {
+        ar_note_model(sweep->request.notes, scenario);
+        ar_note_flush(sweep->request.notes);
+    }
+    return AR_OK;
+}
+
 static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
@@ -296,6 +306,9 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
               "to go on with");
     AR_TRY(read_space(sweep, err));
     AR_TRY(space_create(&sweep->points, &sweep->space, err));
+    if (sweep->kind->is_ranked) {
+        AR_TRY(note_model(sweep, err));
+    }
     if (sweep->points.is_planned) {
         AR_TRY(sweep_plan(request, &sweep->points, &sweep->space, options->arena, err));
     }

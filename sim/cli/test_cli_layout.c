@@ -58,6 +58,9 @@ Test(cli_layout, a_named_workload_is_its_shape_or_its_config_json)
     CLI_NOTES("predict " ON_16 "config.json",
               "sequences of 8192 tokens, the longest of config.json",
               "config.json: left out, since its cost is not known here: new_key");
+    struct cli_run run = cli_good("$AR advise --cluster dgx-h100 --gpus 8 --global-batch 8 "
+                                  "--workload config.json"); /* said before the search */
+    cr_expect_lt(strstr(run.err, "sequences of 8192"), strstr(run.err, "divide the model"));
     cli_fails(65,
               "config.json: key \"num_hidden_layers (n_layer, n_layers)\": found none; "
               "expected a count above 0",

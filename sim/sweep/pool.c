@@ -108,7 +108,7 @@ static void progress_draw(struct ar_progress *progress)
     char left[AR_UNIT_TEXT] = "";
     double now_s = ar_clock_s();
     bool is_drawn = isatty(STDERR_FILENO);
-    double every_s = is_drawn ? 0.2 : 20;
+    double every_s = is_drawn ? 0.2 : progress->drawn_s > 0 ? 20 : 5;
     double last_s = fmax(progress->drawn_s, is_drawn ? 0 : progress->began_s);
     if (!progress->work->shows_progress || progress->count == 0 || now_s - last_s < every_s) {
         return;
