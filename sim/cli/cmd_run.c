@@ -81,8 +81,9 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
     }
     AR_TRY(options_scenario(options, 0, scenario, err));
     bool is_step_of_trace = ar_scenario_kind(scenario) == &ar_kind_trace;
-    if (is_step_of_trace && scenario->layout.strategy->sends_buckets) {
-        AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
+    if (is_step_of_trace && scenario->layout.strategy->sends_buckets &&
+        option_key(options, AR_KEY_ALGORITHM) == NULL) { /* as of one collective */
+        AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, NULL, "auto", err));
     }
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
     if (option_notes(options) != NULL) {

@@ -18,7 +18,6 @@ Test(cli_bad, commands_and_options_that_are_not_there)
          "--set net.latency=2us",
          "\"net.latency=2us\"; expected one"},
         {"predict", "option --cluster is missing; expected --cluster C"},
-        {"predict --cluster flat --trace trace.csv --gpus 4", "--algorithm is missing"},
         {"allreduce --cluster flat --gpus 4 --algorithm ring", "--payload is missing"},
         {"alltoall --cluster flat --payload 1MB", "option --gpus is missing"},
         {"export --cluster flat --gpus 4", "option --format is missing"},

@@ -197,6 +197,8 @@ Test(cli_collectives, the_fastest_algorithm_says_what_a_library_can_run)
     CLI_COUNTS(run.err, {"direct is the fastest of 16 by engine recurrence (", 1},
                {"which NCCL and RCCL have no call for; of those that they have", 2});
     CLI_LINES(cli_good("$AR list algorithms").out, "(run by nccl-", 12);
+    run = cli_good("$AR predict --cluster dgx-h100 --gpus 64 --trace resnet50-v1.5");
+    CLI_HAS(run.err, "is the fastest of 16 by engine recurrence", "--runnable-by nccl");
 }
 
 Test(cli_collectives, what_does_not_belong_together_is_one_line)

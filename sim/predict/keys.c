@@ -293,8 +293,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       "left out if there is one",
                       BARE, AR_LIST_OF_TEXTS, key_parse_along},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
-                          "of the operation, see 'allreckon list algorithms'; auto: the fastest, "
-                          "or the choice of the library",
+                          "of the operation, see 'allreckon list algorithms'; auto, the default: "
+                          "the fastest, or the choice of the library; of --workload ring",
                           COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_algorithm},
     [AR_KEY_SHAPE] = {"--shape", "XxY|best", NULL,
                       "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "

@@ -104,7 +104,7 @@ Test(ranks, what_is_wrong_is_said_once)
         {"sweep " STEP " --gpus 4 --nothing", 64, "unknown option \"--nothing\""},
         {"sweep --cluster no.topo --trace trace.csv --gpus 4", 66, "no.topo: No such file"},
         {"sweep " STEP " --gpus 4 --out /dev/null", 74, "/dev/null: found a file"},
-        {"predict " STEP " --gpus 4", 64, "option --algorithm is missing"},
+        {"predict " STEP " --gpus 0", 64, "--gpus: found \"0\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_run run = cli_run("$RUN -n 2 $AR %s", rows[i].line);
