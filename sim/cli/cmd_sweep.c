@@ -215,6 +215,7 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
                                  : "layouts",
         count == 1 ? " divides" : " divide", fit, has_counts ? "by number of GPUs, " : "",
         ar_note_left_out(scenario));
+    ar_note_assumed(notes, scenario);
     if (has_counts && unfit->is_asked && sweep->request.take == NULL) {
         ar_note(notes, "efficiency: 100 %% is the fastest layout on the fewest GPUs, per GPU");
     }

@@ -91,6 +91,10 @@ Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
     static const struct cli_saying rows[] = {
         {"flat --trace ./us.csv", "its file is read in seconds, is it in ms or us?", 1},
         {"flat --trace trace.csv", "is read in seconds", 0},
+        {"flat --trace trace.csv", "trace (made up, to show the format), whatever the GPUs", 1},
+        {"flat --trace trace.csv --samples-per-s-at 32=9", "whatever the GPUs", 0},
+        {"flat --trace trace.csv --set hca.bandwidth=400GB/s", "3200 Gb/s of one HCA: are Gbps", 1},
+        {"flat --trace trace.csv --set hca.bandwidth=1600Gbps", "of one HCA", 0},
         {"dgx1-v100 --trace resnet50-v1.5 --batch 208", "gpu.memory", 0},
         {"dgx1-v100 --trace resnet50-v1.5 --batch 512",
          "note: batch 512: activations, weights and gradients take about 21.32 GB, more than "

@@ -12,6 +12,8 @@
 
 /* Longer runs are announced. */
 #define LONG_S 5.0
+/* HCAs of 1.6 Tb/s are the fastest that are announced. */
+#define HCA_MAX_BPS 200e9
 /* Chosen: these bytes take 1.3 us at 50 GB/s, the order of what software takes for a message. */
 enum { SMALL_BYTES = 65536 };
 
@@ -26,6 +28,13 @@ bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
 
 void ar_note_how_sure(FILE *notes, const struct ar_scenario *scenario)
 {
+    const struct ar_trace *trace = scenario->trace;
+    if (trace != NULL && trace->is_timed && scenario->rate.batch == 0) {
+        ar_note(notes,
+                "layers take the times of trace %s (%s), whatever the GPUs of the cluster; "
+                "--samples-per-s-at scales them to a rate of others",
+                trace->name, trace->source);
+    }
     if (ar_scenario_is_ideal(scenario)) {
         ar_note(notes,
                 "no --framework: compute and messages alone take time; what is left out makes a "
@@ -134,12 +143,20 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_cluster *cluster = scenario->cluster;
     char assumed[256] = "";
+    double rate_Bps;
+    struct ar_error ignored;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
         if (strcmp(parameter.source, "assumed") == 0) {
             ar_append_text(assumed, sizeof assumed, "%s %s=%s",
                            assumed[0] != '\0' ? "," : "assumed, to be changed by --set:",
                            parameter.key, parameter.text);
+        }
+        if (strcmp(parameter.key, "hca.bandwidth") == 0 &&
+            ar_parse_rate("", parameter.text, &rate_Bps, &ignored) == AR_OK &&
+            rate_Bps > HCA_MAX_BPS) {
+            ar_note(notes, "hca.bandwidth=%s is %.4g Gb/s of one HCA: are Gbps, bits, meant?",
+                    parameter.text, 8e-9 * rate_Bps);
         }
     }
     if (assumed[0] != '\0') {
