@@ -286,7 +286,7 @@ static enum ar_status read_tokens(struct ar_arena *arena, const char *text, doub
     size_t length = text != NULL ? strlen(text) : 0;
     const char *unit = length > 1 ? strchr("MBT", text[length - 1]) : NULL;
     if (unit == NULL) {
-        return read_number("--tokens", text, tokens, err);
+        return read_number("--tokens (such as 300B or 15T)", text, tokens, err);
     }
     char *digits = ar_arena_format(arena, "%.*s", (int)length - 1, text);
     AR_TRY(read_number("--tokens", digits, tokens, err));

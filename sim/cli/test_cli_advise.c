@@ -148,7 +148,7 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
          "--schedule: found with operators; expected none there"},
         {ON_16 "--price 2", "found --price or --power without --tokens"},
         {ON_16 "--mtbf 2", "found --mtbf alone; expected --mtbf and --checkpoint together"},
-        {ON_16 "--tokens 1G", "--tokens: found \"1G\"; expected a number"},
+        {ON_16 "--tokens 1G", "(such as 300B or 15T): found \"1G\""},
         {ON_16 "--mtbf 1 --checkpoint 3600", "--checkpoint: found 3600 s with a failure every 1 h"},
         {"--workload llama3-8b,mpt-7b --gpus 16 --global-batch 16",
          "found --workload llama3-8b,mpt-7b; expected one value"},

@@ -404,8 +404,9 @@ static enum ar_status find_type(struct config_reader *reader, const json_t *root
         }
     }
     return refuse_value(reader, "model_type", value,
-                        json_object_get(root, "traceEvents") != NULL
-                            ? "a model; a profile of PyTorch is named *trace.json or *.json.gz"
+                        value == NULL
+                            ? "a model; a profile of PyTorch is named *trace.json or *.json.gz, a "
+                              "step of Chakra .et (protobuf, not JSON)"
                             : ar_list_choices(names, expected, sizeof expected));
 }
 

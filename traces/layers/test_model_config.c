@@ -173,7 +173,8 @@ Test(model_config, parameters_are_the_published_ones)
 Test(model_config, what_it_cannot_use_is_refused_by_its_name)
 {
     static const char *const wrong[][2] = {
-        {"{\"traceEvents\": []}", "expected a model; a profile of PyTorch is named *trace.json or"},
+        {"{\"workload_graph\": []}",
+         "expected a model; a profile of PyTorch is named *trace.json or"},
         {"{\"model_type\": \"mamba\"}", "key \"model_type\": found \"mamba\"; expected llama"},
         {"{\"model_type\": \"llama\"" KEY(hidden_size, 64) "}",
          "key \"num_hidden_layers (n_layer, n_layers)\": found none; expected a count above 0"},
