@@ -230,6 +230,18 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
     ADD(layout->sparse_frac);
 }
 
+/* Of `places` with experts those that hold experts of a token, where routers take them from some
+ * groups alone (arXiv:2412.19437, section 2.1.2: from 4 of 8, on nodes of their own). */
+static double reachable_places(const struct ar_transformer *model, double places)
+{
+    double missed = model->expert_groups > 1 && model->top_groups > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < model->top_groups && missed > 0; i++) {
+        double groups = model->expert_groups, of_place = fmax(groups / places, 1);
+        missed *= fmax(groups - of_place - i, 0) / (groups - i);
+    }
+    return places * (1 - missed);
+}
+
 double ar_layout_expert_bytes(const struct ar_layout *layout)
 {
     const struct ar_transformer *model = layout->model;
@@ -241,6 +253,7 @@ double ar_layout_expert_bytes(const struct ar_layout *layout)
     if (layout->dispatcher == AR_DISPATCHER_DEEPEP) {
         double places = layout->expert_nodes > 1 ? layout->expert_nodes : ep;
         double kept = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+        places = reachable_places(model, places);
         copies = places * (1 - pow(1 - 1 / places, copies));
         copies *= (ar_precisions[layout->precision].bytes / kept + 1) / 2;
     }

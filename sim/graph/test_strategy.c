@@ -232,12 +232,14 @@ Test(strategy, the_fullest_gpu_sets_what_experts_exchange)
     double end_s = make(&layout, 0.1).end_s, all_s = 8 * 24 * 4 * 0.1;
     layout.overlaps_experts = true;
     cr_expect_float_eq(make(&layout, 0.1).end_s, end_s - all_s, 1e-6, "beside computations");
-    double copies[] = {4 * (1 - 9.0 / 16), 2 * (1 - 0.25)}; /* of two on four GPUs, on two nodes */
+    /* Of two on four GPUs, on two nodes, on four GPUs in two groups, of which it takes one. */
+    double copies[] = {4 * (1 - 9.0 / 16), 2 * (1 - 0.25), 2 * (1 - 0.25)};
     layout.dispatcher = AR_DISPATCHER_DEEPEP;
-    for (int i = 0; i < 2; i++) {
-        layout.expert_nodes = i == 0 ? 1 : 2;
-        layout.precision = i == 0 ? AR_BF16 : AR_FP8;
-        double halved = i == 0 ? 1 : 0.75; /* one of two exchanges */
+    for (int i = 0; i < 3; i++) {
+        gpt.expert_groups = i == 2 ? 2 : 0, gpt.top_groups = 1;
+        layout.expert_nodes = i == 1 ? 2 : 1;
+        layout.precision = i == 1 ? AR_FP8 : AR_BF16;
+        double halved = i == 1 ? 0.75 : 1; /* one of two exchanges */
         cr_expect_eq(make(&layout, 0).bytes[AR_AXIS_EP],
                      dense + 8 * 24 * 4 * copies[i] * halved * state * 1.5);
     }

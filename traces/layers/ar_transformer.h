@@ -90,6 +90,8 @@ struct ar_transformer {
     uint32_t shared_ffn;    /**< columns of all experts that every token takes */
     uint32_t dense_layers;  /**< layers of a mixture that have one network in its place */
     uint32_t dense_ffn;     /**< columns of that network */
+    uint32_t expert_groups; /**< groups of experts, of which routers choose some first; 0: one */
+    uint32_t top_groups;    /**< groups that experts of a token are taken from */
     uint32_t window;        /**< tokens that attention sees in some layers; 0: all */
     uint32_t window_layers; /**< the number of these layers */
     bool has_head_norms;    /**< queries and keys are normalized, head by head */

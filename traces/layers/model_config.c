@@ -107,6 +107,8 @@ static const struct config_key {
     {"word_embed_proj_dim", MEANS_SIZE, TO(embedded), NULL},
     {"num_local_experts num_experts n_routed_experts", MEANS_SIZE, TO(model.experts), NULL},
     {"num_experts_per_tok experts_per_token", MEANS_SIZE, TO(model.top_k), NULL},
+    {"n_group", MEANS_SIZE, TO(model.expert_groups), NULL},
+    {"topk_group", MEANS_SIZE, TO(model.top_groups), NULL},
     {"moe_intermediate_size", MEANS_SIZE, TO(expert_ffn), NULL},
     {"intermediate_size_mlp", MEANS_SIZE, TO(dense_ffn), NULL},
     {"interleave_moe_layer_step", MEANS_SIZE, TO(expert_step), NULL},
@@ -155,7 +157,7 @@ static const char free_keys[] =
     "truncate full_attention sliding_attention rope_local_base_freq rotary_pct rotary_emb_base "
     "partial_rotary_factor "
     "pretraining_tp router_aux_loss_coef router_jitter_noise output_router_logits norm_topk_prob "
-    "topk_method topk_group n_group scoring_func routed_scaling_factor aux_loss_alpha seq_aux "
+    "topk_method scoring_func routed_scaling_factor aux_loss_alpha seq_aux "
     "ep_size query_pre_attn_scalar cache_implementation n_ctx scale_attn_weights "
     "scale_attn_by_inverse_layer_idx reorder_and_upcast_attn summary_activation "
     "summary_first_dropout summary_proj_to_labels summary_type summary_use_proj "
