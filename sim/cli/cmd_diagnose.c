@@ -202,12 +202,11 @@ static enum ar_status read_measured(const struct options *options, struct diagno
     bool is_time = options->step_s != NULL, is_rate = options->tokens_per_s != NULL;
     bool is_mfu = options->mfu != NULL, is_flops = options->tflops != NULL;
     double number = NAN, tflops = NAN;
-    AR_REFUSE((is_time && is_rate) || (is_mfu && is_flops), err, AR_USAGE,
-              "diagnose: found both; expected one of %s",
-              is_time && is_rate ? "--tokens-per-s and --step-s" : "--mfu and --tflops-per-gpu");
-    AR_REFUSE(!is_time && !is_rate && !is_mfu && !is_flops, err, AR_USAGE,
-              "diagnose: found neither; expected one of --tokens-per-s and --step-s, or --mfu or "
-              "--tflops-per-gpu");
+    int steps_count = is_time + is_rate, uses_count = is_mfu + is_flops;
+    AR_REFUSE(steps_count > 1 || uses_count > 1 || steps_count + uses_count == 0, err, AR_USAGE,
+              "diagnose: found %s; expected one of --tokens-per-s and --step-s, or one of --mfu "
+              "and --tflops-per-gpu",
+              steps_count + uses_count > 0 ? "both" : "neither");
     AR_TRY(option_number("--mfu (0.4 for 40 %)", options->mfu, 1e-6, 2, &diagnosis->claimed, err));
     AR_TRY(option_number("--tflops-per-gpu", options->tflops, 1e-3, 1e5, &tflops, err));
     AR_TRY(option_number("--step-s", options->step_s, 1e-6, 1e9, &number, err));
@@ -215,7 +214,7 @@ static enum ar_status read_measured(const struct options *options, struct diagno
     if (is_flops) {
         diagnosis->claimed = tflops * 1e12 * diagnosis->scenario->gpus / diagnosis->peak;
     }
-    diagnosis->is_claim_alone = !is_time && !is_rate;
+    diagnosis->is_claim_alone = steps_count == 0;
     diagnosis->measured_s = is_time   ? number
                             : is_rate ? diagnosis->tokens / number
                                       : diagnosis->flop / diagnosis->claimed / diagnosis->peak;
@@ -273,7 +272,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     diagnosis->predicted_s = row.iteration_s;
     add_finding(diagnosis, "measured", "", diagnosis->measured_s, "as it was given");
     add_finding(diagnosis, "predicted", "", diagnosis->predicted_s, "with nothing wrong");
-    if (options->mfu != NULL || options->tflops != NULL) {
+    if (diagnosis->claimed > 0) {
         explain_mfu(diagnosis, options);
     }
     add_readings(diagnosis);

@@ -8,7 +8,6 @@
 #include "ar_new_machine.h"
 #include "ar_row.h"
 #include "ar_text.h"
-#include "ar_units.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"

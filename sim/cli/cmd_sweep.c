@@ -6,7 +6,6 @@
 
 #include "ar_row.h"
 #include "ar_step_errors.h"
-#include "ar_units.h"
 #include "commands.h"
 #include "made_by.h"
 #include "sweep.h"
@@ -281,22 +280,10 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
     return made_by_sign(sweep->given, sweep->request.mark, &parameters, err);
 }
 
-/* Notes the model of layouts, before the plan that is searched for. */
-static enum ar_status note_model(struct sweep_command *sweep, struct ar_error *err)
-{
-    const struct ar_scenario *scenario;
-    struct space *space = &sweep->space;
-    AR_TRY(variants_scenario(&space->variants, space->points[0].variant, &scenario, err));
-    if (sweep->request.notes != NULL && scenario->layout.model != NULL) {
-        ar_note_model(sweep->request.notes, scenario);
-        ar_note_flush(sweep->request.notes);
-    }
-    return AR_OK;
-}
-
 static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
+    const struct ar_scenario *scenario;
     struct sweep_request *request = &sweep->request;
     uint64_t jobs = request->launcher.local_ranks > 1 ? 1 : ar_pool_processors();
     AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
@@ -307,8 +294,11 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
               "to go on with");
     AR_TRY(read_space(sweep, err));
     AR_TRY(space_create(&sweep->points, &sweep->space, err));
-    if (sweep->kind->is_ranked) {
-        AR_TRY(note_model(sweep, err));
+    if (sweep->kind->is_ranked && request->notes != NULL) { /* before what may take long */
+        AR_TRY(variants_scenario(&sweep->space.variants, sweep->space.points[0].variant, &scenario,
+                                 err));
+        ar_note_model(request->notes, scenario);
+        ar_note_flush(request->notes);
     }
     if (sweep->points.is_planned) {
         AR_TRY(sweep_plan(request, &sweep->points, &sweep->space, options->arena, err));

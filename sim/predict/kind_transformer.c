@@ -654,6 +654,9 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
 void ar_note_model(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_transformer *model = scenario->layout.model;
+    if (model == NULL) { /* a step that another program wrote down */
+        return;
+    }
     if (model->digest != 0 && !ar_scenario_has(scenario, AR_KEY_SEQ)) {
         ar_note(notes,
                 "sequences of %" PRIu32
