@@ -66,8 +66,7 @@ enum ar_status ar_runner_parse(const char *where, const char *text, struct ar_ru
     }
     return ar_error_set(err, AR_USAGE,
                         "%s: found \"%.60s\"; expected nccl or rccl (from 2.3 on), openmpi or "
-                        "mpich (from 4.1 on), with a release such as nccl-2.23, or without it for "
-                        "the newest",
+                        "mpich (from 4.1 on), such as nccl-2.23; without a release the newest",
                         where, text);
 }
 

@@ -349,8 +349,7 @@ const struct ar_plot_kind ar_plot_kinds[] = {
                      " on two GPU counts or more, with several gradient scales or batches",
      .narrow = narrow_crossover, .write = write_crossover},
     {"best", AR_PLOT_COLLECTIVES, .facts = "cluster precision channels engine",
-     .empty_reason = "needs collectives alone (--payload without --trace) of several "
-                     "algorithms and GPU counts",
+     .empty_reason = "needs collectives alone (--payload) of several algorithms and GPU counts",
      .above_0 = "payload_bytes allreduce_s", .narrow = narrow_best, .write = write_best_algorithms},
     {"compare_time", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
     {"compare_error", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},

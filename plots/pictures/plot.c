@@ -191,13 +191,11 @@ static enum ar_status check_target(const struct job *job, const char *data, stru
     const char *path = path_in(job, job->output_dir, data, ".csv");
     struct stat target, input;
     for (size_t i = 0; i < AR_PLOT_FILES && !is_input_drawn(data); i++) {
-        AR_REFUSE(job->paths[i] != NULL && stat(path, &target) == 0 &&
-                      stat(job->paths[i], &input) == 0 && target.st_dev == input.st_dev &&
-                      target.st_ino == input.st_ino,
-                  err, AR_IO,
-                  "%s: a picture would overwrite this input; expected another name or another "
-                  "output directory",
-                  path);
+        AR_REFUSE(
+            job->paths[i] != NULL && stat(path, &target) == 0 && stat(job->paths[i], &input) == 0 &&
+                target.st_dev == input.st_dev && target.st_ino == input.st_ino,
+            err, AR_IO,
+            "%s: a picture would overwrite this input; expected another name or directory", path);
     }
     return AR_OK;
 }

@@ -307,13 +307,11 @@ static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err
               "%s: found %s alone; expected --mtbf and --checkpoint together",
               options->command->name, isnan(adviser->mtbf_s) ? "--checkpoint" : "--mtbf");
     AR_REFUSE(adviser->checkpoint_s >= adviser->mtbf_s, err, AR_USAGE,
-              "--checkpoint: found %s s with a failure every %s h; expected less than the time "
-              "between failures",
+              "--checkpoint: found %s s with a failure every %s h; expected less than that",
               options->checkpoint, options->mtbf);
     return isnan(adviser->tokens) && (options->price != NULL || options->power != NULL)
                ? ar_error_set(err, AR_USAGE,
-                              "%s: found --price or --power without --tokens; expected the "
-                              "tokens of the training",
+                              "%s: found --price or --power without --tokens; expected it, too",
                               options->command->name)
                : AR_OK;
 }

@@ -237,8 +237,7 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
     }
     ar_note(notes, "%s",
             diagnosis->readings_count > 0
-                ? "the number fits the prediction if it is read as below; causes are looked for "
-                  "where it is given so"
+                ? "the number fits the prediction if it is read as below; give it so to see causes"
             : distance(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
                 ? "the step is as long as predicted, within 3 %"
             : !diagnosis->is_explained

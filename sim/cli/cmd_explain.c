@@ -60,8 +60,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
               "--out: found with strategy %s, whose steps have no tasks; expected none",
               scenario.layout.strategy->name);
     AR_REFUSE((has_servers || !is_step) && view.format != AR_FORMAT_TABLE, err, AR_USAGE,
-              "--format: found %s, which has what a step sends; expected the trace or the workload "
-              "of one without servers",
+              "--format: found %s, what a step sends; expected one of a step without servers",
               options->format);
     ar_note_before(option_notes(options), &scenario,
                    (has_times ? ar_run_cost_s(&scenario) : 0) +
@@ -96,8 +95,7 @@ static enum ar_status links_check_step(const struct ar_scenario *scenario, struc
         return AR_OK;
     }
     return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                              "found %s; expected data, since links counts the messages of "
-                              "all-reduces",
+                              "found %s; expected data: links counts messages of all-reduces",
                               strategy->name);
 }
 

@@ -131,11 +131,9 @@ static enum ar_status write_goal(const struct options *options, struct ar_scenar
     const struct ar_job job = ar_scenario_job(scenario);
     AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
     ar_timing_graph_trial(&timing, &trial);
-    return trial.ranks > 1
-               ? goal_write(file, &trial, mark, err)
-               : ar_error_set(err, AR_USAGE,
-                              "--gpus: found 1, which sends nothing; expected several GPUs with "
-                              "--format goal");
+    return trial.ranks > 1 ? goal_write(file, &trial, mark, err)
+                           : ar_error_set(err, AR_USAGE,
+                                          "--gpus: found 1; expected several with --format goal");
 }
 
 static enum ar_status write_workload(const struct options *options, struct ar_scenario *scenario,

@@ -91,10 +91,10 @@ static enum ar_status compare_kernels(const struct options *options, const struc
     struct ar_measured_kernels kernels;
     AR_TRY(option_view(options, ar_kernel_error_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a table of measured kernels", err));
-    AR_REFUSE(options->algorithm != NULL || options->engine != NULL || options->out != NULL, err,
-              AR_USAGE,
-              "compare: found --algorithm, --engine or --out; expected none with a table of "
-              "measured kernels");
+    AR_REFUSE(
+        options->algorithm != NULL || options->engine != NULL || options->out != NULL, err,
+        AR_USAGE,
+        "compare: found --algorithm, --engine or --out; expected none with a table of kernels");
     AR_TRY(ar_measured_kernels_read(csv, options->arena, &kernels, err));
     double *errors = ar_arena_alloc(options->arena, kernels.count, sizeof *errors);
     struct ar_kernel_error *sums = ar_arena_alloc(options->arena, kernels.count, sizeof *sums);

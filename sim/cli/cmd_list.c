@@ -353,8 +353,7 @@ static const struct topic {
     {"systems", .list_file = list_systems, .kind = RESOURCE_SETS},
     {"pictures", .list_file = list_picture, .kind = RESOURCE_PICTURE,
      .below =
-         "'allreckon plot' and 'report' draw them, and --out of other commands; to restyle one, "
-         "edit its template"},
+         "'allreckon plot' and 'report' draw them, and --out of others; a template restyles one"},
     {"published", .list_file = list_published, .kind = RESOURCE_PUBLISHED},
     {"columns", .list_rest = list_columns},
 };

@@ -47,8 +47,7 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
     bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
     AR_REFUSE(has_payload == has_trace, err, AR_USAGE,
-              "%s: found %s; expected one of them: --payload for one collective, --trace for a "
-              "training step",
+              "%s: found %s; expected --payload, of one collective, or --trace, of a step",
               options->command->name,
               has_trace ? "--payload and --trace" : "neither --payload nor --trace");
     if (has_trace) {

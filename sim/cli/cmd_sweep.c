@@ -203,8 +203,7 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
         snprintf(fit, sizeof fit, "%zu of them do not fit into the memory of a GPU", unfit->count);
     } else if (unfit->is_asked) {
         snprintf(fit, sizeof fit,
-                 "and nobody knows which of them fit: the cluster has no gpu.memory (--set "
-                 "gpu.memory=80GB)");
+                 "and nobody knows which of them fit: the cluster has no gpu.memory (--set)");
     }
     AR_TRY(variants_scenario(&space->variants, space->points[0].variant, &scenario, err));
     ar_note(
@@ -290,8 +289,7 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
     request->jobs = (uint32_t)jobs;
     AR_TRY(option_view(options, ar_row_columns, &request->view, err));
     AR_REFUSE(options->resume && options->out == NULL, err, AR_USAGE,
-              "sweep: found --resume without --out; expected --out DIR, the directory of the sweep "
-              "to go on with");
+              "sweep: found --resume without --out; expected --out DIR of the sweep to go on with");
     AR_TRY(read_space(sweep, err));
     AR_TRY(space_create(&sweep->points, &sweep->space, err));
     if (sweep->kind->is_ranked && request->notes != NULL) { /* before what may take long */

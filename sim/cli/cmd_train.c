@@ -148,8 +148,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     AR_REFUSE(options->tokens != NULL || options->price != NULL || options->power != NULL ||
                   options->mtbf != NULL || options->checkpoint != NULL,
               err, AR_USAGE,
-              "train: found --tokens, --price, --power, --mtbf or --checkpoint with a run file; "
-              "expected them with --workload");
+              "train: found --tokens, --price, --power, --mtbf or --checkpoint without --workload");
     AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
     AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));
     AR_TRY(options_scenario(options, 0, &runs.given, err));

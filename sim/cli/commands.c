@@ -101,11 +101,10 @@ static const struct command commands[] = {
     {COMMAND(report), .summary = "one HTML page of what a command left: answer, pictures, tables",
      .arguments = "DIR", .arguments_min = 1, .arguments_max = 1,
      .text =
-         "Writes DIR/report.html from what sweep, explain, train, reproduce, compare or "
-         "accuracy left there with --out: the answer in words, pictures, a timeline of the "
-         "step, tables, parameters with their sources, and the command that makes it again. "
-         "The page needs no other file and no network. The answer and the path go to stdout.\n\n"
-         "example:\n"
+         "Writes DIR/report.html from what sweep, explain, train, reproduce, compare or accuracy "
+         "left there with --out: the answer in words, pictures, a timeline of the step, tables, "
+         "parameters with their sources, and the command that makes it again. The page needs no "
+         "other file. The answer and the path go to stdout.\n\nexample:\n"
          "  allreckon report out/abci"},
     {COMMAND(explain), .key_uses = ANY_WORK, .keys_more = KEY_BIT(AR_KEY_PAYLOAD),
      .summary = "every term of a prediction, each parameter with its source",
@@ -162,14 +161,12 @@ static const struct command commands[] = {
              "results) and with --out writes a cluster for --engine library, whose predictions "
              "have a 95 % band. The largest node count is not fitted: only there accuracy is "
              "quoted. Parameters that the data cannot tell stay at NCCL's constants, those of the "
-             "release that --tuning or library.release names, and are marked so.\n\n"
-             "Rows of our own algorithms, and of MPI by the library's names of algorithms "
+             "release that --tuning or library.release names, and are marked so.\n\nRows of our "
+             "own algorithms, and of MPI by the library's names of algorithms "
              "(validate/data/called.csv), fit latencies and bandwidths of the cluster instead, for "
-             "all other engines. "
-             "The name of a measured set ('allreckon list sets'), or of a file of one "
-             "alone, needs no --cluster; of other tables of several machines a shipped --cluster "
-             "takes its own rows.\n\n"
-             "example:\n"
+             "all other engines. The name of a measured set ('allreckon list sets'), or of a file "
+             "of one alone, needs no --cluster; of other tables of several machines a shipped "
+             "--cluster takes its own rows.\n\nexample:\n"
              "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds "
              "--out mine-fitted.topo"},
     {COMMAND(compare),
@@ -342,10 +339,9 @@ static void write_command_help(FILE *file, const struct command *command)
         snprintf(
             text, sizeof text,
             "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is "
-            "%s; "
-            "it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one is "
-            "taken%s\n\nexample:\n  allreckon %s --cluster abci-v100 --mesh dp=16,tp=4 --along dp "
-            "--payload 1MiB:1GiB:x4",
+            "%s; it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one "
+            "is taken%s\n\nexample:\n  allreckon %s --cluster abci-v100 --mesh dp=16,tp=4 --along "
+            "dp --payload 1MiB:1GiB:x4",
             operation->name, operation->payload,
             operation->has_root ? ", without --root rank 0." : ".", operation->command);
         write_paragraphs(file, text);

@@ -31,18 +31,15 @@ static const struct option_row own_rows[] = {
     OWN("gpus", "LIST", OF(verify), AT(gpus_list), "1:17:+1,24,34,48,64",
         "rank counts, as in sweep; all shapes of each"),
     OWN("operation", "LIST", OF(sweep), AT(operation), NULL,
-        "of bare collectives: alltoall, or several, or all (see 'allreckon list operations'); "
-        "default: allreduce"),
+        "of bare collectives: alltoall, several or all ('list operations'); default: allreduce"),
     OWN("operation", "LIST", OF(verify), AT(operation), "all",
         "operations, separated by commas, or all"),
     OWN("algorithm", "A", OF(compare), AT(algorithm), NULL,
         "what is predicted; default: auto with --engine library or nccl, else ring"),
     OWN("algorithm", "A", OF(calibrate), AT(algorithm), NULL,
-        "what calls were forced to (NCCL_ALGO): its messages fit the links, in place of a cost "
-        "table"),
+        "what calls were forced to (NCCL_ALGO): its messages fit the links, not a cost table"),
     OWN("algorithms", "LIST", OF(sweep) | OF(verify), AT(algorithms), "all",
-        "algorithms, separated by commas; all; or those that a library runs: nccl, openmpi-5.0, "
-        "as with --runnable-by"),
+        "algorithms, separated by commas; all; or those of a library, as with --runnable-by"),
     OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
         "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
     OWN("payload", "SIZE", OF(collective), AT(payloads), NULL,
@@ -74,31 +71,26 @@ static const struct option_row own_rows[] = {
             OF(train),
         AT(columns), NULL,
         "what stdout has of each row: NAME,... (of predictions: 'allreckon list columns'; a wrong "
-        "one is answered by all there are) or all; default: in a table what fits the terminal, "
-        "else all"),
+        "one is answered by all) or all; default: what fits the terminal, of csv and json all"),
     OWN("format", "F", OF(export), AT(format), NULL,
         "simgrid-xml, chrome-trace, goal, astra-sim or tuner"),
     SHOWN("out", "DIR", OF(sweep), AT(out), NULL,
-          "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
-          "DIR'"),
+          "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'plot'"),
     SHOWN("out", "DIR", OF(advise), AT(out), NULL,
           "also write DIR/advice.csv, and DIR/layouts.csv for 'allreckon plot' and 'report'"),
     SHOWN("out", "DIR", OF(train), AT(out), NULL,
           "also write DIR/train.csv, of a model the files of 'advise'"),
     SHOWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,
-          "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
-          "it"),
+          "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv"),
     SHOWN("out", "DIR", OF(compare), AT(out), NULL,
           "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
           "pictures of them"),
     SHOWN("out", "DIR", OF(expect), AT(out), NULL,
-          "also write DIR/expect.csv and a picture of it, DIR/suspects.csv, and the files of "
-          "'compare'"),
+          "also write DIR/expect.csv, a picture of it, DIR/suspects.csv and what 'compare' does"),
     SHOWN("require", "SHARE", OF(expect), AT(require), NULL,
           "exit code 1 if a row from 1 MiB on has less than this share of the expected rate: 0.9"),
     OWN("nodes", "LIST", OF(expect), AT(nodes), NULL,
-        "hosts of logs that do not say on how many they ran; of several logs one count, or a list "
-        "of one for each: 2,4"),
+        "hosts of logs that do not say how many; of several logs one count, or a list: 2,4"),
     OWN("engine", "E", OF(expect), AT(engine), NULL,
         "what is expected: library (default: the fit of the cluster, or what is known with "
         "nothing fitted) or nccl (NCCL's own constants)"),
@@ -125,8 +117,7 @@ static const struct option_row own_rows[] = {
     SHOWN(
         "out", "DIR", OF(explain), AT(out), NULL,
         "of a step: also write its tasks (DIR/pipeline.csv), its row (step.csv) and what it sends "
-        "(sent.csv), for 'allreckon report DIR'; of a workload with a picture; not of strategies "
-        "with servers"),
+        "(sent.csv), for 'allreckon report DIR'; of a workload a picture; not with servers"),
     SHOWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout"),
     SHOWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data"),
     SHOWN("out", "FILE.html", OF(report), AT(out), NULL,
@@ -137,8 +128,7 @@ static const struct option_row own_rows[] = {
     OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
     SHOWN("jobs", "J", OF(sweep) | OF(reproduce) | OF(advise) | OF(train), AT(jobs), NULL,
-          "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
-          "machine"),
+          "worker processes; default: processors; under mpirun 1 where ranks share a machine"),
     SHOWN("where", "KEY=VALUE", OF(plot) | OF(report), AT(where), NULL,
           "only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
           "also KEY=VALUE,KEY=VALUE; repeatable",
@@ -330,8 +320,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
             unsigned char byte = (unsigned char)*at;
             AR_REFUSE(byte == 0x7f || (byte < 0x20 && strchr("\t\r\n", byte) == NULL), err,
                       AR_USAGE,
-                      "%s: found byte 0x%02x in \"%.60s\"; expected names and paths without "
-                      "control characters",
+                      "%s: found byte 0x%02x in \"%.60s\"; expected no control characters",
                       command->name, byte, argv[i]);
         }
     }

@@ -181,8 +181,7 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     AR_REFUSE(
         model->residues % tp != 0 || model->sequences % tp != 0 || model->extra_sequences % tp != 0,
         err, AR_USAGE,
-        "%s: found %llu residues and %llu sequences (%llu extra); expected multiples of %llu, tp "
-        "of the mesh",
+        "%s: found %llu residues and %llu sequences (%llu extra); expected multiples of tp, %llu",
         request->where, (unsigned long long)model->residues, (unsigned long long)model->sequences,
         (unsigned long long)model->extra_sequences, (unsigned long long)tp);
     AR_TRY(ar_operators_create(request->where, count, arena, &dap.operators, err));

@@ -141,8 +141,7 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
               "%s: found strategy %s for latent attention or unlike layers; expected another one",
               where, layout->strategy->name);
     AR_REFUSE(layout->is_sequence_parallel && tp == 1, err, AR_USAGE,
-              "%s: found sequence parallelism without tensor parallelism; expected tp of the mesh "
-              "above 1",
+              "%s: found sequence parallelism without tensor parallelism; expected tp above 1",
               where);
     AR_REFUSE(layout->overlaps_tensor && !layout->is_sequence_parallel, err, AR_USAGE,
               "%s: found tensor parallelism beside products without sequence parallelism; expected "

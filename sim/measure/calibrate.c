@@ -168,11 +168,9 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
         AR_TRY(ar_library_nodes_add(&calibration->held_out, (uint32_t)request->held_out[i], err));
     }
     if (has_default && groups->count == 1) {
-        ar_note(
-            request->rows.notes,
-            "all rows are of one %s count: none is held out, so the error on other counts is not "
-            "known",
-            unit);
+        ar_note(request->rows.notes,
+                "all rows are of one %s count: none is held out, and the error on others unknown",
+                unit);
     }
     for (size_t i = 0; i < groups->count; i++) {
         uint32_t count = groups->counts[i];

@@ -122,8 +122,7 @@ KEY_PARSE(along)
     return scenario->mesh.axes_count > 0
                ? ar_mesh_set_along(origin->where, text, &scenario->mesh, err)
                : ar_error_set(err, AR_USAGE,
-                              "%s: found \"%.60s\" without a mesh; expected its axes before, such "
-                              "as --mesh dp=32,tp=8",
+                              "%s: found \"%.60s\" without a mesh, such as --mesh dp=32,tp=8",
                               origin->where, text);
 }
 
@@ -216,8 +215,7 @@ KEY_PARSE(straggler)
                   ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
                   ar_parse_number("", factor, 1, 1e6, &list[count].factor, &ignored) != AR_OK,
               err, AR_USAGE,
-              "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute time from 1 to "
-              "1e6, such as 17:1.5",
+              "%s: found \"%.60s\"; expected RANK:FACTOR, of compute time, from 1 to 1e6: 17:1.5",
               origin->where, text);
     list[count].rank = (uint32_t)rank;
     for (uint32_t i = 0; i < count; i++) {
@@ -264,8 +262,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         CLUSTER | FILES | PATH, TEXT, FIELD(cluster_name)},
     [AR_KEY_SET] =
         {"--set", "KEY=VALUE", NULL,
-         "change a value of the cluster, such as net.latency=2.4us or fabric.routes=hash:1; may "
-         "be repeated",
+         "change a value of the cluster: net.latency=2.4us, fabric.routes=hash:1; repeatable",
          CLUSTER | FILES | SETTING | REPEATS, TEXTS, FIELD(settings)},
     [AR_KEY_SLOW_LINK] =
         {"--slow-link", "LINK:F", NULL,
@@ -308,9 +305,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "place in its group of the rank that gives or gets all; in a send, that gives",
                      BARE, COUNT, FIELD(root), 0, UINT32_MAX},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
-                        "bytes as nccl-tests counts them, see 'allreckon list operations': "
-                        "51.1MB, 64MiB",
-                        0, AR_LIST_OF_SIZES, key_parse_payload},
+                        "bytes as nccl-tests counts them ('allreckon list operations'): 64MiB", 0,
+                        AR_LIST_OF_SIZES, key_parse_payload},
     [AR_KEY_TRACE] = {"--trace", "T", NULL,
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
                       STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, FIELD(trace_name)},
@@ -328,8 +324,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                          "heads of keys and values; default: the workload's, or as many as heads",
                          MODEL_SIZE(kv_heads)},
     [AR_KEY_FFN] = {"--ffn", "F", NULL,
-                    "size of its feed-forward networks; default: the workload's, or 4 hidden "
-                    "(gated: 8/3)",
+                    "size of its feed-forward networks; default: its own, or 4 hidden (gated: 8/3)",
                     MODEL_SIZE(ffn)},
     [AR_KEY_SEQ] = {"--seq", "S", NULL, "tokens of a sequence", MODEL_SIZE(seq)},
     [AR_KEY_VOCAB] = {"--vocab", "V", NULL, "tokens that there are", MODEL_SIZE(vocab)},
@@ -337,8 +332,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         MODEL_SIZE(experts)},
     [AR_KEY_TOP_K] = {"--top-k", "K", NULL, "experts that a token takes", MODEL_SIZE(top_k)},
     [AR_KEY_LORA] = {"--lora", "R", NULL,
-                     "train adapters of rank R beside the products of attention, and no other "
-                     "weights; default: all weights",
+                     "train adapters of rank R beside the products of attention, not all weights",
                      SETTING | MODEL_SIZE(lora)},
     [AR_KEY_IMBALANCE] = {"--imbalance", "F", "1",
                           "tokens that the experts of the fullest GPU get over the mean of all; or "
@@ -361,13 +355,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         FIELD(async.servers), 1, 1000000},
     [AR_KEY_SERVERS_AT] = {"--servers-at", "PLACE", "nodes",
                            "nodes (of their own, behind those of the workers), workers (beside "
-                           "them) or both (N nodes, and one beside the workers of each node, as in "
-                           "BytePS)",
+                           "them) or both (N nodes, and one beside workers of each node: BytePS)",
                            SERVERS, CHOSEN, FIELD(async.servers_at), .words = ar_servers_at_names},
     [AR_KEY_WORKER] = {"--worker", "W", "gpu",
-                       "who pushes and pulls: each gpu, or a node, whose GPUs first sum what they "
-                       "found (as MXNet and BytePS do)",
-                       SERVERS, CHOSEN, FIELD(async.worker), .words = ar_worker_names},
+                       "who pushes and pulls: each gpu, or a node, whose GPUs sum first", SERVERS,
+                       CHOSEN, FIELD(async.worker), .words = ar_worker_names},
     [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
                            "steps that a worker computes before it pushes and pulls", SERVERS,
                            COUNT, FIELD(async.every), 1, 10000},
@@ -376,8 +368,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "the next one is pulled (sliced, as in LightLDA)",
                      SERVERS, CHOSEN, FIELD(async.pull), .words = ar_pull_names},
     [AR_KEY_UNITS] = {"--units", "U", NULL,
-                      "of work-units: units of a step, each a batch of one GPU; default: 10 for "
-                      "each worker",
+                      "of work-units: units of a step, each a batch of a GPU; default: 10 a worker",
                       SERVERS, COUNT, FIELD(units.count), 1, 1000000},
     [AR_KEY_BACKUPS] = {"--backups", "yes|no", "yes",
                         "of work-units: the slowest are done twice at the end", SERVERS, FLAG,
@@ -387,8 +378,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "place of the lognormal of --jitter",
                      SERVERS, REAL, FIELD(units.tail), 1.01, 100},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
-                         "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
-                         "each stage",
+                         "of the pipeline: gpipe, 1f1b or interleaved:V, V chunks on a stage",
                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_schedule},
     [AR_KEY_RECOMPUTE] =
         {"--recompute", "R", "none",
@@ -411,8 +401,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           LAYOUT | PUBLISHED, CHOSEN, FIELD(layout.attention),
                           .words = ar_attention_names},
     [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",
-                        "gradients of replicas are summed layer by layer beside the last backward "
-                        "pass, not after it at once",
+                        "gradients are summed layer by layer beside the last backward pass",
                         LAYOUT | PUBLISHED, FLAG, FIELD(layout.overlaps)},
     [AR_KEY_OVERLAP_TENSOR] = {"--overlap-tensor", "yes|no", "no",
                                "collectives of tensor parallelism run beside the products that "
@@ -423,9 +412,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                 "one is computed, as in DualPipe and Megatron core; default: no",
                                 LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_experts)},
     [AR_KEY_DISPATCHER] = {"--dispatcher", "D", NULL,
-                           "how tokens reach experts: alltoall, once each, as NCCL sends them "
-                           "(default); or deepep, once to each node and on over NVLink, there in "
-                           "fp8 where products are",
+                           "how tokens reach experts: alltoall, once each, as NCCL does (default); "
+                           "or deepep, once to a node, in fp8 where products are",
                            LAYOUT | PUBLISHED | SETTING, CHOSEN, FIELD(layout.dispatcher),
                            .words = ar_dispatcher_names},
     [AR_KEY_OVERLAP_GATHER] = {"--overlap-gather", "yes|no", "no",
@@ -450,9 +438,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "file of operator,device",
                           PLACED | PATH, TEXT, FIELD(placement)},
     [AR_KEY_DEPTH] = {"--depth", "D", "1",
-                      "rotate: parts of the model that each worker has at once; star: rounds that "
-                      "are under way",
-                      PLACED, COUNT, FIELD(depth), 1, 1000},
+                      "rotate: parts of the model of a worker; star: rounds under way", PLACED,
+                      COUNT, FIELD(depth), 1, 1000},
     [AR_KEY_ROUNDS] = {"--rounds", "K", "1", "star: rounds of a step, each for a part of the model",
                        PLACED, COUNT, FIELD(rounds), 1, 100000},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
@@ -490,22 +477,18 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      STEP | LAYOUT | FILES | SETTING | REPEATS, TEXTS, FIELD(terms)},
     [AR_KEY_SAMPLES_PER_S_AT] =
         {"--samples-per-s-at", "B=V", NULL,
-         "scale compute to the rate V that one GPU was measured to have at "
-         "batch B; of a workload: that one replica, pp x cp x tp GPUs, had with B "
-         "sequences per step",
+         "scale compute to the rate V that one GPU had at batch B; of a workload: that one "
+         "replica, pp x cp x tp GPUs, had with B sequences a step",
          STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS, key_parse_samples_per_s_at},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
-                               "gradients F times as large, compute unchanged (what if the model "
-                               "were larger?); default: 1",
-                               STEP, REAL, FIELD(gradient_scale), 1e-6, 1000},
+                               "gradients F times as large, compute unchanged; default: 1", STEP,
+                               REAL, FIELD(gradient_scale), 1e-6, 1000},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
-                       "recurrence (the messages as array arithmetic), simgrid (simulates each), "
-                       "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
-                       "model)",
+                       "recurrence (messages as array arithmetic), simgrid (simulates each), "
+                       "closed (formula), library (measured: calibrate), nccl (its own cost model)",
                        COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_engine},
     [AR_KEY_BASELINE] = {"--baseline", "B", "node",
-                         "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
-                         "node, flat ring)",
+                         "100 % efficiency: gpu (one GPU, no communication) or node (flat ring)",
                          STEP | FILES, CHOSEN, FIELD(baseline), .words = ar_baseline_names},
     [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
                          "rings, or pairs of trees, the payload is split over; default: HCAs of a "
@@ -533,8 +516,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "seed gives the same result",
                      STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, COUNT, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
-                          "a GPU that takes F times as long to compute, such as 17:1.5; "
-                          "repeatable",
+                          "a GPU that computes F times as long, such as 17:1.5; repeatable",
                           STEP | LAYOUT | PLACED | SETTING | REPEATS, AR_LIST_OF_TEXTS,
                           key_parse_straggler, 0},
 };

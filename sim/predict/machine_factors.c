@@ -116,8 +116,7 @@ static const struct ar_column kind_columns[] = {
     KIND(number, weight, "weight", "of the logarithms of the factors, 0 to 1, as predicts best",
          .max = 1),
     KIND(number, reach, "reach",
-         "half of the 95 % band, a logarithm, of calls and messages together; empty: fewer than "
-         "19 rows",
+         "half of the 95 % band, a logarithm, of calls and messages; empty: below 19 rows",
          .may_be_empty = true),
 };
 

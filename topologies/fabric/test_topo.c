@@ -281,7 +281,8 @@ Test(topo, a_value_replaces_its_line_a_new_one_comes_last_and_the_rest_stays_as_
 Test(topo, a_value_that_is_not_one_line_is_refused)
 {
     struct ar_topo *topo = load_text("nodes = 4 ; x\n");
-    TEST_FAILS(AR_USAGE, "expected one of nodes gpus_per_node", ar_topo_set(topo, "node", "8", "z", &why));
+    TEST_FAILS(AR_USAGE, "expected one of nodes gpus_per_node",
+               ar_topo_set(topo, "node", "8", "z", &why));
     TEST_FAILS(AR_USAGE, "", ar_topo_set(topo, "#nodes", "8", "z", &why));
     TEST_FAILS(AR_USAGE, "", ar_topo_set(topo, "description", "a; b", "z", &why));
     TEST_FAILS(AR_USAGE, "", ar_topo_set(topo, "description", "a\nb", "z", &why));

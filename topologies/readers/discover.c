@@ -84,8 +84,7 @@ static enum ar_status fact_check_text(const struct source *source, const char *t
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
         SOURCE_REFUSE(text[i] < ' ' || text[i] > '~' || text[i] == ';', source, err,
-                      "found the byte 0x%02x in a text; expected letters, digits and "
-                      "signs but ';'",
+                      "found the byte 0x%02x in a text; expected letters, digits, signs but ';'",
                       (unsigned char)text[i]);
     }
     SOURCE_REFUSE(length == 0 || length > AR_TOPO_LINE_MAX / 2, source, err,

@@ -262,8 +262,7 @@ static void find_batch(struct kineto_import *import)
     } else if (trace->batch == 0) {
         trace->batch = 1;
         add_note(import,
-                 "the batch is not recorded: 1 is written, so that a sample is a step; --batch "
-                 "sets it");
+                 "the batch is not recorded: 1 is written, a sample is a step; --batch sets it");
     }
 }
 
