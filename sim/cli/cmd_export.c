@@ -65,8 +65,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
     }
     AR_TRY(option_check_messages(options, scenario, err));
     AR_REFUSE(!ar_engine_has_timeline(scenario->engine), err, AR_USAGE,
-              "--engine: found %s, which does not say when ranks do what; expected simgrid or "
-              "recurrence with --format chrome-trace",
+              "--engine: found %s, which has no timeline; expected simgrid or recurrence",
               scenario->engine->name);
     return AR_OK;
 }

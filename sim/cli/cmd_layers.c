@@ -108,8 +108,6 @@ static enum ar_status compare_kernels(const struct options *options, const struc
                 strcmp(sums[j].gpu, kernel->gpu) == 0 && strcmp(sums[j].precision, precision) == 0;
         }
         if (!is_known) {
-            struct ar_device_cost *single = NULL;
-            /* The cost table of a row for kernels that run alone. */
             char where[AR_CSV_WHERE + 32];
             const struct ar_input *input;
             ar_csv_where(kernels.csv, i, where);
@@ -130,8 +128,8 @@ static enum ar_status compare_kernels(const struct options *options, const struc
                                     kernels.are_attention ? " that has attention" : ""),
                     err);
             }
-            single = ar_device_cost_single(input->cost, options->arena);
-            sums[sums_count++] = ar_kernel_error_of(&kernels, kernel, single, errors);
+            sums[sums_count++] = ar_kernel_error_of(
+                &kernels, kernel, ar_device_cost_single(input->cost, options->arena), errors);
         }
     }
     ar_note_flush(option_notes(options));

@@ -139,13 +139,11 @@ static enum ar_status list_gpu(struct lister *list, struct ar_error *err)
     const struct ar_input *input;
     AR_TRY(ar_inputs_find(list->inputs, RESOURCE_COST, "list", list->file, &input, err));
     const struct ar_device_cost *cost = input->cost;
-    static const enum ar_precision asked[] = {AR_BF16, AR_FP16,
-                                              AR_FP32}; /* what is shown of a table */
-    const enum ar_precision *at = asked;
-    while (*at != AR_FP32 && !ar_device_cost_has_group(cost, *at, AR_COST_OF_PRODUCTS)) {
-        at++;
+    enum ar_precision precision = AR_BF16; /* what is shown of a table, else fp16 or fp32 */
+    if (!ar_device_cost_has_group(cost, AR_BF16, AR_COST_OF_PRODUCTS)) {
+        bool has_fp16 = ar_device_cost_has_group(cost, AR_FP16, AR_COST_OF_PRODUCTS);
+        precision = has_fp16 ? AR_FP16 : AR_FP32;
     }
-    enum ar_precision precision = *at;
     add_item(list, list->file, "%5.4g Tflop/s in %s, memory %.3g TB/s; %s; %s",
              ar_device_peak_flops(cost, precision) / 1e12, ar_precision_names[precision],
              cost->value[AR_COST_MEMORY][precision] / 1e12,

@@ -133,16 +133,13 @@ static const struct command commands[] = {
              "--global-batch 1024 --precision bf16 --tokens 1T --price 2.5"},
     {COMMAND(diagnose), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_LAYOUT,
      .summary = "why is my training step as slow as it is?",
-     .text = "Puts the step of a transformer that was measured (--tokens-per-s of all GPUs, "
-             "--step-s, --mfu or --tflops-per-gpu) beside the predicted one: its MFU of the dense "
-             "peak, with "
-             "attention counted over all pairs of tokens and to earlier tokens alone; units that "
-             "the number may be in; and causes, each predicted alone, those first that give the "
-             "step that was measured. Beside another number --mfu tells which peak or count gives "
-             "the MFU that was reported.\n\n"
-             "example:\n"
-             "  allreckon diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 --strategy "
-             "zero3 --global-batch 128 --precision bf16 --recompute full --tokens-per-s 400000"},
+     .text = "Puts a measured step of a transformer beside the predicted one: its MFU of the dense "
+             "peak, with attention counted over all pairs of tokens and to earlier tokens alone; "
+             "units that the number may be in; and causes, each predicted alone, those first that "
+             "give the step that was measured. Beside another number --mfu tells which peak or "
+             "count gives the MFU that was reported.\n\nexample:\n  allreckon diagnose --cluster "
+             "dgx-h100 --workload llama3-8b --gpus 64 --strategy zero3 --global-batch 128 "
+             "--precision bf16 --recompute full --tokens-per-s 400000"},
     {COMMAND(links), .key_uses = AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
      .keys_more = KEY_BIT(AR_KEY_PAYLOAD), .keys_less = KEY_BIT(AR_KEY_BASELINE),
      .summary = "load of every link: which one is the bottleneck?",

@@ -51,8 +51,7 @@ static const struct option_row own_rows[] = {
         "with --trace also time the all-reduce at the largest GPU count for these sizes "
         "(payload.csv); alone time collectives of these sizes at each GPU count"),
     OWN("engine", "E", OF(compare), AT(engine), NULL,
-        "what predicts: library (default: the cost table of the cluster), nccl (NCCL's own "
-        "constants), or any other engine"),
+        "what predicts: library (default: a fitted cost table), nccl or any other engine"),
     OWN("engine", "E", OF(reproduce), AT(engine), NULL,
         "what predicts all rows; default: what a row says, else recurrence"),
     OWN("rows", "PATTERN", OF(reproduce), AT(rows), NULL,

@@ -127,8 +127,8 @@ Test(cli_bad, names_and_paths_of_inputs)
 Test(cli_bad, outputs_of_export_and_plot)
 {
     static const struct cli_case rows[] = {
-        {"export --cluster flat --gpus 1 --format goal --algorithm ring --payload 1MB", 64,
-         "found 1, which sends nothing"},
+        {"export --cluster flat --gpus 1 --format goal --payload 1MB", 64,
+         "found 1; expected several"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out ''", 74, "cannot write"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /", 74, "it is a directory"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},

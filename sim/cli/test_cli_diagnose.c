@@ -75,7 +75,6 @@ Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
     CLI_NEAR(cli_rows(STEP "--mfu %.9g", mfu), 1, "tokens_per_s", 400000, 1);
 }
 
-/* tflops_per_gpu counts what is recomputed. */
 Test(cli_diagnose, a_rate_alone_that_fits_with_what_is_recomputed_is_shown_so)
 {
     struct cli_table *step = cli_rows("predict" JOB);

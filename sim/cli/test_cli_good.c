@@ -127,8 +127,7 @@ Test(cli, files_of_any_name_are_taken_by_path)
     CLI_SHOWS("predict --cluster \"a b/it's.topo\" --trace 'a b/\"q\", "
               "x.csv' --gpus 4 --algorithm ring --format csv",
               "\nabci-v100,\"\"\"q\"\", x\",32,fp16,4,1,ring,");
-    CLI_SHOWS("predict --cluster flat --trace \"$(printf 'a b/\\377.csv')\" --gpus 4 "
-              "--algorithm ring --format json",
+    CLI_SHOWS("predict --cluster flat --trace \"$(printf 'a b/\\377.csv')\" --gpus 4 --format json",
               "\"trace\": \"\\ufffd\"");
 }
 

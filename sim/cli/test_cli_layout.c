@@ -62,8 +62,7 @@ Test(cli_layout, a_named_workload_is_its_shape_or_its_config_json)
                                   "--workload config.json"); /* said before the search */
     cr_expect_lt(strstr(run.err, "sequences of 8192"), strstr(run.err, "divide the model"));
     cli_fails(65,
-              "config.json: key \"num_hidden_layers (n_layer, n_layers)\": found none; "
-              "expected a count above 0",
+              "config.json: key \"num_hidden_layers (n_layer, n_layers)\": found none; expected",
               "echo '{\"model_type\": \"llama\"}' > config.json; $AR predict " ON_16 "config.json");
     cli_fails(66, "none.json", "$AR predict " ON_16 "./none.json");
 }
@@ -212,9 +211,7 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
         {"--gpus 8 --mesh all,cp=3 --global-batch 8", "found all,cp=3 with 8 GPUs; expected a"},
     };
     CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
-    cli_fails(64,
-              "--cluster: found \"dgx-a100,dgx-h100\"; expected one name; a list is for 'allreckon "
-              "sweep'",
+    cli_fails(64, "--cluster: found \"dgx-a100,dgx-h100\"; expected one name; a list is",
               "$AR predict --cluster dgx-a100,dgx-h100 --workload mpt-1b --gpus 8");
     cli_fails(64, "--set: found \"net.latency=1us,2us\"; expected one value; a list is for",
               "$AR predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --set "
@@ -326,7 +323,7 @@ Test(cli_layout, what_a_step_sends_is_rows_of_axes)
                        tensor_s, step_s);
     cli_good("$AR explain " MEGATRON "--out o && $AR report o");
     CLI_HAS(cli_read("o/report.html"), "What is sent, by operation and axis");
-    cli_fails(64, "--format: found csv, which has what a step sends",
+    cli_fails(64, "--format: found csv, what a step sends",
               "$AR explain --cluster dgx-a100 --gpus 16 --payload 1MiB --format csv");
 }
 
@@ -474,8 +471,7 @@ Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
     /* Two GPUs send a whole to each other two: 4 halves, two through each port. */
     struct cli_table *others =
         cli_rows("boxing S0 B --gpus 2 --to-gpus 2 --payload 64MiB --cluster flat");
-    struct cli_table *send = cli_rows("send --cluster flat --gpus 2 --payload 64MiB --columns "
-                                      "allreduce_s");
+    struct cli_table *send = cli_rows("send --cluster flat --gpus 2 --payload 64MiB");
     CLI_CELL(others, 1, "operation", "send");
     cr_expect_eq(cli_number(others, 1, "groups"), 4);
     cr_expect_eq(cli_number(others, 1, "sent_bytes"), 2 * 67108864.0);
@@ -583,13 +579,10 @@ Test(cli_layout, wrong_lines_are_one_line)
     cli_fails(66, "unknown cluster \"h100\"; did you mean \"dgx-h100\"?; a file",
               "$AR predict --cluster h100 --gpus 8 --algorithm ring --trace resnet50-v1.5");
     CLI_REFUSE(64, "predict", cases);
-    cli_fails(66,
-              "unknown workload \"llama3\"; expected one of llama3-8b llama3-70b llama3-405b; a",
-              "$AR predict --cluster dgx-a100 --workload llama3 --gpus 8 --global-batch 8");
-    cli_fails(
-        66,
-        "did you mean \"deepseek-v3\"?; a file needs its path, with a slash or the ending .json",
-        "$AR predict --cluster dgx-a100 --workload DeepSeek --gpus 8 --global-batch 8");
+    cli_fails(66, "\"llama3\"; expected one of llama3-8b llama3-70b llama3-405b; a file needs",
+              "$AR predict --cluster dgx-a100 --workload llama3 --gpus 8");
+    cli_fails(66, "did you mean \"deepseek-v3\"?",
+              "$AR predict --cluster dgx-a100 --workload DeepSeek --gpus 8");
     cli_fails(66, "a file needs its path, with a slash",
               "$AR predict --cluster dgx-a100 --workload simai.txt --gpus 8");
 }

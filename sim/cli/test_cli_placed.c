@@ -28,8 +28,7 @@ Test(cli_placed, operators_on_two_gpus_take_what_they_take_by_hand)
 
 Test(cli_placed, they_are_explained_drawn_and_swept)
 {
-    CLI_SHOWS("explain --cluster dgx-a100 --gpus 2 --operators googlenet "
-              "--placement greedy --quiet",
+    CLI_SHOWS("explain --cluster dgx-a100 --gpus 2 --operators googlenet --placement greedy",
               "96 operators", "messages    6422528");
     CLI_SHOWS("export --format chrome-trace --cluster dgx-a100 --gpus 2 --operators googlenet",
               "\"name\": \"3a.1x1\"");
@@ -98,7 +97,7 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
         {"--trace resnet50-v1.5 --gpus 11 --strategy partitioned", 64, "layer4.0.conv2"},
         {"--trace ./trace.csv --gpus 2 --strategy partitioned", 64, "hand on"},
         {"--workload mpt-7b --gpus 8 --strategy dap", 66, "alphafold2-initial"},
-        {"--workload alphafold2-initial --mesh tp=7 --strategy dap", 64, "multiples of 7"},
+        {"--workload alphafold2-initial --mesh tp=7 --strategy dap", 64, "multiples of tp, 7"},
         {"--workload alphafold2-initial --mesh pp=2,tp=4 --strategy dap", 64, "--mesh: found pp=2"},
         {"--workload alphafold2-initial --mesh tp=4", 64, "expected --strategy dap with it"},
     };

@@ -316,8 +316,7 @@ Test(cli_force, files_that_another_command_left_go_when_one_replaces_it)
              step);
     cr_assert_eq(access("o/trace.json", F_OK), 0);
     cli_stops(66, "unknown cluster \"none\"",
-              "$AR explain --cluster none --gpus 8 --trace trace.csv "
-              "--algorithm ring --out o --force");
+              "$AR explain --cluster none --gpus 8 --trace trace.csv --out o --force");
     cr_expect_eq(access("o/trace.json", F_OK), 0, "a command that fails takes nothing away");
     cli_good("$AR explain %s --out o --force", step);
     cli_good("! ls o | grep -E '^trace|^report.html|^pipeline.(gp|svg)' && "
@@ -335,12 +334,9 @@ Test(cli_force, only_the_same_command_overwrites)
         {"export --format simgrid-xml --cluster flat --gpus 4 --out x",
          "export --gpus 4 --cluster flat --format simgrid-xml --out x --quiet",
          "export --format simgrid-xml --cluster flat --gpus 8 --out x"},
-        {"export --format chrome-trace --cluster flat --gpus 4 --algorithm ring --trace trace.csv "
-         "--out j",
-         "export --format chrome-trace --cluster flat --gpus 4 --algorithm ring --trace trace.csv "
-         "--out j",
-         "export --format chrome-trace --cluster flat --gpus 8 --algorithm ring --trace trace.csv "
-         "--out j"},
+        {"export --format chrome-trace --cluster flat --gpus 4 --trace trace.csv --out j",
+         "export --format chrome-trace --cluster flat --gpus 4 --trace trace.csv --out j",
+         "export --format chrome-trace --cluster flat --gpus 8 --trace trace.csv --out j"},
         {"sweep --cluster flat --trace trace.csv --gpus 2 --out s",
          "sweep --cluster flat --trace trace.csv --gpus 2 --out s --jobs 1 --best",
          "train example --out s"},

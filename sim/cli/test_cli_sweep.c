@@ -51,8 +51,7 @@ Test(cli_sweep, stdout_that_cannot_be_written_is_an_error)
     static const char *const lines[] = {"list",
                                         "--help",
                                         "--version",
-                                        "allreduce --cluster flat --gpus 4 --algorithm ring "
-                                        "--payload 1MB",
+                                        "allreduce --cluster flat --gpus 4 --payload 1MB",
                                         "predict " STEP " --gpus 4 --algorithm ring",
                                         "explain " STEP " --gpus 4 --algorithm ring",
                                         "sweep " STEP " --gpus 4 --engine closed --out o",
@@ -188,7 +187,7 @@ Test(cli_axes, tables_show_the_axes_that_vary)
 Test(cli_axes, wrong_lists_are_refused)
 {
     static const char *const rows[][2] = {
-        {"--resume", "expected --out DIR, the directory of the sweep"},
+        {"--resume", "expected --out DIR of the sweep"},
         {"--engine closed --bucket ddp,big", "--bucket: "},
         {"--gradient-scale 1,0", "--gradient-scale: found \"0\"; expected a number from 1e-06"},
         {"--seed 1,2", "--seed: found several seeds without --jitter; expected one"},

@@ -82,8 +82,7 @@ Test(cli_terms, a_measured_rate_is_met_at_its_batch)
     cr_expect_float_eq(step_number(MXNET "64 --samples-per-s-at 16=700", "compute_s"),
                        factor * step_number(MXNET "64", "compute_s"), 1e-9);
     /* A timed trace knows its own batch. */
-    cli_good("$AR predict --cluster flat --trace trace.csv --gpus 4 --algorithm ring --quiet "
-             "--samples-per-s-at 32=100");
+    cli_good("$AR predict --cluster flat --trace trace.csv --gpus 4 --samples-per-s-at 32=100");
 }
 
 Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
@@ -172,8 +171,7 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
         "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace resnet50-v1.5",
         rows);
     cli_fails(64, "found batch 64; expected 32, at which",
-              "$AR predict --cluster flat --gpus 16 --algorithm ring --trace trace.csv "
-              "--samples-per-s-at 64=500");
+              "$AR predict --cluster flat --gpus 16 --trace trace.csv --samples-per-s-at 64=500");
 }
 
 /* The note before it; both are stopped then. */

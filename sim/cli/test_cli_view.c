@@ -15,8 +15,7 @@ Test(cli_view, tables_and_help_fit_80_characters, CLI_NO_NEW_CODE)
         "sweep " STEP " --gpus 16,32 --batch 16,32 --set hca.bandwidth=10GB/s,12GB/s --payload 1MB",
         "sweep " STEP " --gpus 16 --engine closed,recurrence --best",
         "allreduce --cluster cluster.topo --gpus 64 --algorithm torus2d --payload 1KiB:1GiB:x8",
-        "allreduce --cluster abci-v100-nccl2.8 --gpus 64 --algorithm auto --engine library "
-        "--payload 1MiB",
+        "allreduce --cluster abci-v100-nccl2.8 --gpus 64 --engine library --payload 1MiB",
         "train example sony-v2-3456",
         "links --cluster cluster.topo --gpus 16 --algorithm torus2d --payload 1MiB | sed 1,/^$/d",
         "compare abci.csv --cluster abci-v100-nccl2.8",
@@ -185,7 +184,8 @@ Test(cli_names, a_file_names_no_other_that_lies_elsewhere)
 Test(cli_names, control_characters_are_refused)
 {
     setenv("N", "a\033[31m", 1);
-    cli_fails(64, "found byte 0x1b in \"a?[31m\"; expected names", "$AR predict --cluster \"$N\"");
+    cli_fails(64, "found byte 0x1b in \"a?[31m\"; expected no control",
+              "$AR predict --cluster \"$N\"");
 }
 
 /* --- machines --------------------------------------------------------------------------------- */

@@ -144,8 +144,7 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
               "%s: found sequence parallelism without tensor parallelism; expected tp above 1",
               where);
     AR_REFUSE(layout->overlaps_tensor && !layout->is_sequence_parallel, err, AR_USAGE,
-              "%s: found tensor parallelism beside products without sequence parallelism; expected "
-              "--sequence-parallel yes",
+              "%s: found tensor parallelism beside products; expected also --sequence-parallel yes",
               where);
     if (cp > 1) {
         AR_TRY(
@@ -165,18 +164,16 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
         layout->sizes[AR_AXIS_REP] > 1 &&
             (!layout->strategy->shards_optimizer || layout->strategy == &ar_strategy_zero3_lists),
         err, AR_USAGE,
-        "%s: found rep=%u, copies of a sharded model, with strategy %s; expected zero1, zero2 "
-        "or zero3",
+        "%s: found rep=%u, copies of shards, with strategy %s; expected zero1, zero2 or zero3",
         where, layout->sizes[AR_AXIS_REP], layout->strategy->name);
     AR_TRY(check_divides(where, "global-batch", layout->global_batch,
                          layout->sizes[AR_AXIS_REP] > 1
                              ? "rep times dp times ep times the micro-batch"
                              : "dp times ep times the micro-batch",
                          (uint64_t)ar_layout_sequences(layout) * layout->micro_batch, err));
-    AR_REFUSE(
-        layout->schedule->has_chunks && stages == 1, err, AR_USAGE,
-        "%s: found schedule %s:%u without a pipeline; expected pp of the mesh above 1, or 1f1b",
-        where, layout->schedule->name, layout->chunks);
+    AR_REFUSE(layout->schedule->has_chunks && stages == 1, err, AR_USAGE,
+              "%s: found schedule %s:%u without a pipeline; expected pp above 1, or 1f1b", where,
+              layout->schedule->name, layout->chunks);
     AR_REFUSE(model->layers + (has_lighter_ends(model->layers, (uint32_t)places) ? 2 : 0) < places,
               err, AR_USAGE, "%s: found layers %u; expected at least %llu, stages times chunks",
               where, model->layers, (unsigned long long)places);

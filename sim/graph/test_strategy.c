@@ -593,8 +593,7 @@ Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
     expect_refused((uint32_t[]){1, 1, 2, 1, 1, 1}, "1f1b", 7, false,
                    "global-batch 7; expected a multiple of 2, dp times ep times the micro-batch");
     expect_refused((uint32_t[]){1, 1, 2, 1, 1, 1}, "interleaved:2", 16, false,
-                   "schedule interleaved:2 without a pipeline; expected pp of the mesh above 1, or "
-                   "1f1b");
+                   "schedule interleaved:2 without a pipeline; expected pp above 1, or 1f1b");
     expect_refused((uint32_t[]){1, 1, 2, 1, 3, 1}, "1f1b", 16, false,
                    "seq 2048; expected a multiple of 6, twice cp of the mesh");
     expect_refused((uint32_t[]){1, 1, 2, 1, 512, 8}, "1f1b", 16, true,
@@ -602,8 +601,7 @@ Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
     expect_refused((uint32_t[]){1, 1, 1, 2, 1, 1}, "1f1b", 8, false,
                    "ep=2 for a model without experts; expected --experts, or ep=1");
     expect_refused((uint32_t[]){1, 1, 1, 1, 1, 1}, "1f1b", 8, true,
-                   "sequence parallelism without tensor parallelism; expected tp of the mesh above "
-                   "1");
+                   "sequence parallelism without tensor parallelism; expected tp above 1");
 }
 
 Test(strategy, what_needs_a_recorded_collective_of_one_gpu_waits_for_what_that_would_wait_for)

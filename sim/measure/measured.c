@@ -385,8 +385,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     AR_TRY(
         check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
     AR_LOG_REFUSE(kind < AR_LEFT_REASONS, run, run->first_line, err,
-                  "found rows of %s, which has no algorithm \"%.40s\" here; expected rows of an "
-                  "operation that has it",
+                  "found rows of %s; expected those of an operation with algorithm \"%.40s\"",
                   log_operation(run)->command,
                   request->algorithm_name != NULL ? request->algorithm_name : "linear");
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {

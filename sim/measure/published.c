@@ -101,8 +101,7 @@ static enum ar_status parse_published_range(struct ar_arena *arena, const char *
                    range->low <= range->high
                ? AR_OK
                : refuse_range(where, range,
-                              "KEY=low..high, two numbers of one unit, the lower first, such as "
-                              "set.net.latency=2.4us..9.6us",
+                              "KEY=low..high, one unit, the lower first: set.net.latency=2us..9us",
                               err);
 }
 
@@ -183,14 +182,12 @@ static enum ar_status check_row(const struct published *row, struct ar_error *er
     AR_REFUSE(!published_is_context(row) && isnan(row->measured), err, AR_BAD_DATA,
               "%s: found no measured value; expected one, or no cluster", row->where);
     AR_REFUSE(!published_is_context(row) && is_train != (row->run != NULL), err, AR_BAD_DATA,
-              "%s: found quantity %s and run \"%.40s\"; expected a run file with train_s and with "
-              "no other quantity",
+              "%s: found quantity %s and run \"%.40s\"; expected a run file with train_s alone",
               row->where, published_quantities[row->quantity], row->run != NULL ? row->run : "");
     AR_REFUSE(is_train &&
                   (row->keys[AR_KEY_BATCH] != NULL || find_range(row, AR_KEY_BATCH, NULL) != NULL),
               err, AR_BAD_DATA,
-              "%s: found a batch; expected none, the run file has those of its phases (assume "
-              "run=A|B for others)",
+              "%s: found a batch; expected none: run files have them (assume run=A|B for others)",
               row->where);
     return AR_OK;
 }

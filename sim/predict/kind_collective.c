@@ -15,12 +15,10 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_SCENARIO_REFUSE(mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG), scenario,
                        AR_KEY_MESH, err,
-                       "found %s without --along; expected --along with the axis, or axes, along "
-                       "which the collective runs",
+                       "found %s without --along; expected the axes along which it runs",
                        ar_mesh_format(mesh, text));
     AR_SCENARIO_REFUSE(!ar_precision_is_sent(scenario->precision), scenario, AR_KEY_PRECISION, err,
-                       "found %s, a format of matrix products; expected fp16, fp32, bf16, fp8 or "
-                       "tf32, which messages may have",
+                       "found %s, of products alone; expected fp16, fp32, bf16, fp8 or tf32",
                        ar_precision_names[scenario->precision]);
     mesh->axes[0].is_along = mesh->axes[0].is_along || mesh->axes_count == 1;
     bool has_payload = scenario->payload_bytes > 0;

@@ -59,12 +59,10 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
         "measured times (traces/README.md), or the table of another GPU scaled to a measured rate "
         "of this one: --set gpu.cost_table=v100-sxm2 --samples-per-s-at BATCH=SAMPLES_PER_S",
         offered->name);
-    AR_SCENARIO_REFUSE(ar_scenario_has(scenario, AR_KEY_PRECISION) &&
-                           !ar_precision_is_sent(scenario->precision),
-                       scenario, AR_KEY_PRECISION, err,
-                       "found %s with a trace; expected it with --workload alone, whose products "
-                       "have block scales",
-                       ar_precision_names[scenario->precision]);
+    AR_SCENARIO_REFUSE(
+        ar_scenario_has(scenario, AR_KEY_PRECISION) && !ar_precision_is_sent(scenario->precision),
+        scenario, AR_KEY_PRECISION, err, "found %s with a trace; expected it with --workload alone",
+        ar_precision_names[scenario->precision]);
     source->request = (struct ar_trace_request){
         .batch = ar_scenario_has(scenario, AR_KEY_BATCH) ? scenario->batch : BATCH_STANDARD,
         .precision = ar_scenario_has(scenario, AR_KEY_PRECISION) ? scenario->precision : AR_FP16,

@@ -435,8 +435,7 @@ enum ar_status ar_scenario_check_runner(const struct ar_scenario *scenario,
     }
     bool has_others = ar_runners_format(algorithm, spread, others)[0] != '\0';
     return ar_scenario_refuse(scenario, AR_KEY_RUNNABLE_BY, err,
-                              "found %s, which does not run %s of %s%s%s; expected another "
-                              "algorithm or library",
+                              "found %s, which does not run %s of %s%s%s; expected another",
                               scenario->runner.text, algorithm->name, algorithm->operation->command,
                               has_others ? " by itself, unlike " : ", as no library does there",
                               others);

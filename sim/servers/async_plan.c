@@ -31,8 +31,7 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
     uint64_t gpus = (uint64_t)run->workers * run->gpus_each;
     uint64_t shards = run->servers + (run->servers_at == AR_SERVERS_AT_BOTH ? nodes : 0);
     AR_REFUSE(gpus * shards > PAIRS_MAX, err, AR_USAGE,
-              "%s: found %llu shards of the parameters for %llu GPUs; expected at most %d pairs of "
-              "a shard and a GPU",
+              "%s: found %llu shards for %llu GPUs; expected at most %d pairs of a shard and a GPU",
               where, (unsigned long long)shards, (unsigned long long)gpus, PAIRS_MAX);
     return AR_OK;
 }

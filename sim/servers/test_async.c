@@ -221,6 +221,5 @@ Test(async, servers_need_nodes)
     run.servers_at = AR_SERVERS_AT_WORKERS;
     TEST_OK(ar_async_check("--servers", &run, &why));
     run.servers = 300000;
-    TEST_FAILS(AR_USAGE, "300000 shards of the parameters for 480 GPUs",
-               ar_async_check("--servers", &run, &why));
+    TEST_FAILS(AR_USAGE, "300000 shards for 480 GPUs", ar_async_check("--servers", &run, &why));
 }

@@ -185,8 +185,7 @@ static enum ar_status find_optimizers(struct kineto_steps *steps, struct ar_erro
         }
     }
     AR_REFUSE(found == 0, err, AR_BAD_DATA,
-              "%.300s: no step of an optimizer (Optimizer.step#...) among %zu steps; expected a "
-              "profile of training steps",
+              "%.300s: no Optimizer.step#... among %zu steps; expected a profile of training steps",
               kineto->path, steps->count);
     return AR_OK;
 }

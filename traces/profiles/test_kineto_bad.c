@@ -39,8 +39,7 @@ Test(kineto_bad, profiles_without_what_is_needed_and_every_beginning_of_one)
         const char *from, *to, *fragment;
     } rows[] = {
         {"\"cat\":\"kernel\"", "\"cat\":\"other\"", "p.json: no events of a GPU"},
-        {"Optimizer.step#", "Optimizer.zero#",
-         "p.json: no step of an optimizer (Optimizer.step#...) among 2"},
+        {"Optimizer.step#", "Optimizer.zero#", "p.json: no Optimizer.step#... among 2"},
         {"\"cat\":\"cuda_runtime\"", "\"cat\":\"other\"",
          "p.json: none of 2 steps has a backward pass"},
         {"evaluate_function", "function", "p.json: none of 2 steps has a backward pass"},
