@@ -1,5 +1,4 @@
-/* Each algorithm of each operation, broken in each of several ways; the verification must notice.
- */
+/* Each algorithm of each operation, broken in several ways; the verification must notice. */
 #include <criterion/criterion.h>
 
 #include "ar_verify.h"

@@ -24,8 +24,7 @@ static void enter(void)
 
 TestSuite(library_fit, .init = enter); /* the generator ends with the process of a test */
 
-/* The sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4.
- */
+/* Sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4. */
 static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_library_row *list)
 {
     size_t count = 0;

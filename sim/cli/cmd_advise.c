@@ -368,8 +368,7 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
     for (const enum ar_key *key = layout_conditions; *key != AR_KEYS_COUNT; key++) {
         const char *text = option_key(options, *key);
         AR_REFUSE(text != NULL && key_is_list(*key, text), err, AR_USAGE,
-                  "%s: found --%s %.60s; expected one value: a plan is for one training, several "
-                  "are for 'allreckon sweep --best'",
+                  "%s: found --%s %.60s; expected one value; several are for 'sweep --best'",
                   options->command->name, ar_key_name(*key), text);
     }
     AR_TRY(read_numbers(&adviser, err));

@@ -134,8 +134,7 @@ static void take_factors(const struct options *options, const struct sets *sets,
     request->factors = scenario->machines;
     if (request->factors != NULL && sets->one != NULL && sets->one->machine[0] != '\0') {
         ar_note(option_notes(options),
-                "measured set %s: its machine is among those that tell what is expected "
-                "('allreckon accuracy' leaves it out)",
+                "measured set %s: its machine is among those that tell ('accuracy' leaves it out)",
                 sets->one->name);
     }
 }

@@ -12,6 +12,8 @@
 
 /* The strategies of --mesh all without --strategy: most meshes do not fit without sharding. */
 #define STRATEGIES "data,zero1,zero3"
+/* Plans cut longer sequences into such parts or larger ones, as Llama 3 does (arXiv:2407.21783). */
+enum { CP_TOKENS = 8192 };
 
 /* A sweep while it is read, run and signed. */
 struct sweep_command {
@@ -19,6 +21,7 @@ struct sweep_command {
     const struct options *given; /* those of the command line, which files name */
     const struct sweep_kind *kind;
     uint32_t cp;           /* --mesh all, or all,cp=N; 0: neither */
+    uint32_t cp_max;       /* more than that in plans of long sequences with --mesh all */
     bool tries_strategies; /* those above */
     struct sweep_request request;
     struct space_request points;
@@ -106,8 +109,12 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     }
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     request->settings = settings.settings;
+    const char *mesh = option_key(options, AR_KEY_MESH);
+    bool is_long = request->is_planned && strcmp(mesh, "all") == 0;
+    uint32_t parts = is_long ? request->base.model.seq / CP_TOKENS : 0;
+    sweep->cp_max = parts > sweep->cp ? parts : sweep->cp;
     return sweep->kind->is_ranked && request->gpus != NULL
-               ? space_list_meshes(request, sweep->cp, &request->first, err)
+               ? space_list_meshes(request, sweep->cp, sweep->cp_max, &request->first, err)
                : AR_OK;
 }
 
@@ -177,16 +184,19 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
         }
     }
     size_t slow = sweep->request.slow_count;
-    ar_note(
-        notes,
-        "varied: %s: one layout of each mesh%s, all schedules of the fastest meshes, all overlaps "
-        "of the fastest of those, each with the least recomputation that fits; held: %s%s",
-        varied,
-        slow > 0
-            ? ar_arena_format(sweep->options->arena,
-                              " but %zu, which compute longer than the fastest steps take", slow)
-            : "",
-        sweep->cp == 1 ? "cp 1 (--mesh all,cp=N tries another); " : "", held);
+    ar_note(notes,
+            "varied: %s%s: one layout of each mesh%s, all schedules of the fastest meshes, all "
+            "overlaps "
+            "of the fastest of those, each with the least recomputation that fits; held: %s%s",
+            varied,
+            sweep->cp_max > sweep->cp
+                ? ar_arena_format(sweep->options->arena, "; cp 1 to %u", sweep->cp_max)
+                : "",
+            slow > 0 ? ar_arena_format(sweep->options->arena,
+                                       " but %zu, which compute longer than the fastest steps take",
+                                       slow)
+                     : "",
+            sweep->cp_max == 1 ? "cp 1 (--mesh all,cp=N tries another); " : "", held);
 }
 
 static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, struct ar_error *err)

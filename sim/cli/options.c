@@ -129,8 +129,7 @@ static const struct option_row own_rows[] = {
     SHOWN("jobs", "J", OF(sweep) | OF(reproduce) | OF(advise) | OF(train), AT(jobs), NULL,
           "worker processes; default: processors; under mpirun 1 where ranks share a machine"),
     SHOWN("where", "KEY=VALUE", OF(plot) | OF(report), AT(where), NULL,
-          "only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
-          "also KEY=VALUE,KEY=VALUE; repeatable",
+          "only rows of this value, of a column of sweep.csv or a --set key: K=V,...; repeatable",
           .is_joined = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),

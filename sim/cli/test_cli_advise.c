@@ -102,6 +102,14 @@ Test(cli_advise, changes_are_predictions_and_losses_parts_of_the_step)
               "%g of %g s", lost_s, step_s - useful_s);
 }
 
+Test(cli_advise, plans_of_long_sequences_also_cut_them)
+{
+    static const char line[] = "advise --cluster dgx-h100 --workload llama3-8b --seq 524288 "
+                               "--gpus 64 --global-batch 1 --precision bf16 --mesh all%s";
+    CLI_CELL(cli_rows(line, ""), 1, "mesh", "cp=2,tp=32");
+    CLI_CELL(cli_rows(line, ",cp=1"), 1, "mesh", "pp=2,tp=32");
+}
+
 /* An hour of other GPUs has another price, and they draw other power. */
 Test(cli_advise, price_and_power_are_those_of_the_present_gpus)
 {

@@ -235,9 +235,8 @@ Test(cli_calibrate, a_set_holds_all_counts_out_above_those_that_it_fits)
 Test(cli_calibrate, priors_are_from_where_they_were_given)
 {
     write_mpi();
-    CLI_LACKS(
-        cli_good("$AR allreduce --cluster fugaku --gpus 8 --algorithm ring --payload 1MiB").err,
-        "collective.setup");
+    CLI_LACKS(cli_good("$AR allreduce --cluster fugaku --gpus 8 --payload 1MiB").err,
+              "collective.setup");
     CLI_SHOWS("calibrate mpi.csv --cluster fugaku --hold-out none --quiet --format csv "
               "--set collective.setup=0s | grep collective.setup",
               "collective.setup,0,s,,no,0,--set,");

@@ -491,8 +491,7 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
     CLI_REFUSE(64, "boxing", cases);
 }
 
-/* Racks of 18 nodes of 4 GPUs: 32 nodes are 16 and 16, and no group of 16 GPUs is in two of them.
- */
+/* Racks of 18 nodes of 4 GPUs: 32 nodes are 16 and 16, and no group of 16 GPUs is in two. */
 Test(cli_layout, a_job_on_several_nvlink_domains_splits_no_group)
 {
     static const char line[] =

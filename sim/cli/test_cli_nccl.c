@@ -27,8 +27,7 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
         {"--algorithm auto --gpus 64 --payload 4MiB --set library.release=2.19.4 --set "
          "library.collnet=yes",
          2 * 3 * 2.8 + 30 + 2 * 4194304 / 24e3},
-        /* Rows in a node: 3 hops each way, 3/4 of the payload; columns of two GPUs, four at once.
-         */
+        /* Rows in a node: 3 hops each way, 3/4 of the payload; columns of two, four at once. */
         {"--algorithm torus2d --shape 4x2 --gpus 8 --payload 64MiB --set library.release=2.5.6",
          2 * (8.4 + 3 * 5.7 + 67108864 * 0.75 / 132e3) + 8.4 + 2 * 6.6 + 16777216 * 4 / 24e3},
     };

@@ -58,8 +58,7 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
     cr_expect_eq(memcmp(loads, loads + links, links * sizeof *loads), 0, "%s", name);
 }
 
-/* Returns how many algorithms run on so many ranks, or, in the groups of a mesh, on each of them.
- */
+/* Returns how many algorithms run on so many ranks, or, in groups of a mesh, on each. */
 static uint32_t compare_all(const struct ar_cluster *cluster, const struct ar_mesh *mesh,
                             uint32_t ranks, uint32_t channels, uint32_t lanes_each, uint32_t copies)
 {

@@ -3,7 +3,7 @@
 
 #include "test_trials.h"
 
-/* At least one element per rank: the simulation gives an empty message one byte (1e-5 of its time).
+/* An element per rank at least: the simulation gives an empty message one byte (1e-5 of its time).
  */
 static const uint64_t counts[] = {256, 1000, 25557, 1048576, 25557032, 2049};
 

@@ -64,8 +64,7 @@ Test(orders, a_program_that_knows_no_cluster_has_the_plain_zigzags)
 
 /* --- links ----------------------------------------------------------------------------------- */
 
-/* Bytes of the busiest and of the idlest link whose name has `part` in it; fails if there is none.
- */
+/* Bytes of the busiest and of the idlest link whose name has `part`; fails if there is none. */
 static void find_extremes(const struct ar_cluster *cluster, const struct ar_link_load *loads,
                           const char *part, uint64_t extremes[2])
 {

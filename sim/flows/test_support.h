@@ -19,8 +19,7 @@ struct ar_cluster *support_cluster(const char *name, const char *settings);
  * setup of 7 us; its switch sums. */
 struct ar_cluster *support_textbook(void);
 
-/** Loads a cluster anew with every time and cost multiplied by `factor`, every rate divided by it.
- */
+/** Loads a cluster anew with every time and cost multiplied by `factor`, rates divided by it. */
 struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor);
 
 const struct ar_algorithm *support_algorithm(const char *name);

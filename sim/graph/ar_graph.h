@@ -153,8 +153,7 @@ struct ar_graph {
     uint32_t *steps;            /**< of a pipeline: [role][step of its schedule]: the first task */
     uint32_t steps_count;       /**< of a role */
     struct ar_periods *periods; /**< which it leaves out; NULL: none */
-    bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
-                      */
+    bool has_series; /**< its collectives are unlike, timed as series where ranks are alike, too */
 };
 
 /** The stream of a task, among those of all roles. */

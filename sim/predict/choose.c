@@ -126,8 +126,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     AR_SCENARIO_REFUSE(choice.count == 0 && is_free && scenario->runner.text != NULL, scenario,
                        AR_KEY_RUNNABLE_BY, err,
                        "found %s, which by itself runs no algorithm of %s that can run here; "
-                       "expected another library, or none: programs make what a library has no "
-                       "call for of its messages",
+                       "expected another library, or none",
                        scenario->runner.text, scenario->operation->command);
     if (choice.count == 0) {
         return err->status;

@@ -374,8 +374,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         "of work-units: the slowest are done twice at the end", SERVERS, FLAG,
                         FIELD(units.has_backups)},
     [AR_KEY_TAIL] = {"--tail", "A", NULL,
-                     "of work-units: times of units are Pareto with this exponent, above 1, in "
-                     "place of the lognormal of --jitter",
+                     "of work-units: times of units are Pareto with this exponent, above 1",
                      SERVERS, REAL, FIELD(units.tail), 1.01, 100},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V, V chunks on a stage",
@@ -396,8 +395,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                   LAYOUT | PUBLISHED, FLAG, FIELD(layout.is_sequence_parallel)},
     [AR_KEY_ATTENTION] = {"--attention", "A", "flash2",
                           "unfused (products, and the softmax in memory), flash1 or flash2 (one "
-                          "kernel: FlashAttention of 2022; the fused one of the cost table, "
-                          "measured in TensorRT-LLM)",
+                          "kernel: FlashAttention of 2022; that of the cost table)",
                           LAYOUT | PUBLISHED, CHOSEN, FIELD(layout.attention),
                           .words = ar_attention_names},
     [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",

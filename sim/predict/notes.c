@@ -264,8 +264,7 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
             ar_cluster_idle_link(cluster, i, ranks) == NULL) {
             ar_note(notes,
                     "--slow-link %s: all channels have equal parts, so the slowest HCA decides; "
-                    "down (--down-link node-%u.hca-%u) it would cost less, as another one then "
-                    "carries twice as much",
+                    "down (--down-link node-%u.hca-%u) it would cost less",
                     slow->list[i].text, node, hca);
         }
     }

@@ -176,8 +176,7 @@ Test(async, workers_wait_the_less_for_each_other_the_more_staleness_is_allowed)
 
 Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link)
 {
-    /* Two that take turns: one pushes while the other one computes. In step both push, then pull.
-     */
+    /* Two that take turns: one pushes while the other computes. In step both push, then pull. */
     const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", SINGLE);
     static const double starts_s[] = {0, 0.02};
     struct ar_async run = run_of(cluster, 2, 1, 1);

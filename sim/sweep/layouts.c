@@ -110,7 +110,7 @@ static void append_copies(struct ar_arena *arena, uint32_t gpus, uint32_t cp, ui
     }
 }
 
-enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
+enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp, uint32_t cp_max,
                                  struct axis *first, struct ar_error *err)
 {
     struct ar_arena *arena = request->base.arena;
@@ -131,10 +131,11 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
                   "--mesh: found all,cp=%" PRIu32 " with %" PRIu64
                   " GPUs; expected a divisor of them",
                   cp, gpus[i]);
-        if (cp > 0) {
-            append_meshes(arena, (uint32_t)gpus[i], cp, first);
-            append_copies(arena, (uint32_t)gpus[i], cp, linked, first);
-        } else {
+        for (uint32_t part = cp; part > 0 && part <= cp_max && gpus[i] % part == 0; part *= 2) {
+            append_meshes(arena, (uint32_t)gpus[i], part, first);
+            append_copies(arena, (uint32_t)gpus[i], part, linked, first);
+        }
+        if (cp == 0) {
             struct ar_scenario scratch = request->base;
             scratch.gpus = (uint32_t)gpus[i];
             AR_TRY(ar_scenario_take_mesh(&scratch, err));

@@ -70,10 +70,10 @@ enum ar_status space_create(const struct space_request *request, struct space *s
                             struct ar_error *err);
 void space_destroy(struct space *space);
 
-/** The first axis of layouts: all meshes of each number of GPUs in the list, of which `cp` are
- * those of a sequence, and those of copies that NVLinks of the one cluster hold; or (0) those
- * numbers. AR_USAGE where `cp` does not divide one. */
-enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
+/** The first axis of layouts: all meshes of each number of GPUs in the list, of which `cp`, twice
+ * as many and so on up to `cp_max` are those of a sequence, and those of copies that NVLinks of the
+ * one cluster hold; or (0) those numbers. AR_USAGE where `cp` does not divide one. */
+enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp, uint32_t cp_max,
                                  struct axis *first, struct ar_error *err);
 
 /** Appends a point; AR_USAGE where there are too many. */

@@ -21,8 +21,7 @@ const char *test_file_make(const char *content, size_t size, char path[TEST_PATH
         __VA_ARGS__, NULL                                                                          \
     }
 
-/** Loads a shipped cluster, one of a text, or the small one, failing the test with the error line.
- */
+/** Loads a shipped cluster, one of a text, or the small one; the test fails with the error line. */
 struct ar_cluster *test_load_shipped(const char *name, const char *const *settings);
 struct ar_cluster *test_load_text(const char *text, const char *const *settings);
 struct ar_cluster *test_load_small(const char *const *settings);

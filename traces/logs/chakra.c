@@ -60,8 +60,7 @@ static enum ar_status refuse_rest(const struct chakra_reader *reader)
 {
     return ar_error_set(reader->err, AR_BAD_DATA,
                         "%.200s: found no whole message behind %u nodes; expected a trace of "
-                        "Chakra (.et), or a workload of ASTRA-sim, which begins with DATA, "
-                        "HYBRID_TRANSFORMER, ...",
+                        "Chakra (.et), or a workload of ASTRA-sim (DATA, ...)",
                         reader->recorded->path, reader->nodes_count);
 }
 
