@@ -133,9 +133,10 @@ static void take_factors(const struct options *options, const struct sets *sets,
 {
     request->factors = scenario->machines;
     if (request->factors != NULL && sets->one != NULL && sets->one->machine[0] != '\0') {
-        ar_note(option_notes(options),
-                "measured set %s: its machine is among those that tell ('accuracy' leaves it out)",
-                sets->one->name);
+        ar_note(
+            option_notes(options),
+            "measured set %s: its machine tells what is expected, too ('accuracy' leaves it out)",
+            sets->one->name);
     }
 }
 

@@ -167,7 +167,7 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
         {"calibrate nccl-13-root.txt other-gpu.txt " FIT, 65, "as in the runs before"},
         {"calibrate nccl-13-root.txt", 64, "of the rows, whose GPUs are NVIDIA "},
         {"calibrate abci.csv --cluster ./bare.topo", 65,
-         "key \"library.node_bus\": found nowhere; expected the bandwidth of the rings"},
+         "key \"library.node_bus\": found nowhere; expected the rate of NCCL"},
         {"calibrate abci.csv " FIT " --hold-out 3", 64, "found 3 nodes, which no log has"},
         {"calibrate abci.csv " FIT " --hold-out 1,2,4,8", 64, "expected some left to fit"},
         {"calibrate abci.csv --cluster abci-v100 --out x", 64, "\"x\"; expected NAME.topo"},

@@ -30,8 +30,8 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
     size_t fitted = 0;
     AR_REFUSE(!has_node || (facts->nodes_count > 1 && facts->library_net_bus_Bps == 0), err,
               AR_BAD_DATA,
-              "cluster %s: key \"%s\": found nowhere; expected that of NCCL's rings %s (channels x "
-              "speed in its log, NCCL_DEBUG_SUBSYS=GRAPH): --set %s=24GB/s",
+              "cluster %s: key \"%s\": found nowhere; expected the rate of NCCL's rings %s (in its "
+              "log by NCCL_DEBUG_SUBSYS=GRAPH: channels x speed): --set %s=24GB/s",
               facts->name, key, has_node ? "across the network" : "in a node", key);
     AR_TRY(ar_library_engine_tuning(cluster, request->scenario->release, NULL, &tuning, err));
     tuning.factor_logs = request->factors != NULL ? request->factors->calls : NULL;
