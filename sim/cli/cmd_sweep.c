@@ -109,8 +109,7 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     }
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     request->settings = settings.settings;
-    const char *mesh = option_key(options, AR_KEY_MESH);
-    bool is_long = request->is_planned && strcmp(mesh, "all") == 0;
+    bool is_long = request->is_planned && strcmp(option_key(options, AR_KEY_MESH), "all") == 0;
     uint32_t parts = is_long ? request->base.model.seq / CP_TOKENS : 0;
     sweep->cp_max = parts > sweep->cp ? parts : sweep->cp;
     return sweep->kind->is_ranked && request->gpus != NULL
