@@ -61,13 +61,11 @@ struct ar_scenario {
     const char *workload_name;   /**< NULL: none */
     struct ar_transformer model; /**< sizes that keys say, 0 where they do not; loaded: all */
     struct ar_layout layout;     /**< as keys say; loaded: all */
-    const double *expert_tokens; /**< of each expert, as the imbalance has them; NULL: one number */
-    uint32_t expert_tokens_count;
-    struct ar_async async;      /**< servers, as keys say */
-    struct ar_units units;      /**< work units, as keys say */
-    const char *operators_name; /**< NULL: none */
-    const char *placement;      /**< `greedy`, `anneal` or a file */
-    uint32_t depth, rounds;     /**< of strategies that put parts of a model on workers */
+    struct ar_async async;       /**< servers, as keys say */
+    struct ar_units units;       /**< work units, as keys say */
+    const char *operators_name;  /**< NULL: none */
+    const char *placement;       /**< `greedy`, `anneal` or a file */
+    uint32_t depth, rounds;      /**< of strategies that put parts of a model on workers */
     const char *trace_name;
     uint32_t batch; /**< samples per GPU; 0: the trace's, or 32 */
     enum ar_precision precision;

@@ -153,24 +153,6 @@ KEY_PARSE(schedule)
                              &scenario->layout.chunks, err);
 }
 
-/* F, or T:T:...; whether there are as many experts is seen when the model is known. */
-KEY_PARSE(imbalance)
-{
-    char *rest = ar_arena_text(scenario->arena, text);
-    double *tokens = ar_arena_alloc(scenario->arena, strlen(text) + 1, sizeof *tokens);
-    uint32_t count = 0;
-    scenario->expert_tokens = NULL;
-    if (strchr(text, ':') == NULL) {
-        return key_parse_number(scenario, key, origin, text, err);
-    }
-    for (const char *part; (part = ar_next_part(&rest, ':')) != NULL;) {
-        AR_TRY(ar_parse_number(origin->where, part, 0, 1e15, &tokens[count++], err));
-    }
-    scenario->expert_tokens = tokens;
-    scenario->expert_tokens_count = count;
-    return AR_OK;
-}
-
 KEY_PARSE(recompute)
 {
     return ar_recompute_parse(origin->where, text, &scenario->layout.recompute, err);
@@ -335,10 +317,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "train adapters of rank R beside the products of attention, not all weights",
                      SETTING | MODEL_SIZE(lora)},
     [AR_KEY_IMBALANCE] = {"--imbalance", "F", "1",
-                          "tokens that the experts of the fullest GPU get over the mean of all; or "
-                          "tokens of each expert, T:T:..., which lie on GPUs in this order",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_imbalance,
-                          FIELD(model.imbalance), 1, 1e6},
+                          "tokens that the experts of the fullest GPU get over the mean of all",
+                          LAYOUT | PUBLISHED, REAL, FIELD(model.imbalance), 1, 1e6},
     [AR_KEY_GLOBAL_BATCH] = {"--global-batch", "B", NULL, "sequences of a step, all GPUs",
                              LAYOUT | PUBLISHED, COUNT, FIELD(layout.global_batch), 1, 1 << 24},
     [AR_KEY_MICRO_BATCH] = {"--micro-batch", "B", "1",

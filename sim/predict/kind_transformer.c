@@ -135,38 +135,6 @@ static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct a
     return AR_OK;
 }
 
-/* --- experts ---------------------------------------------------------------------------------- */
-
-/* The imbalance of GPUs, by the tokens of each expert. */
-static enum ar_status take_expert_tokens(struct ar_scenario *scenario, struct ar_error *err)
-{
-    struct ar_layout *layout = &scenario->layout;
-    uint32_t count = scenario->expert_tokens_count, gpus = layout->sizes[AR_AXIS_EP];
-    double sum = 0, most = 0;
-    if (scenario->expert_tokens == NULL) {
-        return AR_OK;
-    }
-    AR_SCENARIO_REFUSE(count != layout->model->experts, scenario, AR_KEY_IMBALANCE, err,
-                       "found tokens of %" PRIu32 " experts; expected those of %" PRIu32
-                       ", the experts of a layer",
-                       count, layout->model->experts);
-    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
-        double own = 0;
-        for (uint32_t i = 0; i < count / gpus; i++) {
-            own += scenario->expert_tokens[gpu * (count / gpus) + i];
-        }
-        sum += own;
-        most = fmax(most, own);
-    }
-    AR_SCENARIO_REFUSE(sum <= 0, scenario, AR_KEY_IMBALANCE, err,
-                       "found experts without tokens; expected some of a token or more");
-    struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
-    *model = *layout->model;
-    model->imbalance = most * gpus / sum;
-    layout->model = model;
-    return AR_OK;
-}
-
 /* --- offload ---------------------------------------------------------------------------------- */
 
 /* Rate at which the CPUs of a node read and write memory in an optimizer, where the cluster does
@@ -367,7 +335,6 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     enum ar_key shaped_by = ar_scenario_has(scenario, AR_KEY_MESH) ? AR_KEY_MESH : AR_KEY_GPUS;
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, shaped_by), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
-    AR_TRY(take_expert_tokens(scenario, err));
     uint32_t group =
         layout->sizes[AR_AXIS_EP] * layout->sizes[AR_AXIS_CP] * layout->sizes[AR_AXIS_TP];
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
