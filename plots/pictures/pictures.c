@@ -85,29 +85,33 @@ static void narrow_largest_count(const struct ar_plot_table *table, struct ar_pl
     ar_plot_rows_within(table, "gpus", max, max, rows);
 }
 
-/* Rows that nothing was fitted to. */
-static void narrow_published(const struct ar_plot_table *table, struct ar_plot_rows *rows)
+/* Keeps the rows that have one of the words in a column, or with no words nothing there. */
+static void keep_named(const struct ar_plot_table *table, const char *column, const char *words,
+                       struct ar_plot_rows *rows)
 {
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (ar_csv_text(table->csv, rows->rows[i], "fitted")[0] == '\0') {
+        const char *cell = ar_csv_text(table->csv, rows->rows[i], column);
+        if (words[0] != '\0' ? ar_text_has_word(words, cell) : cell[0] == '\0') {
             rows->rows[kept++] = rows->rows[i];
         }
     }
     rows->count = kept;
 }
 
+/* Rows that nothing was fitted to. */
+static void narrow_published(const struct ar_plot_table *table, struct ar_plot_rows *rows)
+{
+    keep_named(table, "fitted", "", rows);
+}
+
 /* The last line of each set sums up all its operations. */
 static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        bool is_last =
-            i + 1 == rows->count || strcmp(ar_csv_text(table->csv, rows->rows[i], "set"),
-                                           ar_csv_text(table->csv, rows->rows[i + 1], "set")) != 0;
-        if (is_last) {
-            rows->rows[kept++] = rows->rows[i];
-        }
+    for (size_t i = 0; i < rows->count;) {
+        i += ar_plot_rows_alike(table, "set", *rows, i);
+        rows->rows[kept++] = rows->rows[i - 1];
     }
     rows->count = kept;
 }
@@ -253,14 +257,7 @@ static void narrow_crossover(const struct ar_plot_table *table, struct ar_plot_r
 {
     size_t crossings = 0;
     struct crossing crossing;
-    size_t kept = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const char *algorithm = ar_csv_text(table->csv, rows->rows[i], "algorithm");
-        if (ar_text_has_word(CROSSOVER_GRID " " CROSSOVER_RING, algorithm)) {
-            rows->rows[kept++] = rows->rows[i];
-        }
-    }
-    rows->count = kept;
+    keep_named(table, "algorithm", CROSSOVER_GRID " " CROSSOVER_RING, rows);
     ar_plot_rows_best(table, CROSSING_KEYS, "iteration_s", rows);
     for (size_t next = 0; next < rows->count;) {
         crossings += read_crossing(table, *rows, &next, &crossing);

@@ -23,12 +23,8 @@ const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *e
 
 void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *entries)
 {
-    size_t place = 0;
-    while (place < entries->count && entries->list[place].key != entry.key) {
-        place++;
-    }
-    entries->count += place == entries->count;
-    entries->list[place] = entry;
+    const struct ar_topo_entry *known = ar_topo_entries_find(entries, entry.key);
+    entries->list[known != NULL ? (size_t)(known - entries->list) : entries->count++] = entry;
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
