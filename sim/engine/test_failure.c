@@ -121,8 +121,9 @@ Test(failure, what_a_simulation_lacks_is_an_error_that_names_it)
         enum ar_status status;
         const char *cause;
     } cases[] = {
-        /* The engine opens its platform, a log and nothing else: 3 and 4. SimGrid finds none. */
-        {RLIMIT_NOFILE, 5, AR_INTERNAL, "Unable to open"},
+        /* The engine opens its platform, a log and an answer: 3, 4 and 5. SimGrid finds none. */
+        {RLIMIT_NOFILE, 6, AR_INTERNAL, "Unable to open"},
+        {RLIMIT_NOFILE, 5, AR_NO_MEMORY, "answer in memory: Too many open files"},
         {RLIMIT_NOFILE, 4, AR_NO_MEMORY, "platform in memory: Too many open files"},
         {RLIMIT_NOFILE, 3, AR_NO_MEMORY, "Too many open files"},
         {RLIMIT_FSIZE, 100, AR_NO_MEMORY, "cannot hold the platform in memory: File too large"},

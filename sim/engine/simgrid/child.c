@@ -175,19 +175,12 @@ static void child_start_simgrid(const struct simgrid_task *task)
     simgrid_init(&count, arguments);
 }
 
-static void write_answer(const struct simgrid_task *task)
+static bool write_answer(struct simgrid_task *task)
 {
     struct rusage own;
     getrusage(RUSAGE_SELF, &own);
-    uint64_t memory_bytes = (uint64_t)own.ru_maxrss * 1024;
-    char *at = task->answer;
-    memcpy(at, &memory_bytes, sizeof memory_bytes);
-    at += sizeof memory_bytes;
-    for (int i = 0; i < SIMGRID_RESULTS_MAX; at += task->results[i++].iov_len) {
-        if (task->results[i].iov_len > 0) {
-            memcpy(at, task->results[i].iov_base, task->results[i].iov_len);
-        }
-    }
+    task->memory_bytes = (uint64_t)own.ru_maxrss * 1024;
+    return writev(task->answer, task->results, SIMGRID_RESULTS_MAX + 1) >= 0;
 }
 
 static bool child_run_task(struct simgrid_task *task)
@@ -212,8 +205,7 @@ static bool child_run_task(struct simgrid_task *task)
     if (kind->finish != NULL) {
         kind->finish(task->data);
     }
-    write_answer(task);
-    return true;
+    return write_answer(task);
 }
 
 extern const struct simgrid_module ar_simgrid_module;

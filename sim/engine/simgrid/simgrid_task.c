@@ -118,49 +118,39 @@ static enum ar_status fork_child(const struct simgrid_module *module, struct sim
     return check_end(wait_status, log, err);
 }
 
-static enum ar_status run_with_platform(struct simgrid_task *task, int platform,
-                                        struct ar_error *err)
+enum { PLATFORM, LOG, ANSWER, FILES };
+
+static enum ar_status run_with_files(struct simgrid_task *task, int files[FILES],
+                                     struct ar_error *err)
 {
     const struct simgrid_module *module;
     char path[64];
-    int log;
+    AR_TRY(open_in_memory("platform", &files[PLATFORM], err));
     AR_TRY(module_get(&module, err));
-    AR_TRY(write_task_platform(task, platform, err));
-    AR_TRY(open_in_memory("log", &log, err));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", platform);
+    AR_TRY(write_task_platform(task, files[PLATFORM], err));
+    AR_TRY(open_in_memory("log", &files[LOG], err));
+    AR_TRY(open_in_memory("answer", &files[ANSWER], err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", files[PLATFORM]);
     task->platform_path = path;
-    enum ar_status status = fork_child(module, task, log, err);
-    close(log);
-    return status;
+    task->answer = files[ANSWER];
+    task->memory_bytes = 0;
+    task->results[SIMGRID_RESULTS_MAX] =
+        (struct iovec){&task->memory_bytes, sizeof task->memory_bytes};
+    AR_TRY(fork_child(module, task, files[LOG], err));
+    AR_REFUSE(preadv(task->answer, task->results, SIMGRID_RESULTS_MAX + 1, 0) < 0 ||
+                  task->memory_bytes == 0, /* the last: the answer is not whole */
+              err, AR_INTERNAL, "cannot read the answer of a simulation");
+    return AR_OK;
 }
 
 enum ar_status simgrid_task_run(struct simgrid_task *task, struct ar_error *err)
 {
-    size_t size = sizeof task->memory_bytes;
-    for (int i = 0; i < SIMGRID_RESULTS_MAX; i++) {
-        size += task->results[i].iov_len;
-    }
-    int platform;
-    AR_TRY(open_in_memory("platform", &platform, err));
-    task->answer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    enum ar_status status =
-        task->answer != MAP_FAILED
-            ? run_with_platform(task, platform, err)
-            : ar_error_set(err, AR_NO_MEMORY, "cannot hold the answer in memory: %s",
-                           strerror(errno));
-    close(platform);
-    if (status == AR_OK) {
-        const char *at = task->answer;
-        memcpy(&task->memory_bytes, at, sizeof task->memory_bytes);
-        at += sizeof task->memory_bytes;
-        for (int i = 0; i < SIMGRID_RESULTS_MAX; at += task->results[i++].iov_len) {
-            if (task->results[i].iov_len > 0) {
-                memcpy(task->results[i].iov_base, at, task->results[i].iov_len);
-            }
+    int files[FILES] = {-1, -1, -1};
+    enum ar_status status = run_with_files(task, files, err);
+    for (int i = 0; i < FILES; i++) {
+        if (files[i] >= 0) {
+            close(files[i]);
         }
-    }
-    if (task->answer != MAP_FAILED) {
-        munmap(task->answer, size);
     }
     return status;
 }

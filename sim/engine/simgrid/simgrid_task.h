@@ -71,11 +71,12 @@ struct simgrid_task {
     const struct ar_flow
         *pairs; /**< routes that the platform must have; NULL: those of all pairs */
     size_t pairs_count;
-    struct ar_usage *usage;                    /**< which the child fills; NULL: none */
-    struct iovec results[SIMGRID_RESULTS_MAX]; /**< the caller's memory; may be empty */
-    uint64_t memory_bytes;                     /**< result: the child's peak */
-    const char *platform_path;                 /**< private */
-    char *answer; /**< private: memory_bytes and results, in memory shared with the child */
+    struct ar_usage *usage; /**< which the child fills; NULL: none */
+    /** The caller's memory; may be empty. Behind it lies what is private: memory_bytes. */
+    struct iovec results[SIMGRID_RESULTS_MAX + 1];
+    uint64_t memory_bytes;     /**< result: the child's peak */
+    const char *platform_path; /**< private */
+    int answer; /**< private: a file in memory for what the child leaves in results */
 };
 
 struct simgrid_module {
