@@ -116,7 +116,7 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     const char *mark = made_by(options);
     char bin[AR_UNIT_TEXT];
     struct ar_job job = ar_scenario_job(scenario);
-    AR_TRY(ar_usage_create(scenario->cluster, ar_job_ranks(&job), options->arena, &job.usage, err));
+    job.usage = ar_usage_create(scenario->cluster, ar_job_ranks(&job), options->arena);
     AR_TRY(options_run_timeline(options, scenario, &job, &timing, row, err));
     struct ar_row same = *row;
     same.wall_s = NAN; /* the same step gives the same file */

@@ -23,10 +23,12 @@ struct ar_usage {
     float amounts[][AR_USAGE_BINS];
 };
 
-/** An empty usage, in memory that child processes write for their parent, until the arena ends. */
-enum ar_status ar_usage_create(const struct ar_cluster *cluster, uint32_t ranks,
-                               struct ar_arena *arena, struct ar_usage **usage,
-                               struct ar_error *err);
+/** An empty usage, the arena's. */
+struct ar_usage *ar_usage_create(const struct ar_cluster *cluster, uint32_t ranks,
+                                 struct ar_arena *arena);
+
+/** Bytes of all of it. */
+size_t ar_usage_size(const struct ar_usage *usage);
 
 /** Forgets all amounts: another simulation begins. */
 void ar_usage_clear(struct ar_usage *usage);

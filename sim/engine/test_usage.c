@@ -7,13 +7,6 @@
 static struct test_trial test;
 static struct ar_arena arena;
 
-static struct ar_usage *usage_for(const struct ar_cluster *cluster, uint32_t ranks)
-{
-    struct ar_usage *usage = NULL;
-    TEST_OK(ar_usage_create(cluster, ranks, &arena, &usage, &why));
-    return usage;
-}
-
 Test(usage, has_the_bytes_that_cross_each_link_and_the_time_that_each_gpu_computes)
 {
     static const struct {
@@ -34,7 +27,7 @@ Test(usage, has_the_bytes_that_cross_each_link_and_the_time_that_each_gpu_comput
         struct ar_link_load *loads = support_loads(&collective, elements, 2);
         trials_prepare(&collective, calls, 2, &test);
         trials_scatter(1e-3, &test);
-        struct ar_usage *usage = test.trial.usage = usage_for(collective.cluster, 8);
+        struct ar_usage *usage = test.trial.usage = ar_usage_create(collective.cluster, 8, &arena);
         TEST_OK(ar_trial_run(&test.trial, &ar_engine_simgrid, &why));
         for (uint32_t link = 0; link < ar_cluster_links_count(collective.cluster); link++) {
             SUPPORT_NEAR(ar_usage_total(usage, link), (double)loads[link].bytes, 1e-5,
@@ -51,7 +44,7 @@ Test(usage, has_the_bytes_that_cross_each_link_and_the_time_that_each_gpu_comput
 
 Test(usage, keeps_amounts_in_their_time_when_its_intervals_become_longer)
 {
-    struct ar_usage *usage = usage_for(support_cluster("flat", "nodes=2"), 2);
+    struct ar_usage *usage = ar_usage_create(support_cluster("flat", "nodes=2"), 2, &arena);
     ar_usage_add(usage, 0, 0, 1e-7, 8);
     ar_usage_add(usage, 1, 2, 4, 10);
     ar_usage_add(usage, 0, 3, 3, 5);

@@ -1,40 +1,26 @@
 #include "ar_usage.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
-
-static size_t usage_size(uint32_t items)
-{
-    const struct ar_usage *usage = NULL;
-    return sizeof *usage + items * sizeof usage->amounts[0];
-}
 
 static uint32_t usage_items(const struct ar_usage *usage)
 {
     return usage->links_count + usage->ranks_count;
 }
 
-static void unmap_usage(void *usage)
+size_t ar_usage_size(const struct ar_usage *usage)
 {
-    munmap(usage, usage_size(usage_items(usage)));
+    return sizeof *usage + usage_items(usage) * sizeof usage->amounts[0];
 }
 
-enum ar_status ar_usage_create(const struct ar_cluster *cluster, uint32_t ranks,
-                               struct ar_arena *arena, struct ar_usage **usage,
-                               struct ar_error *err)
+struct ar_usage *ar_usage_create(const struct ar_cluster *cluster, uint32_t ranks,
+                                 struct ar_arena *arena)
 {
-    uint32_t links = ar_cluster_links_count(cluster);
-    struct ar_usage *made = mmap(NULL, usage_size(links + ranks), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    AR_REFUSE(made == MAP_FAILED, err, AR_NO_MEMORY,
-              "cannot hold the use of %u links in memory: %s", links, strerror(errno));
-    made->links_count = links;
-    made->ranks_count = ranks;
+    struct ar_usage empty = {.links_count = ar_cluster_links_count(cluster), .ranks_count = ranks};
+    struct ar_usage *made = ar_arena_alloc(arena, 1, ar_usage_size(&empty));
+    *made = empty;
     ar_usage_clear(made);
-    *usage = ar_arena_own(arena, made, unmap_usage);
-    return AR_OK;
+    return made;
 }
 
 void ar_usage_clear(struct ar_usage *usage)

@@ -180,7 +180,7 @@ static bool write_answer(struct simgrid_task *task)
     struct rusage own;
     getrusage(RUSAGE_SELF, &own);
     task->memory_bytes = (uint64_t)own.ru_maxrss * 1024;
-    return writev(task->answer, task->results, SIMGRID_RESULTS_MAX + 1) >= 0;
+    return writev(task->answer, task->results, SIMGRID_ANSWERS) >= 0;
 }
 
 static bool child_run_task(struct simgrid_task *task)

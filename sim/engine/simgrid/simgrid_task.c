@@ -135,9 +135,11 @@ static enum ar_status run_with_files(struct simgrid_task *task, int files[FILES]
     task->answer = files[ANSWER];
     task->memory_bytes = 0;
     task->results[SIMGRID_RESULTS_MAX] =
+        (struct iovec){task->usage, task->usage != NULL ? ar_usage_size(task->usage) : 0};
+    task->results[SIMGRID_RESULTS_MAX + 1] =
         (struct iovec){&task->memory_bytes, sizeof task->memory_bytes};
     AR_TRY(fork_child(module, task, files[LOG], err));
-    AR_REFUSE(preadv(task->answer, task->results, SIMGRID_RESULTS_MAX + 1, 0) < 0 ||
+    AR_REFUSE(preadv(task->answer, task->results, SIMGRID_ANSWERS, 0) < 0 ||
                   task->memory_bytes == 0, /* the last: the answer is not whole */
               err, AR_INTERNAL, "cannot read the answer of a simulation");
     return AR_OK;

@@ -41,7 +41,7 @@
     X("network/maxmin-selective-update:yes")                                                       \
     X("surf/precision:1e-12")
 
-enum { SIMGRID_RESULTS_MAX = 4 };
+enum { SIMGRID_RESULTS_MAX = 4, SIMGRID_ANSWERS = SIMGRID_RESULTS_MAX + 2 };
 
 /** Kinds of simulations. */
 enum simgrid_kind {
@@ -72,8 +72,8 @@ struct simgrid_task {
         *pairs; /**< routes that the platform must have; NULL: those of all pairs */
     size_t pairs_count;
     struct ar_usage *usage; /**< which the child fills; NULL: none */
-    /** The caller's memory; may be empty. Behind it lies what is private: memory_bytes. */
-    struct iovec results[SIMGRID_RESULTS_MAX + 1];
+    /** The caller's memory; may be empty. Private behind it: the usage and memory_bytes. */
+    struct iovec results[SIMGRID_ANSWERS];
     uint64_t memory_bytes;     /**< result: the child's peak */
     const char *platform_path; /**< private */
     int answer; /**< private: a file in memory for what the child leaves in results */
