@@ -144,8 +144,6 @@ static const struct ar_column work_directives[] = {
               .may_be_missing = true),
 };
 
-/* --- tensors ------------------------------------------------------------------------------- */
-
 /* --- the whole ----------------------------------------------------------------------------- */
 
 AR_ORDER(compare_layer_names, struct ar_layer *const, strcmp((*a)->name, (*b)->name),

@@ -43,6 +43,7 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
 {
     double tokens = slice->micro_batch * slice_seq(model, slice);
     double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
+    double product_bytes = ar_precisions[slice->precision].bytes;
     return (struct sizes){.tokens = tokens,
                           .outside = slice->is_sequence_parallel ? tokens / slice->tp : tokens,
                           .hidden = model->hidden,
@@ -52,9 +53,8 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
                           .context = (double)model->heads * model->value_dim / slice->tp,
                           .ffn = (double)model->ffn / slice->tp,
                           .element_bytes = slice_element_bytes(slice),
-                          .has_casts =
-                              ar_precisions[slice->precision]
-                                  .bytes<slice_element_bytes(slice), .is_frozen = model->lora> 0};
+                          .has_casts = slice_element_bytes(slice) > product_bytes,
+                          .is_frozen = model->lora > 0};
 }
 
 static void add_kernel(struct ar_kernels *kernels, struct ar_kernel kernel)
