@@ -160,9 +160,10 @@ void ar_copy_stem(char *target, size_t size, const char *path, const char *suffi
     }
 }
 
+static const char blanks[] = " \t\r";
+
 char *ar_trim(char *text)
 {
-    static const char blanks[] = " \t\r";
     text += strspn(text, blanks);
     for (size_t end = strlen(text); end > 0 && strchr(blanks, text[end - 1]) != NULL; end--) {
         text[end - 1] = '\0';
@@ -216,8 +217,8 @@ void ar_write_words(FILE *file, const char *text, size_t length, size_t at, size
 
 bool ar_next_word(const char **text, char word[AR_WORD_SIZE])
 {
-    *text += strspn(*text, " ");
-    size_t size = strcspn(*text, " ");
+    *text += strspn(*text, blanks);
+    size_t size = strcspn(*text, blanks);
     snprintf(word, AR_WORD_SIZE, "%.*s", (int)size, *text);
     *text += size;
     return size > 0;

@@ -263,10 +263,7 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     if (values->is_switched || are_all || strcmp(text, "none") == 0) {
         return AR_OK;
     }
-    while (*text != '\0') {
-        char word[42];
-        size_t length = strcspn(text, " \t");
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
+    for (char word[AR_WORD_SIZE]; ar_next_word(&text, word);) {
         /* "a-b" or "a-b:weight" */
         char texts[3][5] = {"", "", "1"};
         int ends[2] = {0, 0};
@@ -283,8 +280,6 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
                   "each once, of two GPUs from 0 to %u, with a weight from 1 to %d",
                   entry->where, word, gpus_count - 1, WEIGHT_MAX);
         values->weight[a][b] = values->weight[b][a] = (uint8_t)weight;
-        text += length;
-        text += strspn(text, " \t");
     }
     return AR_OK;
 }
