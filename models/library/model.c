@@ -138,8 +138,8 @@ static double slowest_ramp(const double *values, enum ar_choice_protocol protoco
 static double over_knee(const double *values, double bytes)
 {
     double knee = values[AR_KNEE];
-    double width = ROUNDING * knee;
-    return (bytes + sqrt(pow(bytes - knee, 2) + pow(width, 2)) - hypot(knee, width)) / 2;
+    double corner = pow(ROUNDING * knee, 2);
+    return (bytes + sqrt(pow(bytes - knee, 2) + corner) - sqrt(pow(knee, 2) + corner)) / 2;
 }
 
 /* Latencies of all hops that `bytes` go at once, with a ramp at each; `net` is the latency of a
