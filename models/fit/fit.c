@@ -269,9 +269,9 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
               "fit: found one size, %.0f bytes, in all rows; expected several", problem->bytes[0]);
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     ar_gsl_hold(&arena); /* a step it cannot take: the start fails */
+    /* Its steps come from a QR decomposition: rows of priors give the matrix full rank. */
     gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
     size_t rows = problem->rows_count, count = problem->parameters_count;
-    settings.solver = gsl_multifit_nlinear_solver_cholesky; /* priors give the matrix full rank */
     uint32_t starts = problem->starts_count > 0 ? problem->starts_count : STARTS;
     struct attempt attempt = {
         .problem = problem,
