@@ -50,7 +50,7 @@ Test(ranks, every_rank_computes)
     struct cli_run run = cli_run(
         "$RUN -n 3 $AR sweep " STEP " --gpus 2048 --algorithms ring --batch 16,32,64 --engine "
         "simgrid --baseline gpu --jobs 1 >/dev/null 2>&1 & "
-        "for i in $(seq 100); do n=0; for p in /proc/[0-9]*; do "
+        "for i in $(seq 600); do n=0; for p in /proc/[0-9]*; do "
         "[ $p/cwd -ef . ] && [ $p/exe -ef $AR ] && n=$((n + 1)); done; "
         "[ $n -eq 9 ] && break; sleep 0.1; done; echo $n; kill -TERM $!; wait $!");
     cr_expect_eq(atoi(run.out), 9);
