@@ -15,8 +15,10 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
 {
     double full = NAN; /* samples per second and GPU at 100 % */
     double band_s[2] = {NAN, NAN};
-    if (job->kind->has_baseline) {
+    if (job->kind->has_baseline || job->kind->is_collective) {
         AR_TRY(ar_engine_check(job->engine, &job->collective, job->library, err));
+    }
+    if (job->kind->has_baseline) {
         full = job->trace->batch / ar_trace_compute_s(job->trace);
     }
     if (job->kind->has_baseline && job->baseline == AR_BASELINE_NODE) {
