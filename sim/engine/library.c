@@ -143,15 +143,15 @@ static enum ar_status library_check(const struct ar_engine *engine,
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_library_call call;
-    bool is_call = ar_library_call_find(collective->operation, &call) &&
-                   (call < AR_PRICED_CALLS ||
-                    (engine->has_band && ar_library_engine_calls(collective, 1, runs) > 0));
-    AR_REFUSE(!is_call, err, AR_USAGE,
-              "engine %s: found %s, which NCCL sends as messages%s; expected --engine recurrence, "
-              "simgrid or closed",
+    bool is_known = ar_library_call_find(collective->operation, &call) &&
+                    (call < AR_PRICED_CALLS || engine->has_band);
+    bool leaves_node = is_known && ar_shape_ranks(&collective->shape) > 1 &&
+                       ar_library_engine_calls(collective, 1, runs) == 0;
+    AR_REFUSE(!is_known || leaves_node, err, AR_USAGE,
+              "engine %s: found %s, which NCCL sends as messages and %s; expected --engine "
+              "recurrence, simgrid or closed",
               engine->name, collective->operation->name,
-              engine->has_band ? " and of which measurements tell in a node alone"
-                               : " and has no price of");
+              leaves_node ? "of which measurements tell in a node alone" : "has no price of");
     AR_REFUSE(library == NULL && engine->has_band, err, AR_USAGE,
               "engine library: cluster %s has no library.cost_table; expected a cluster from "
               "'allreckon calibrate LOG... --cluster %s --out NAME.topo', or library.release, "
