@@ -482,7 +482,14 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
     AR_REFUSE(measured->calls_count == 0 && scenario->release != NULL, err, AR_USAGE,
               "--tuning: found rows that name their algorithms; expected calls of NCCL");
     AR_TRY(split_counts(request, made, err));
-    AR_TRY(fit_without(&request->rows, measured, &made->held_out, arena, &estimate, err));
+    struct ar_error unfitted;
+    enum ar_status fitted =
+        fit_without(&request->rows, measured, &made->held_out, arena, &estimate, &unfitted);
+    bool has_calls_alone = fitted == AR_BAD_DATA && estimate->has_library;
+    AR_REFUSE(fitted != AR_OK && !has_calls_alone, err, fitted, "%s", unfitted.text);
+    if (has_calls_alone) {
+        ar_note(request->rows.notes, "messages are not fitted: %s", unfitted.text);
+    }
     if (estimate->has_library) {
         AR_TRY(take_library(made, &estimate->library, arena, err));
     }

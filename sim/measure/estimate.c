@@ -97,7 +97,9 @@ static enum ar_status fit_messages(const struct ar_measured_request *request,
         }
     }
     AR_REFUSE(count == 0, err, AR_BAD_DATA,
-              "fit: found no messages of at most %d ranks; expected some", AR_ESTIMATE_RANKS_MAX);
+              "fit: found no messages of at most %d ranks among rows that are not held out; "
+              "expected some",
+              AR_ESTIMATE_RANKS_MAX);
     AR_TRY(ar_link_fit(clusters, measured->machines_count, rows, count, &estimate->links, err));
     estimate->has_links = true;
     return AR_OK;
