@@ -347,8 +347,8 @@ static enum ar_status finish_config(struct config_reader *reader, const struct m
     AR_REFUSE(config->embedded > 0 && config->embedded != model->hidden, reader->err, AR_BAD_DATA,
               "%s: key \"word_embed_proj_dim\": found %u; expected %u, hidden_size", reader->path,
               config->embedded, model->hidden);
-    if (config->unscaled_seq > 0) { /* what is longer comes late in a training, if at all */
-        model->seq = config->unscaled_seq;
+    if (config->unscaled_seq > 0 && config->unscaled_seq < model->seq) {
+        model->seq = config->unscaled_seq; /* longer ones come late in a training, if at all */
     }
     model->is_untied = !config->is_tied;
     model->has_positions = config->has_positions && !config->has_alibi;
