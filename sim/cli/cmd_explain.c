@@ -60,7 +60,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
               "--out: found with strategy %s, whose steps have no tasks; expected none",
               scenario.layout.strategy->name);
     AR_REFUSE((has_servers || !is_step) && view.format != AR_FORMAT_TABLE, err, AR_USAGE,
-              "--format: found %s, what a step sends; expected one of a step without servers",
+              "--format: found %s, for what a step sends; expected a step without servers",
               options->format);
     ar_note_before(option_notes(options), &scenario,
                    (has_times ? ar_run_cost_s(&scenario) : 0) +

@@ -183,19 +183,19 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
         }
     }
     size_t slow = sweep->request.slow_count;
-    ar_note(notes,
-            "varied: %s%s: one layout of each mesh%s, all schedules of the fastest meshes, all "
-            "overlaps "
-            "of the fastest of those, each with the least recomputation that fits; held: %s%s",
-            varied,
-            sweep->cp_max > sweep->cp
-                ? ar_arena_format(sweep->options->arena, "; cp 1 to %u", sweep->cp_max)
-                : "",
-            slow > 0 ? ar_arena_format(sweep->options->arena,
-                                       " but %zu, which compute longer than the fastest steps take",
-                                       slow)
-                     : "",
-            sweep->cp_max == 1 ? "cp 1 (--mesh all,cp=N tries another); " : "", held);
+    ar_note(
+        notes,
+        "varied: %s%s: one layout of each mesh%s, all schedules of the fastest meshes, all "
+        "overlaps of the fastest of those, each with the least recomputation that fits; held: %s%s",
+        varied,
+        sweep->cp_max > sweep->cp
+            ? ar_arena_format(sweep->options->arena, "; cp 1 to %u", sweep->cp_max)
+            : "",
+        slow > 0
+            ? ar_arena_format(sweep->options->arena,
+                              " but %zu, which compute longer than the fastest steps take", slow)
+            : "",
+        sweep->cp_max == 1 ? "cp 1 (--mesh all,cp=N tries another); " : "", held);
 }
 
 static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, struct ar_error *err)
