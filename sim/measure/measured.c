@@ -60,7 +60,8 @@ static const struct ar_algorithm *algorithm_of(const struct ar_operation *operat
 }
 
 /* Whether a run is a call that the library's model has: an all-to-all is one in a node, where the
- * release and the rates of its rings are known. Another library's is messages. */
+ * release and the rates of its rings are known. Another library's is messages, and so are all to
+ * engine nccl. */
 static bool is_library_call(const struct ar_measured_request *request, const struct ar_log *run,
                             const struct ar_operation *operation,
                             const struct ar_cluster_facts *facts)
@@ -70,8 +71,9 @@ static bool is_library_call(const struct ar_measured_request *request, const str
                      (facts->nodes_count == 1 || facts->library_net_bus_Bps > 0);
     bool has_release = request->scenario->release != NULL || facts->library_release[0] != '\0';
     return ar_library_call_find(operation, &call) &&
-           (call < AR_PRICED_CALLS || (has_rings && has_release && run->format != AR_LOG_OSU &&
-                                       run->nodes <= facts->nvlink_domain_nodes));
+           (call < AR_PRICED_CALLS ||
+            (request->scenario->engine != &ar_engine_nccl && has_rings && has_release &&
+             run->format != AR_LOG_OSU && run->nodes <= facts->nvlink_domain_nodes));
 }
 
 /* Sorts a run: a call, messages of an algorithm, or left out. */
