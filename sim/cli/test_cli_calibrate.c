@@ -108,6 +108,9 @@ Test(cli_calibrate, a_fit_times_what_it_covers_of_a_step_on_a_mesh)
     double shared_s = cli_value("allreduce_s", call, "--mesh dp=8,tp=4 --along dp");
     double alone_s = cli_value("allreduce_s", call, "--gpus 32");
     cr_expect(shared_s > 3 * alone_s && shared_s < 4.5 * alone_s, "%g and %g s", shared_s, alone_s);
+    cr_expect_eq(cli_value("allreduce_s", "alltoall --cluster dgx-h100 --engine library --payload "
+                                          "1MiB --mesh dp=2,tp=1 --along tp"),
+                 0);
 }
 
 Test(cli_calibrate, folds_of_one_node_count_are_none)
@@ -116,6 +119,8 @@ Test(cli_calibrate, folds_of_one_node_count_are_none)
                                   "nccl-13-alltoall.txt --cluster abci-a100 --folds");
     CLI_LINES(run.err, "--folds: no fit without the rows of 2 nodes: they are all there are", 1);
     CLI_LINES(run.err, "do not say of which collective they are", 1);
+    run = cli_good("$AR calibrate xxrjun_h100_10n"); /* its all-to-alls across nodes are held out */
+    CLI_LINES(run.err, "messages are not fitted: fit: found no messages of at most", 1);
 }
 
 Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)

@@ -205,8 +205,8 @@ Test(cli_calibrate_bad, the_engine)
     static const struct cli_case rows[] = {
         {"allreduce --cluster abci-v100 " CALL "auto", 64,
          "has no library.cost_table; expected a cluster from 'allreckon calibrate"},
-        {"allreduce --cluster fitted.topo --check " CALL "auto", 64,
-         "engine simgrid makes no choice"},
+        {"send --cluster dgx-h100 " CALL "auto", 64, "sends as messages and has no price of"},
+        {"allreduce --cluster dgx-h100 --check " CALL "auto", 64, "engine simgrid makes no choice"},
         {"allreduce --cluster fitted.topo --set library.release=2.5.6 " CALL "auto", 65,
          "library.release: found 2.5.6; expected 2.8.4, with which the table fitted"},
         {"allreduce --cluster fitted.topo --shape 2x4 " CALL "auto", 64, "expected Nx1"},

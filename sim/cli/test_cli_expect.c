@@ -238,12 +238,15 @@ Test(cli_expect, what_is_expected_without_a_fit_is_what_is_predicted)
     struct cli_table *rows = cli_rows("expect h100_1n_nccl2.27");
     struct cli_table *compared = cli_rows("compare " SETS "h100_1n_nccl2.27.csv --cluster dgx-h100 "
                                           "--set library.release=2.27.3");
+    struct cli_table *by_nccl =
+        cli_rows("compare " SETS "h100_1n_nccl2.27.csv --cluster dgx-h100 --engine nccl");
     size_t alike = 0;
     cr_assert_eq(rows->rows_count, compared->rows_count);
     for (size_t i = 1; i < rows->rows_count; i++) {
         double payload = cli_number(rows, i, "payload_bytes");
         double expected_s = cli_number(rows, i, "expected_s");
         cr_expect_float_eq(expected_s, cli_number(compared, i, "predicted_s"), 1e-9 * expected_s);
+        cr_expect_gt(cli_number(by_nccl, i, "predicted_s"), 0);
         if (strcmp(cli_cell(rows, i, "operation"), "alltoall") != 0 ||
             cli_number(rows, i, "gpus") != 8 || (payload != 65536 && payload != 16777216)) {
             continue;

@@ -316,7 +316,7 @@ Test(cli_layout, what_a_step_sends_is_rows_of_axes)
                        tensor_s, step_s);
     cli_good("$AR explain " MEGATRON "--out o && $AR report o");
     CLI_HAS(cli_read("o/report.html"), "What is sent, by operation and axis");
-    cli_fails(64, "--format: found csv, what a step sends",
+    cli_fails(64, "--format: found csv, for what a step sends; expected a step without servers",
               "$AR explain --cluster dgx-a100 --gpus 16 --payload 1MiB --format csv");
 }
 

@@ -76,12 +76,11 @@ static enum ar_status take_library(struct calibration *calibration,
     const struct ar_tuning *tuning = &library->tuning;
     char node[AR_UNIT_TEXT], net[AR_UNIT_TEXT];
     struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
-    AR_REFUSE(
-        library->residual_frac >= RESIDUAL_MAX, err, AR_BAD_DATA,
-        "fit: found a residual of %.0f %% over %" PRIu32
-        " rows; expected less than %.0f %%, all-reduces that resemble those of %s with such rings",
-        library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
-        tuning->release->name);
+    AR_REFUSE(library->residual_frac >= RESIDUAL_MAX, err, AR_BAD_DATA,
+              "fit: found a residual of %.0f %% over %" PRIu32
+              " rows; expected less than %.0f %%, calls that resemble those of %s with such rings",
+              library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
+              tuning->release->name);
     *table = (struct ar_library_table){
         .library = *library, .fitted = calibration->fitted, .held_out = calibration->held_out};
     calibration->table = table;
