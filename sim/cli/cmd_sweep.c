@@ -189,7 +189,7 @@ static void note_plan(FILE *notes, const struct sweep_command *sweep)
         "overlaps of the fastest of those, each with the least recomputation that fits; held: %s%s",
         varied,
         sweep->cp_max > sweep->cp
-            ? ar_arena_format(sweep->options->arena, "; cp 1 to %u", sweep->cp_max)
+            ? ar_arena_format(sweep->options->arena, "; cp powers of 2 to %u", sweep->cp_max)
             : "",
         slow > 0
             ? ar_arena_format(sweep->options->arena,
