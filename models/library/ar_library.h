@@ -64,11 +64,11 @@ extern const struct ar_choice_facts {
 /** The calls of the library that it has a model of. */
 enum ar_library_call {
     AR_ALL_REDUCE = 0,
-    AR_REDUCE_SCATTER,               /**< and */
-    AR_ALL_GATHER,                   /**< half an all-reduce each: p-1 steps of s/p */
-    AR_REDUCE,                       /**< and */
-    AR_BROADCAST,                    /**< a chain of p-1 hops that all s bytes stream through */
-    AR_PRICED_CALLS,                 /**< NCCL has no price of the others: */
+    AR_REDUCE_SCATTER, /**< and */
+    AR_ALL_GATHER,     /**< half an all-reduce each: p-1 steps of s/p */
+    AR_REDUCE,         /**< and */
+    AR_BROADCAST,      /**< a chain of p-1 hops that all s bytes stream through */
+    AR_PRICED_CALLS,   /**< how many NCCL has a price of; it has none of those below */
     AR_ALL_TO_ALL = AR_PRICED_CALLS, /**< in a node alone */
     AR_LIBRARY_CALLS_COUNT
 };

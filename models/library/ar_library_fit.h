@@ -179,6 +179,9 @@ struct ar_told {
  * that of the others up to a quarter of it (both chosen), a mean in between: no size is a cliff. */
 struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes);
 
+/** A time in seconds between that of nothing fitted, at weight 0, and that of the factors, at 1. */
+double ar_told_mix(double unfitted_s, double factors_s, double weight);
+
 /** What measured machines tell of calls of NCCL on such a machine: factors on the values. */
 struct ar_library_told {
     double factors[AR_LIBRARY_PARAMETERS_COUNT];

@@ -135,6 +135,11 @@ struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes)
                             .reach = (1 - large) * kinds[0].reach + large * kinds[1].reach};
 }
 
+double ar_told_mix(double unfitted_s, double factors_s, double weight)
+{
+    return unfitted_s * pow(factors_s / unfitted_s, weight);
+}
+
 /* On a machine without rows: by what others tell, in the band of those that were left out. */
 static struct ar_library_prediction predict_told(const struct ar_library *library,
                                                  enum ar_choice choice,
@@ -147,7 +152,7 @@ static struct ar_library_prediction predict_told(const struct ar_library *librar
     }
     double unfitted_s = ar_library_time(&library->tuning, library->values, choice, run);
     double told_s = ar_library_time(&library->tuning, values, choice, run);
-    double time_s = unfitted_s * pow(told_s / unfitted_s, kind.weight);
+    double time_s = ar_told_mix(unfitted_s, told_s, kind.weight);
     return (struct ar_library_prediction){.choice = choice,
                                           .time_s = time_s,
                                           .low_s = time_s * exp(-kind.reach),

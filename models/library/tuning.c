@@ -376,8 +376,8 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
     }
 }
 
-/* What one rank sends another goes by ll up to here: NVIDIA/nccl v2.27.3-1, src/enqueue.cc,
- * NCCL_P2P_LL_THRESHOLD. */
+/* The largest message from one rank to another for which NCCL takes protocol ll: NVIDIA/nccl
+ * v2.27.3-1, src/enqueue.cc, NCCL_P2P_LL_THRESHOLD. */
 #define SEND_LL_BYTES 16384
 
 /* --- choice ------------------------------------------------------------------------------- */

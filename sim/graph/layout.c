@@ -226,8 +226,9 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
     ADD(layout->sparse_frac);
 }
 
-/* Of `places` with experts those that hold experts of a token, where routers take them from some
- * groups alone (arXiv:2412.19437, section 2.1.2: from 4 of 8, on nodes of their own). */
+/* How many of `places`, the nodes or GPUs that hold experts, a token may reach: its router chooses
+ * some groups of experts, each on places of its own, and experts of these groups alone
+ * (DeepSeek-V3: 4 of 8 groups; arXiv:2412.19437, section 2.1.2). */
 static double reachable_places(const struct ar_transformer *model, double places)
 {
     double missed = model->expert_groups > 1 && model->top_groups > 0 ? 1 : 0;

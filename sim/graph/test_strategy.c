@@ -232,7 +232,8 @@ Test(strategy, the_fullest_gpu_sets_what_experts_exchange)
     double end_s = make(&layout, 0.1).end_s, all_s = 8 * 24 * 4 * 0.1;
     layout.overlaps_experts = true;
     cr_expect_float_eq(make(&layout, 0.1).end_s, end_s - all_s, 1e-6, "beside computations");
-    /* Of two on four GPUs, on two nodes, on four GPUs in two groups, of which it takes one. */
+    /* Copies of a token for two experts: on four GPUs; on two nodes; on four GPUs whose experts are
+     * in two groups, if the router takes one group. */
     double copies[] = {4 * (1 - 9.0 / 16), 2 * (1 - 0.25), 2 * (1 - 0.25)};
     layout.dispatcher = AR_DISPATCHER_DEEPEP;
     for (int i = 0; i < 3; i++) {

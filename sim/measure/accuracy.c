@@ -258,12 +258,6 @@ static double median_from(const struct ar_error_sum *sum, size_t begin)
 static const double weights[] = {0, 0.5, 1};
 enum { WEIGHTS = sizeof weights / sizeof weights[0] };
 
-/* Between what is predicted with nothing fitted and with the factors. */
-static double mix_times(double unfitted_s, double factors_s, double weight)
-{
-    return unfitted_s * pow(factors_s / unfitted_s, weight);
-}
-
 /* Chooses the weight of the factors for a kind of rows: of the least median error over all rows and
  * in the mean of machines, both counted, so that one with many rows does not decide alone. */
 static void judge_kind(const struct predicted_set *sets, size_t count, size_t kind,
@@ -286,7 +280,7 @@ static void judge_kind(const struct predicted_set *sets, size_t count, size_t ki
             for (size_t w = 0; w < WEIGHTS; w++) {
                 struct ar_library_prediction mixed = told->predictions[k];
                 mixed.time_s =
-                    mix_times(set->unfitted->predictions[k].time_s, mixed.time_s, weights[w]);
+                    ar_told_mix(set->unfitted->predictions[k].time_s, mixed.time_s, weights[w]);
                 ar_error_sum_add(&sums[w], row->call.time_s, &mixed);
             }
         }
@@ -328,8 +322,8 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
             struct ar_told kinds[2] = {{.weight = small[0].weight}, {.weight = small[1].weight}};
             double bytes = set->rows->measured->rows[k].call.run.bytes;
             double *time_s = &told->predictions[k].time_s;
-            *time_s = mix_times(set->unfitted->predictions[k].time_s, *time_s,
-                                ar_told_at(kinds, bytes).weight);
+            *time_s = ar_told_mix(set->unfitted->predictions[k].time_s, *time_s,
+                                  ar_told_at(kinds, bytes).weight);
         }
     }
 }

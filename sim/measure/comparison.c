@@ -257,7 +257,7 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
         AR_TRY(status);
         times_s[is_told] = time.finish_s - time.start_s;
     }
-    double time_s = times_s[0] * pow(times_s[1] / times_s[0], kind.weight);
+    double time_s = ar_told_mix(times_s[0], times_s[1], kind.weight);
     struct ar_library_prediction prediction = {
         .time_s = time_s, .low_s = time_s * exp(-kind.reach), .high_s = time_s * exp(kind.reach)};
     ar_comparison_add(comparison, row, fitted_set(scenario, row), &prediction, NULL);
