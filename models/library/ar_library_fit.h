@@ -25,9 +25,15 @@
  *             of which only sends, and the last only writes what it was sent (NVIDIA/nccl,
  *             src/device/all_reduce.h, all_gather.h, reduce_scatter.h). By ll and ll128 one step;
  *             simple hides part of it: own.step
- *     others  what switches sum, and pat: NCCL's own latency x switch.latency
- *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth; of NVLS the
- *             bandwidth in a node alone has that factor, where its switches sum
+ *     nvls    NCCL's own latency x switch.latency + s / B, where switches sum (NVLink SHARP): a GPU
+ *             sends its bytes to be summed and its part of the sum to be spread, so with g GPUs on
+ *             a node B = node x switch.bandwidth / (1 + 1/g); and each chunk of a channel waits for
+ *             a flag, as long as NCCL counts for an ll hop, of a tree for two: before it is summed
+ *             and before it is spread. A tree's network carries 2 (1 - 1/n) s, on two nodes s.
+ *             First the first chunks of all channels go through the node, up the levels of the
+ *             tree, down again, and through the node
+ *     others  collnet and pat: NCCL's own latency x switch.latency
+ *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth
  *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
  *
  *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows;
@@ -54,8 +60,7 @@
  * Where a parameter starts from is its prior: NCCL's own constant of the release (with the latency
  * that the network's plug-in states), the rates of the cluster's rings, across the network what its
  * HCAs carry if that is known (the classes of speed that NCCL sorts them into hold nothing back),
- * or the number that the list gives. NVLS has in a node the share of the
- * bandwidth that NCCL counts from 2.28 on (0.85 Hopper, 0.74 Blackwell), of older releases, too.
+ * or the number that the list gives.
  * How far it may be away is a standard deviation of its logarithm: 0.69, a factor of two, as a
  * rule; 1.6 of what all latencies of the network have in common, since NCCL's are of InfiniBand and
  * others take up to thirty times as long, and 0.25 of their proportions.
@@ -127,7 +132,7 @@ enum ar_prior {
     X(AR_FILL, "simple.fill", "s", GIVEN, RING_LL, 20e-6, 1.2, "an order of magnitude: a few hops")                                      \
     X(AR_FILL_HALF, "simple.half", "B", GIVEN, RING_LL, 4194304, 1.2, "an order of magnitude: the buffers of a connection")              \
     X(AR_SWITCH_LATENCY, "switch.latency", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")         \
-    X(AR_SWITCH_BANDWIDTH, "switch.bandwidth", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")
+    X(AR_SWITCH_BANDWIDTH, "switch.bandwidth", "1", GIVEN, RING_LL, 1, 0.69, "the rate of rings for nvls and nvls-tree, NCCL's own cost of collnet and pat")
 /* clang-format on */
 
 enum ar_library_parameter { AR_LIBRARY_PARAMETER_LIST(AR_LIST_FIRST) AR_LIBRARY_PARAMETERS_COUNT };

@@ -149,10 +149,6 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
 const struct tuning_caps *ar_tuning_caps(const struct ar_release *release,
                                          enum ar_gpu_generation generation);
 
-/** The part of the bandwidth in a node that nvls reaches, by the releases that know; 1 where the
- * tuning's own counts it. */
-double ar_tuning_nvls_share(const struct ar_tuning *tuning);
-
 /** Latency of a hop across the network, microseconds: the release's and that of the plug-in, simple
  * twice, since it waits until what came is flushed. */
 double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choice);

@@ -65,7 +65,8 @@ bool ar_library_parameter_is_of_net(enum ar_library_parameter parameter)
 {
     enum ar_prior prior = ar_library_parameters[parameter].prior;
     return prior == AR_PRIOR_NET || prior == AR_PRIOR_NET_BUS || parameter == AR_NET_LATENCY ||
-           parameter == AR_GROWTH || parameter == AR_LL_NET_SHARE || parameter == AR_NET_RAMP;
+           parameter == AR_GROWTH || parameter == AR_LL_NET_SHARE || parameter == AR_NET_RAMP ||
+           parameter == AR_TREE_SHARE;
 }
 
 const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
@@ -228,22 +229,59 @@ static double send_time(const struct ar_tuning *tuning, const double *values,
            fmax(of_parts, of_channel) / rate;
 }
 
+/* The bytes of a chunk of NVLS if its channels send a chunk to each GPU of a node at once, and how
+ * many channels it has: NVIDIA/nccl v2.27.3-1, src/enqueue.cc, calcCollChunking,
+ * src/transport/nvls.cc, NVLS_NCHANNELS_SM90, NVLS_CHUNKSIZE. */
+static double nvls_chunk(const struct ar_tuning *tuning, bool is_tree,
+                         const struct ar_library_run *run, double *channels)
+{
+    static const struct {
+        double rounds, bytes;
+    } smaller[][3] = {{{64, 65536}, {8, 32768}, {2, 16384}}, {{4, 65536}, {1, 32768}}};
+    *channels = tuning->generation < AR_GPU_BLACKWELL ? 16 : run->nodes > 1 ? 32 : 24;
+    double chunk = is_tree && run->nodes >= 4 ? 65536 : 131072;
+    double chunks = *channels * run->ranks / run->nodes;
+    for (size_t i = 0; i < 3; i++) {
+        bool is_small = run->bytes < smaller[is_tree][i].rounds * chunks * chunk;
+        chunk = is_small ? fmin(chunk, smaller[is_tree][i].bytes) : chunk;
+    }
+    return chunk;
+}
+
+/* See the header. */
+static double nvls_time(const struct ar_tuning *tuning, const double *values, enum ar_choice choice,
+                        const struct ar_library_run *run)
+{
+    struct ar_library_run empty = *run;
+    empty.bytes = 0;
+    bool is_tree = choice == AR_NVLS_TREE, is_whole = run->call == AR_ALL_REDUCE;
+    double gpus = (double)run->ranks / run->nodes, channels;
+    double chunk = nvls_chunk(tuning, is_tree, run, &channels);
+    double flag_s = ar_tuning_node_latency(tuning, AR_RING_LL, false) * 1e-6;
+    double node_s = 1 / (values[AR_NODE_BANDWIDTH] * values[AR_SWITCH_BANDWIDTH]);
+    double net_s = run->nodes > 1 ? 1 / net_bandwidth(tuning, values, run) : 0;
+    double crossings = is_tree && run->nodes > 2 ? 2 : 1;
+    double byte_s = fmax(node_s * (is_whole ? 1 + 1 / gpus : 1) +
+                             (is_tree ? 2 : 1) * flag_s / (channels * chunk),
+                         net_s * crossings);
+    double first_s = (is_whole ? 2 : 1) * (node_s + net_s * (is_tree ? log2(run->nodes) : 1));
+    double round = fmin(run->bytes, channels * gpus * chunk);
+    return ar_tuning_time(tuning, choice, &empty) * values[AR_SWITCH_LATENCY] + round * first_s +
+           (run->bytes - round) * byte_s;
+}
+
 /* NCCL's own formula with the fitted bandwidths, for choices that nobody measured apart. */
 static double scaled_time(const struct ar_tuning *tuning, const double *values,
                           enum ar_choice choice, const struct ar_library_run *run)
 {
     struct ar_tuning own = *tuning;
     struct ar_library_run empty = *run;
-    enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
-    bool is_nvls = algorithm == AR_CHOICE_NVLS || algorithm == AR_CHOICE_NVLS_TREE;
-    double of_switch = values[AR_SWITCH_BANDWIDTH];
-    own.node_bus_Bps =
-        values[AR_NODE_BANDWIDTH] * (is_nvls ? ar_tuning_nvls_share(tuning) * of_switch : 1);
+    own.node_bus_Bps = values[AR_NODE_BANDWIDTH];
     own.net_bus_Bps = values[AR_NET_BANDWIDTH] / net_growth(values, run);
     empty.bytes = 0;
     double latency_s = ar_tuning_time(&own, choice, &empty);
     double bytes_s = ar_tuning_time(&own, choice, run) - latency_s;
-    return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / (is_nvls ? 1 : of_switch);
+    return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / values[AR_SWITCH_BANDWIDTH];
 }
 
 double ar_library_time(const struct ar_tuning *tuning,
@@ -263,6 +301,9 @@ double ar_library_time(const struct ar_tuning *tuning,
         return tree_time(tuning, values, protocol, run) + fill_s;
     case AR_CHOICE_SEND:
         return send_time(tuning, values, protocol, run) + fill_s;
+    case AR_CHOICE_NVLS:
+    case AR_CHOICE_NVLS_TREE:
+        return nvls_time(tuning, values, choice, run) + fill_s;
     default:
         return scaled_time(tuning, values, choice, run) + fill_s;
     }

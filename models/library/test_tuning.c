@@ -182,7 +182,7 @@ Test(tuning, priors_of_a_release_are_its_latencies)
     cr_expect_not_null(strstr(ar_library_parameter_prior_source(&old, AR_LL128_BASE), "v2.5.6-1"));
 }
 
-Test(tuning, a_cluster_says_more_than_constants_and_nvls_takes_its_share_once)
+Test(tuning, a_cluster_says_more_than_constants)
 {
     struct ar_tuning tuning = tuning_of("2.18.3");
     struct ar_library_run run = {.nodes = 2, .ranks = 16, .bytes = 8};
@@ -197,13 +197,37 @@ Test(tuning, a_cluster_says_more_than_constants_and_nvls_takes_its_share_once)
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 25e9);
     tuning.net_payload_Bps = 0; /* not known */
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 24e9);
-    struct ar_tuning old = tuning_of("2.21.5");
-    struct ar_tuning newer = tuning_of("2.28.9");
-    cr_expect_eq(ar_tuning_nvls_share(&old), 1, "no nvls before Hopper");
-    ar_tuning_set_generation(&old, AR_GPU_BLACKWELL);
-    ar_tuning_set_generation(&newer, AR_GPU_BLACKWELL);
-    cr_expect_eq(ar_tuning_nvls_share(&old), 0.74);
-    cr_expect_eq(ar_tuning_nvls_share(&newer), 1, "its own time counts it");
+}
+
+/* Seconds that NVLS takes on Hopper for the second half of its bytes, in a node at 100 GB/s, across
+ * the network at 40. */
+static double nvls_half_s(enum ar_choice choice, uint32_t nodes, uint32_t gpus, double bytes)
+{
+    double values[AR_LIBRARY_PARAMETERS_COUNT] = {[AR_NODE_BANDWIDTH] = 100e9,
+                                                  [AR_NET_BANDWIDTH] = 40e9,
+                                                  [AR_GROWTH] = 1,
+                                                  [AR_SWITCH_BANDWIDTH] = 1};
+    struct ar_tuning tuning = tuning_of("2.21.5");
+    ar_tuning_set_generation(&tuning, AR_GPU_HOPPER);
+    struct ar_library_run run = {.nodes = nodes, .ranks = nodes * gpus, .bytes = bytes};
+    double whole_s = ar_library_time(&tuning, values, choice, &run);
+    run.bytes /= 2;
+    return whole_s - ar_library_time(&tuning, values, choice, &run);
+}
+
+Test(tuning, nvls_sends_bytes_and_sums_and_waits_for_each_chunk)
+{
+    double chunks = 8.0 * 1024 * MIB / (16 * 131072), flag_s = 0.6e-6;
+    double bytes_s = 8.0 * 1024 * MIB / 100e9, net_s = 8.0 * 1024 * MIB / 40e9;
+    cr_expect_float_eq(nvls_half_s(AR_NVLS, 1, 8, 16.0 * 1024 * MIB),
+                       bytes_s * 9 / 8 + chunks * flag_s, 1e-9);
+    cr_expect_float_eq(nvls_half_s(AR_NVLS, 1, 4, 16.0 * 1024 * MIB),
+                       bytes_s * 5 / 4 + chunks * flag_s, 1e-9);
+    cr_expect_float_eq(nvls_half_s(AR_NVLS_TREE, 2, 8, 16.0 * 1024 * MIB), net_s, 1e-9);
+    cr_expect_float_eq(nvls_half_s(AR_NVLS_TREE, 4, 8, 16.0 * 1024 * MIB), net_s * 2, 1e-9);
+    /* All of 2 MiB is in the first chunks: to the switches, up a level, down, and back. */
+    cr_expect_float_eq(nvls_half_s(AR_NVLS_TREE, 2, 8, 2 * MIB), MIB * (2 / 100e9 + 2 / 40e9),
+                       1e-9);
 }
 
 /* --- other calls -------------------------------------------------------------------------- */

@@ -269,7 +269,7 @@ Test(tuning_releases, algorithms_are_there_where_their_release_machine_and_ranks
     struct ar_tuning tuning = tuning_of("2.28.9", AR_GPU_HOPPER);
     cr_expect(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
     cr_expect(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 16, 128));
-    cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 16, 16));
+    cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 16, 32));
     tuning.has_collnet = false;
     cr_expect(is_chosen(&tuning, AR_NVLS_TREE, AR_ALL_REDUCE, 16, 128));
     cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 16, 128));

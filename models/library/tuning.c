@@ -288,15 +288,6 @@ static double collnet_time(const struct ar_tuning *tuning, enum ar_choice choice
     return in_seconds(latency, (is_half ? 1 : 2) * run->bytes, bus);
 }
 
-double ar_tuning_nvls_share(const struct ar_tuning *tuning)
-{
-    double share = 0;
-    for (size_t i = 0; i < ar_releases_count && tuning->release->nvls != TUNING_NVLS_SHARE; i++) {
-        share = fmax(share, ar_tuning_caps(&ar_releases[i], tuning->generation)->nvls_share);
-    }
-    return share > 0 ? share : 1;
-}
-
 /* The bus of nvls by the narrower of a node's bandwidth, which its GPUs send and hear at once in an
  * all-reduce, and that of the network. */
 static double nvls_bandwidth(const struct ar_tuning *tuning, bool is_tree,
@@ -382,13 +373,14 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
 
 /* --- choice ------------------------------------------------------------------------------- */
 
-/* Across nodes nvls wants a network that sums, and as collnet-direct an HCA for each GPU where each
+/* Nvls wants three GPUs of a node (NVIDIA/nccl v2.27.3-1, src/transport/nvls.cc, ncclNvlsInit);
+ * across nodes it wants a network that sums, and as collnet-direct an HCA for each GPU where each
  * rank keeps a part of its own. */
 static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
                           const struct ar_library_run *run)
 {
     bool is_new = tuning->generation == AR_GPU_HOPPER || tuning->generation == AR_GPU_BLACKWELL;
-    bool has_nvls = is_new && tuning->links == TUNING_NVSWITCH && run->ranks > run->nodes;
+    bool has_nvls = is_new && tuning->links == TUNING_NVSWITCH && run->ranks > 2 * run->nodes;
     bool has_hcas = run->call == AR_ALL_REDUCE || (uint64_t)tuning->hcas * run->nodes >= run->ranks;
     bool has_collnet = is_wide(run) && tuning->has_collnet;
     double ring_max = tuning->release->ll_channel_bytes * run->ranks * tuning->channels;

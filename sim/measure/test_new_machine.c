@@ -117,7 +117,8 @@ Test(few_sets, odd_rows_hardly_move_the_factors)
     }
 }
 
-/* Ten rows say what is the machine's own, the factors what all machines have in common. */
+/* Ten rows of one number of GPUs say what is the machine's own, the factors what all machines have
+ * in common. */
 Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
 {
     enum { FACTORS, ROWS, BOTH, WAYS };
@@ -131,9 +132,13 @@ Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
     for (size_t i = 0; i < FEW; i++) {
         const struct ar_measured *measured = rows[i]->measured;
         bool *is_fitted = ar_arena_alloc(&arena, measured->rows_count, sizeof *is_fitted);
-        size_t listed;
-        for (size_t k = 0; k < TEN; k++) {
-            is_fitted[k * measured->rows_count / TEN + 1] = true; /* not the smallest */
+        uint32_t gpus = measured->rows[0].call.run.ranks;
+        size_t listed, of_gpus = 0, at = 0;
+        AR_EACH(const struct ar_measured_row, row, measured->rows, measured->rows_count) {
+            of_gpus += row->call.run.ranks == gpus;
+        }
+        for (size_t k = 0; k < measured->rows_count; k++) { /* every n-th, not the smallest */
+            is_fitted[k] = measured->rows[k].call.run.ranks == gpus && ++at * TEN % of_gpus < TEN;
         }
         TEST_OK(ar_learnt_solve(&learnt, sets.sets[i].machine, factors, &why));
         struct ar_learnt_factor *list = ar_learnt_list(&learnt, factors, &arena, &listed);
