@@ -122,6 +122,11 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     }
     scenario.cluster = cluster;
     ar_note_assumed(request.rows.notes, &scenario);
+    if (ar_cluster_facts(cluster)->library_cost[0] == '\0') {
+        AR_TRY(ar_scenario_load_library(&scenario, options->inputs, err));
+        AR_TRY(ar_scenario_ask_machines(&scenario, err));
+        request.rows.factors = scenario.machines;
+    }
     return ar_calibrate_run(&request, cluster, &view, options->arena, err);
 }
 

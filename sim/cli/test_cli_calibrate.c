@@ -250,6 +250,8 @@ Test(cli_calibrate, priors_are_from_where_they_were_given)
                           .out;
     CLI_HAS(set, ",5.25e+09,measured set,");
     CLI_LACKS(set, "--set");
+    CLI_HAS(cli_good("$AR calibrate a100_1n_stas00").out, "factor that other machines tell");
+    CLI_LACKS(cli_good("$AR calibrate dgx_h100_1n").out, "other machines"); /* 32 rows */
 }
 
 /* Rows of no machine of a set are noted with the command, and not used. */

@@ -185,18 +185,25 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
     return AR_OK;
 }
 
-/* Fits to all rows but those of `left_out`. */
+/* Fits to all rows but those of `left_out`. Calls fewer than the parameters start from what other
+ * machines tell. */
 static enum ar_status fit_without(const struct ar_measured_request *request,
                                   const struct ar_measured *measured,
                                   const struct ar_library_nodes *left_out, struct ar_arena *arena,
                                   struct ar_estimate **estimate, struct ar_error *err)
 {
+    struct ar_measured_request own = *request;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    size_t fitted = 0;
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] =
             !ar_library_nodes_have(left_out, ar_measured_group(measured, &measured->rows[i]));
+        fitted += is_fitted[i];
     }
-    return ar_estimate_run(request, measured, is_fitted, arena, estimate, err);
+    if (fitted >= AR_LIBRARY_PARAMETERS_COUNT || measured->calls_count < measured->rows_count) {
+        own.factors = NULL;
+    }
+    return ar_estimate_run(&own, measured, is_fitted, arena, estimate, err);
 }
 
 /* Adds the predictions of all rows or, of a fold, those of the count that it leaves out. */
@@ -490,6 +497,13 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
         ar_note(request->rows.notes, "messages are not fitted: %s", unfitted.text);
     }
     if (estimate->has_library) {
+        if (estimate->library.tuning.factor_logs != NULL) {
+            ar_note(request->rows.notes,
+                    "%u rows are fewer than the %d parameters: the fit starts from what %" PRIu64
+                    " sets of other machines tell",
+                    estimate->library.rows_count, AR_LIBRARY_PARAMETERS_COUNT,
+                    request->rows.factors->told.sets_count);
+        }
         AR_TRY(take_library(made, &estimate->library, arena, err));
     }
     if (estimate->has_links) {

@@ -178,6 +178,10 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err);
 
+/** Lets the engine of a library predict a machine that nothing is fitted to by what others tell, if
+ * the release of its library and its GPUs are known. */
+enum ar_status ar_scenario_ask_machines(struct ar_scenario *scenario, struct ar_error *err);
+
 /** Seconds that a step takes at least: the layers of the fullest stage, computed. 0: not a
  * transformer, nothing is known. */
 double ar_scenario_least_s(const struct ar_scenario *scenario);

@@ -243,9 +243,7 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
     return AR_OK;
 }
 
-/* Lets the engine of a library predict a machine that nothing is fitted to by what others tell, if
- * the release of its library and its GPUs are known. */
-static enum ar_status ask_machines(struct ar_scenario *scenario, struct ar_error *err)
+enum ar_status ar_scenario_ask_machines(struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     bool is_fitted = scenario->table != NULL || facts->links_fitted[0] != '\0';
@@ -306,7 +304,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
     scenario->machines = NULL;
-    AR_TRY(scenario->engine->has_band ? ask_machines(scenario, err) : AR_OK);
+    AR_TRY(scenario->engine->has_band ? ar_scenario_ask_machines(scenario, err) : AR_OK);
     if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
         uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
         scenario->channels = hcas > 0 ? hcas : 1;
