@@ -194,15 +194,9 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
     return AR_OK;
 }
 
-/* The flows of the collective of the last rows, which those that follow share. */
-struct kept_flows {
-    struct ar_collective collective;
-    struct ar_flows *flows;
-};
-
-/* Gives a trial the flows of its collective: those that are kept, or new ones, which then are.
- * Engines that follow no flows make none. */
-static enum ar_status keep_flows(const struct ar_engine *engine, struct kept_flows *kept,
+/* Gives a trial the flows of its collective: those that are kept of the rows before, or new ones,
+ * which then are. Engines that follow no flows make none. */
+static enum ar_status keep_flows(const struct ar_engine *engine, struct ar_flows **kept,
                                  struct ar_trial *trial, struct ar_error *err)
 {
     const struct ar_collective *collective = &trial->collective;
@@ -210,12 +204,12 @@ static enum ar_status keep_flows(const struct ar_engine *engine, struct kept_flo
     if (!ar_engine_has_flows(engine) || ar_shape_ranks(&collective->shape) <= 1) {
         return AR_OK;
     }
-    if (kept->flows == NULL || !ar_link_is_same(&kept->collective, collective)) {
-        ar_flows_destroy(kept->flows);
-        *kept = (struct kept_flows){.collective = *collective};
-        AR_TRY(ar_flows_create(collective, &kept->flows, err));
+    if (*kept == NULL || !ar_link_is_same(&(*kept)->collective, collective)) {
+        ar_flows_destroy(*kept);
+        *kept = NULL;
+        AR_TRY(ar_flows_create(collective, kept, err));
     }
-    trial->flows = kept->flows;
+    trial->flows = *kept;
     return AR_OK;
 }
 
@@ -223,9 +217,8 @@ static enum ar_status keep_flows(const struct ar_engine *engine, struct kept_flo
  * machines tell (the second of those kept), as far as the weight of the kind of the row says. */
 static enum ar_status compare_algorithm(const struct ar_measured_request *request,
                                         const struct ar_measured *measured,
-                                        const struct ar_measured_row *row,
-                                        struct kept_flows kept[2], struct ar_comparison *comparison,
-                                        struct ar_error *err)
+                                        const struct ar_measured_row *row, struct ar_flows *kept[2],
+                                        struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
     struct ar_call call = {.elements = row->messages.elements};
@@ -298,15 +291,15 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                 scenario->machines != NULL ? "what other machines tell" : "its priors");
     }
     *comparison = ar_comparison_begin(measured->rows_count, arena);
-    struct kept_flows kept[2] = {{.flows = NULL}};
+    struct ar_flows *kept[2] = {NULL, NULL};
     enum ar_status status = AR_OK;
     for (size_t i = 0; i < measured->rows_count && status == AR_OK; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         status = row->is_call ? compare_call(request, row, comparison, err)
                               : compare_algorithm(request, measured, row, kept, comparison, err);
     }
-    ar_flows_destroy(kept[0].flows);
-    ar_flows_destroy(kept[1].flows);
+    ar_flows_destroy(kept[0]);
+    ar_flows_destroy(kept[1]);
     AR_TRY(status);
     qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, comparison);
