@@ -462,56 +462,44 @@ static struct ar_library_prediction own_prediction(const struct predicted_set *s
 static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size_t count,
                                    const struct ar_operation *operation)
 {
-    enum { ZERO_SHOT, LARGE, OWN, NEW, NEW_LARGE, NEW_NODE, FIT, HELD_OUT, SUMS };
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_error_sum sums[SUMS];
+    struct ar_error_sum sums[AR_ACCURACY_ERRORS] = {{.arena = NULL}};
     struct pairs pairs = {0, 0};
-    for (int k = 0; k < SUMS; k++) {
-        sums[k] = (struct ar_error_sum){.arena = &scratch};
-    }
     for (size_t i = 0; i < count; i++) {
         const struct predicted_set *set = sets[i];
         for (size_t k = 0; k < set->rows->measured->rows_count; k++) {
             const struct ar_measured_row *row = &set->rows->measured->rows[k];
-            double measured_s = row->call.time_s;
             if (!counts_in_line(row, operation)) {
                 continue;
             }
-            ar_error_sum_add(&sums[ZERO_SHOT], measured_s, &set->unfitted->predictions[k]);
-            if (set->left_out[NEW_MACHINE] != NULL) {
-                const struct ar_library_prediction *known =
-                    &set->left_out[NEW_MACHINE]->predictions[k];
-                ar_error_sum_add(&sums[NEW], measured_s, known);
-                if (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
-                    ar_error_sum_add(&sums[NEW_LARGE], measured_s, known);
-                }
-                if (row->call.run.nodes == 1) {
-                    ar_error_sum_add(&sums[NEW_NODE], measured_s, known);
+            const struct ar_estimate *told = set->left_out[NEW_MACHINE];
+            const struct ar_library_prediction own = own_prediction(set, k);
+            const struct ar_library_prediction *unfitted = &set->unfitted->predictions[k];
+            const struct ar_library_prediction *known = told != NULL ? &told->predictions[k] : NULL;
+            bool is_large = row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES;
+            bool is_held_out = row->call.run.nodes > set->fitted_nodes_max;
+            const struct ar_library_prediction *const predictions[AR_ACCURACY_ERRORS] = {
+                [AR_ZERO_SHOT] = unfitted,
+                [AR_ZERO_SHOT_LARGE] = is_large ? unfitted : NULL,
+                [AR_OWN_LARGE] = is_large ? &own : NULL,
+                [AR_NEW_MACHINE] = known,
+                [AR_NEW_LARGE] = is_large ? known : NULL,
+                [AR_NEW_NODE] = row->call.run.nodes == 1 ? known : NULL,
+                [AR_FIT] = &set->fitted->predictions[k],
+                [AR_HELD_OUT] = is_held_out ? &set->left_out[MORE_NODES]->predictions[k] : NULL};
+            for (size_t e = 0; e < AR_ACCURACY_ERRORS; e++) {
+                sums[e].arena = &scratch;
+                if (predictions[e] != NULL) {
+                    ar_error_sum_add(&sums[e], row->call.time_s, predictions[e]);
                 }
             }
-            ar_error_sum_add(&sums[FIT], measured_s, &set->fitted->predictions[k]);
-            if (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
-                struct ar_library_prediction own = own_prediction(set, k);
-                ar_error_sum_add(&sums[LARGE], measured_s, &set->unfitted->predictions[k]);
-                ar_error_sum_add(&sums[OWN], measured_s, &own);
-            }
-            if (row->call.run.nodes > set->fitted_nodes_max) {
-                ar_error_sum_add(&sums[HELD_OUT], measured_s,
-                                 &set->left_out[MORE_NODES]->predictions[k]);
+            if (is_held_out) {
                 count_pairs(set, k, &pairs);
             }
         }
     }
-    return (struct ar_accuracy){
+    struct ar_accuracy line = {
         .operation = operation != NULL ? operation->command : "",
-        .zero_shot = ar_error_sum_end(&sums[ZERO_SHOT]),
-        .large = ar_error_sum_end(&sums[LARGE]),
-        .own = ar_error_sum_end(&sums[OWN]),
-        .new_machine = ar_error_sum_end(&sums[NEW]),
-        .new_large = ar_error_sum_end(&sums[NEW_LARGE]),
-        .new_node = ar_error_sum_end(&sums[NEW_NODE]),
-        .fit = ar_error_sum_end(&sums[FIT]),
-        .held_out = ar_error_sum_end(&sums[HELD_OUT]),
         .unused = AR_NO_COUNT,
         .unused_why = "",
         .fitted_nodes = "",
@@ -520,6 +508,10 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
         .right_frac = pairs.count > 0 ? (double)pairs.right / (double)pairs.count : NAN,
         .unseen = AR_NO_FLAG,
         .seen = ""};
+    for (size_t e = 0; e < AR_ACCURACY_ERRORS; e++) {
+        line.errors[e] = ar_error_sum_end(&sums[e]);
+    }
+    return line;
 }
 
 /* --- lines --------------------------------------------------------------------------------- */
@@ -642,56 +634,58 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
 static const struct ar_column columns[] = {
     LINE(string, set, "set", "of measured rows; all: of all sets", .heading = "set"),
     LINE(string, operation, "operation", "its command; empty: all", .heading = "operation"),
-    LINE(count, zero_shot.count, "rows", "from 1 KiB on", .heading = "rows"),
+    LINE(count, errors[AR_ZERO_SHOT].count, "rows", "from 1 KiB on", .heading = "rows"),
     LINE(count, unused, "not_used",
          "rows of the set's machine and ranks per node that are not judged, of all operations",
          .heading = "not\nused", .priority = 3),
-    LINE(number, zero_shot.median_frac, "zero_shot_median_frac",
+    LINE(number, errors[AR_ZERO_SHOT].median_frac, "zero_shot_median_frac",
          "median of |predicted / measured - 1|, nothing fitted", PERCENT("nothing\nfitted (%)")),
-    LINE(number, large.median_frac, "zero_shot_1MiB_median_frac", "median from 1 MiB on",
-         PERCENT("from\n1 MiB"), .priority = 4),
-    LINE(number, own.median_frac, "own_1MiB_median_frac", "the same by NCCL's own constants",
-         PERCENT("NCCL's\nown (%)"), .priority = 6),
-    LINE(number, new_machine.median_frac, "new_machine_median_frac",
+    LINE(number, errors[AR_ZERO_SHOT_LARGE].median_frac, "zero_shot_1MiB_median_frac",
+         "median from 1 MiB on", PERCENT("from\n1 MiB"), .priority = 4),
+    LINE(number, errors[AR_OWN_LARGE].median_frac, "own_1MiB_median_frac",
+         "the same by NCCL's own constants", PERCENT("NCCL's\nown (%)"), .priority = 6),
+    LINE(number, errors[AR_NEW_MACHINE].median_frac, "new_machine_median_frac",
          "median, predicted by what all other machines tell (all sets are asked for)",
          PERCENT("new\nmachine (%)"), .priority = 2),
-    LINE(number, new_large.median_frac, "new_machine_1MiB_median_frac", "the same from 1 MiB on",
-         PERCENT("from\n1 MiB"), .priority = 4),
-    LINE(number, new_node.median_frac, "new_machine_node_median_frac", "the same on one node",
-         PERCENT("in a\nnode"), .priority = 8),
-    LINE(number, new_machine.covered_frac, "new_machine_covered_frac",
+    LINE(number, errors[AR_NEW_LARGE].median_frac, "new_machine_1MiB_median_frac",
+         "the same from 1 MiB on", PERCENT("from\n1 MiB"), .priority = 4),
+    LINE(number, errors[AR_NEW_NODE].median_frac, "new_machine_node_median_frac",
+         "the same on one node", PERCENT("in a\nnode"), .priority = 8),
+    LINE(number, errors[AR_NEW_MACHINE].covered_frac, "new_machine_covered_frac",
          "share of these inside the 95 % band", PERCENT("in\nband"), .priority = 8),
-    LINE(number, new_machine.band_ratio, "new_machine_band_ratio",
+    LINE(number, errors[AR_NEW_MACHINE].band_ratio, "new_machine_band_ratio",
          "median of upper over lower end of that band", .heading = "wide\n(x)", .decimals = 2,
          .priority = 8),
-    LINE(number, fit.median_frac, "fit_median_frac",
+    LINE(number, errors[AR_FIT].median_frac, "fit_median_frac",
          "median, fitted to them (messages: to those of up to 256 ranks)",
          PERCENT("all\nfitted (%)")),
-    LINE(number, fit.p95_frac, "fit_p95_frac", "95th percentile of it", PERCENT("95th"),
+    LINE(number, errors[AR_FIT].p95_frac, "fit_p95_frac", "95th percentile of it", PERCENT("95th"),
          .priority = 5),
-    LINE(number, fit.covered_frac, "fit_covered_frac", "share inside the 95 % band",
+    LINE(number, errors[AR_FIT].covered_frac, "fit_covered_frac", "share inside the 95 % band",
          PERCENT("in\nband"), .priority = 7),
-    LINE(number, fit.band_ratio, "fit_band_ratio", "median of upper over lower end of the band",
-         .heading = "wide\n(x)", .decimals = 2, .priority = 8),
+    LINE(number, errors[AR_FIT].band_ratio, "fit_band_ratio",
+         "median of upper over lower end of the band", .heading = "wide\n(x)", .decimals = 2,
+         .priority = 8),
     LINE(string, fitted_nodes, "fitted_nodes",
          "node counts that are fitted where others are held out", .heading = "fitted\n(nodes)",
          .priority = 9),
     LINE(string, held_out_nodes, "held_out_nodes", "node counts that were not fitted",
          .heading = "held out\n(nodes)", .priority = 1),
-    LINE(count, held_out.count, "held_out_rows", "from 1 KiB on", .heading = "rows", .priority = 2),
-    LINE(number, held_out.median_frac, "held_out_median_frac", "median of the held-out rows",
-         PERCENT("held\nout (%)")),
+    LINE(count, errors[AR_HELD_OUT].count, "held_out_rows", "from 1 KiB on", .heading = "rows",
+         .priority = 2),
+    LINE(number, errors[AR_HELD_OUT].median_frac, "held_out_median_frac",
+         "median of the held-out rows", PERCENT("held\nout (%)")),
     LINE(flag, unseen, "unseen",
          "no: something of the model was chosen when rows were seen, column seen", .heading = "",
          .is_rare = true, .mark = "*",
          .legend = "something of the model was chosen when rows of the set were seen: column seen"),
-    LINE(number, held_out.mean_frac, "held_out_mean_frac", "mean of it", PERCENT("mean"),
+    LINE(number, errors[AR_HELD_OUT].mean_frac, "held_out_mean_frac", "mean of it", PERCENT("mean"),
          .priority = 9),
-    LINE(number, held_out.p95_frac, "held_out_p95_frac", "95th percentile of it", PERCENT("95th"),
-         .priority = 3),
-    LINE(number, held_out.covered_frac, "held_out_covered_frac", "share inside the 95 % band",
-         PERCENT("in\nband"), .priority = 6),
-    LINE(number, held_out.band_ratio, "held_out_band_ratio",
+    LINE(number, errors[AR_HELD_OUT].p95_frac, "held_out_p95_frac", "95th percentile of it",
+         PERCENT("95th"), .priority = 3),
+    LINE(number, errors[AR_HELD_OUT].covered_frac, "held_out_covered_frac",
+         "share inside the 95 % band", PERCENT("in\nband"), .priority = 6),
+    LINE(number, errors[AR_HELD_OUT].band_ratio, "held_out_band_ratio",
          "median of upper over lower end of the band", .heading = "wide\n(x)", .decimals = 2,
          .priority = 6),
     LINE(count, pairs, "held_out_pairs", "held-out pairs of algorithms that differ by 10 % or more",

@@ -13,28 +13,34 @@
 /** Rows from these sizes on count, and are large. */
 enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = AR_LIBRARY_LARGE_BYTES };
 
+/** The predictions whose errors a line has, and of which rows. */
+enum ar_accuracy_error {
+    AR_ZERO_SHOT,       /**< nothing fitted */
+    AR_ZERO_SHOT_LARGE, /**< the same of large rows */
+    AR_OWN_LARGE,       /**< large calls by NCCL's own constants */
+    AR_NEW_MACHINE,     /**< by all other machines, own rows unseen; */
+    AR_NEW_LARGE,       /**< the same of large rows, */
+    AR_NEW_NODE,        /**< and of rows on one node */
+    AR_FIT,             /**< all rows fitted */
+    AR_HELD_OUT,        /**< rows of `held_out_nodes`, fitted without them */
+    AR_ACCURACY_ERRORS
+};
+
 /** Errors of one operation of a set or, with an empty operation, of all rows or several sets. */
 struct ar_accuracy {
     ar_cell_string set; /**< `all`: of all sets; `all_unseen`, ...: of some of them */
     ar_cell_string operation;
-    struct ar_library_error zero_shot;   /**< nothing fitted */
-    struct ar_library_error large;       /**< the same of large rows */
-    struct ar_library_error own;         /**< large calls by NCCL's own constants */
-    struct ar_library_error new_machine; /**< by all other machines, own rows unseen; */
-    struct ar_library_error new_large;   /**< the same of large rows, */
-    struct ar_library_error new_node;    /**< and of rows on one node */
-    struct ar_library_error fit;         /**< all rows fitted */
+    struct ar_library_error errors[AR_ACCURACY_ERRORS];
     ar_cell_count unused;          /**< rows of the set's files that do not count; of the last line
                                         of a set, */
     ar_cell_string unused_why;     /**< and why not: `12 of ...; 96 of less than 1 KiB` */
     ar_cell_string fitted_nodes;   /**< counts, `8 64`, that are fitted where others are held out */
     ar_cell_string held_out_nodes; /**< these, `100 1000`; empty: none, and no errors */
-    struct ar_library_error held_out; /**< of these, fitted without them */
-    ar_cell_count pairs;       /**< held-out rows of two algorithms, ranks and size alike, whose
-                                    times differ by AR_ACCURACY_PAIR_RATIO or more, */
-    ar_cell_number right_frac; /**< and the share of them whose faster one is predicted to be */
-    ar_cell_flag unseen;       /**< `seen` is empty; AR_NO_FLAG of several sets */
-    ar_cell_string seen;       /**< ar_measured_set.seen */
+    ar_cell_count pairs;           /**< held-out rows of two algorithms, ranks and size alike, whose
+                                        times differ by AR_ACCURACY_PAIR_RATIO or more, */
+    ar_cell_number right_frac;     /**< and the share of them whose faster one is predicted to be */
+    ar_cell_flag unseen;           /**< `seen` is empty; AR_NO_FLAG of several sets */
+    ar_cell_string seen;           /**< ar_measured_set.seen */
 };
 
 /** How rows of all sets are predicted that one kind of fit leaves out, as it is written. */

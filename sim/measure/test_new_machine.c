@@ -167,13 +167,13 @@ Test(few_sets, coverage_is_of_rows_that_no_fit_took)
     const struct ar_coverage *machine = &accuracies.coverages[AR_COVERAGES - 1];
     cr_assert_str_eq(all->set, "all");
     cr_expect_str_eq(own->kind, "own rows");
-    cr_expect_float_eq((double)own->error.count, (double)all->fit.count / 5, FEW);
-    cr_expect_gt(own->error.median_frac, all->fit.median_frac);
+    cr_expect_float_eq((double)own->error.count, (double)all->errors[AR_FIT].count / 5, FEW);
+    cr_expect_gt(own->error.median_frac, all->errors[AR_FIT].median_frac);
     cr_expect_geq(own->error.covered_frac, 0.9);
     cr_expect_eq(nodes->error.count, 0, "all are of one node");
     cr_expect_eq(nodes->unbanded, 0);
     cr_expect_str_eq(machine->kind, "new machine");
-    cr_expect_eq(machine->error.count, all->zero_shot.count);
+    cr_expect_eq(machine->error.count, all->errors[AR_ZERO_SHOT].count);
     cr_expect_eq(machine->unbanded, 0);
     cr_expect_str_empty(machine->why);
 }
