@@ -228,6 +228,10 @@ struct ar_library_prediction {
     double high_s;
 };
 
+/** A time in a band that reaches so far either way, as a logarithm; NAN: without a band. Messages
+ * have no choice: it is 0. */
+struct ar_library_prediction ar_library_banded(enum ar_choice choice, double time_s, double reach);
+
 /** Predicts a run by the choice that the library makes; `calls` as in ar_tuning_choose(). */
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
                                                 enum ar_calls calls,

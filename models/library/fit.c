@@ -125,6 +125,14 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
     return variance;
 }
 
+struct ar_library_prediction ar_library_banded(enum ar_choice choice, double time_s, double reach)
+{
+    return (struct ar_library_prediction){.choice = choice,
+                                          .time_s = time_s,
+                                          .low_s = time_s * exp(-reach),
+                                          .high_s = time_s * exp(reach)};
+}
+
 struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes)
 {
     double large = fmin(1, fmax(0, 0.5 + log2(bytes / AR_LIBRARY_LARGE_BYTES) / 4));
@@ -152,11 +160,7 @@ static struct ar_library_prediction predict_told(const struct ar_library *librar
     }
     double unfitted_s = ar_library_time(&library->tuning, library->values, choice, run);
     double told_s = ar_library_time(&library->tuning, values, choice, run);
-    double time_s = ar_told_mix(unfitted_s, told_s, kind.weight);
-    return (struct ar_library_prediction){.choice = choice,
-                                          .time_s = time_s,
-                                          .low_s = time_s * exp(-kind.reach),
-                                          .high_s = time_s * exp(kind.reach)};
+    return ar_library_banded(choice, ar_told_mix(unfitted_s, told_s, kind.weight), kind.reach);
 }
 
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
@@ -172,20 +176,14 @@ struct ar_library_prediction ar_library_predict(const struct ar_library *library
                  ar_residual_away(run->nodes, library->nodes_max);
     double spread =
         AR_BAND95_DEVIATIONS * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);
-    return (struct ar_library_prediction){.choice = choice,
-                                          .time_s = time_s,
-                                          .low_s = time_s * exp(-spread),
-                                          .high_s = time_s * exp(spread)};
+    return ar_library_banded(choice, time_s, spread);
 }
 
 struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning, enum ar_calls calls,
                                                const struct ar_library_run *run)
 {
     enum ar_choice choice = ar_tuning_choose(tuning, calls, run);
-    return (struct ar_library_prediction){.choice = choice,
-                                          .time_s = ar_tuning_time(tuning, choice, run),
-                                          .low_s = NAN,
-                                          .high_s = NAN};
+    return ar_library_banded(choice, ar_tuning_time(tuning, choice, run), NAN);
 }
 
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered)

@@ -97,9 +97,8 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
             if (row->set == line.set && (line.nodes == AR_NO_COUNT || line.nodes == count)) {
                 double measured_s = row->row.time_s;
                 ar_error_sum_add(&model, measured_s, &row->prediction);
-                ar_error_sum_add(&tuning, measured_s,
-                                 &(struct ar_library_prediction){
-                                     .time_s = row->tuning_s, .low_s = NAN, .high_s = NAN});
+                const struct ar_library_prediction own = ar_library_banded(0, row->tuning_s, NAN);
+                ar_error_sum_add(&tuning, measured_s, &own);
             }
         }
         line.model = ar_error_sum_end(&model);
@@ -250,9 +249,8 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
         AR_TRY(status);
         times_s[is_told] = time.finish_s - time.start_s;
     }
-    double time_s = ar_told_mix(times_s[0], times_s[1], kind.weight);
-    struct ar_library_prediction prediction = {
-        .time_s = time_s, .low_s = time_s * exp(-kind.reach), .high_s = time_s * exp(kind.reach)};
+    struct ar_library_prediction prediction =
+        ar_library_banded(0, ar_told_mix(times_s[0], times_s[1], kind.weight), kind.reach);
     ar_comparison_add(comparison, row, fitted_set(scenario, row), &prediction, NULL);
     return AR_OK;
 }

@@ -60,8 +60,7 @@ void ar_conformal_bands(struct ar_left_out *rows, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         struct ar_library_prediction *prediction = rows[i].prediction;
-        double reach = rows[i].reach * rows[i].scatter;
-        prediction->low_s = prediction->time_s * exp(-reach);
-        prediction->high_s = prediction->time_s * exp(reach);
+        *prediction = ar_library_banded(prediction->choice, prediction->time_s,
+                                        rows[i].reach * rows[i].scatter);
     }
 }

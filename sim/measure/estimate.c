@@ -125,10 +125,7 @@ static enum ar_status predict_messages(const struct ar_measured *measured, doubl
         if (!measured->rows[i].is_call) {
             double away = ar_residual_away(measured->rows[i].call.run.nodes, nodes_max);
             double deviations = AR_BAND95_DEVIATIONS * sqrt(spread * spread + away);
-            double time_s = *times_s++;
-            predictions[i] = (struct ar_library_prediction){.time_s = time_s,
-                                                            .low_s = time_s * exp(-deviations),
-                                                            .high_s = time_s * exp(deviations)};
+            predictions[i] = ar_library_banded(0, *times_s++, deviations);
         }
     }
     return AR_OK;
@@ -197,8 +194,7 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
     struct ar_estimate *made = ar_arena_alloc(arena, 1, sizeof *made);
     made->predictions = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made->predictions);
     for (size_t i = 0; i < measured->rows_count; i++) {
-        made->predictions[i] =
-            (struct ar_library_prediction){.time_s = NAN, .low_s = NAN, .high_s = NAN};
+        made->predictions[i] = ar_library_banded(0, NAN, NAN);
     }
     *estimate = made;
     if (measured->calls_count > 0) {
@@ -280,10 +276,8 @@ static enum ar_status correct_kind(const struct ar_measured *measured, bool is_c
                        : asked[i].nodes > nodes_max ? more_nodes_deviations[is_call]
                        : like == known_count        ? other_algorithm_deviations[is_call]
                                                     : own_deviations[is_call];
-        double spread = reach * sqrt(fmax(0, deviations * deviations - explained));
-        prediction->time_s *= exp(-errors[i]);
-        prediction->low_s = prediction->time_s * exp(-spread);
-        prediction->high_s = prediction->time_s * exp(spread);
+        *prediction = ar_library_banded(prediction->choice, prediction->time_s * exp(-errors[i]),
+                                        reach * sqrt(fmax(0, deviations * deviations - explained)));
     }
     return AR_OK;
 }

@@ -386,14 +386,13 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_library_prediction *expected, struct ar_arena *arena,
                                struct ar_library_prediction **predictions, struct ar_error *err)
 {
-    static const struct ar_library_prediction none = {.time_s = NAN, .low_s = NAN, .high_s = NAN};
     struct ar_cluster *cluster;
     bool is_changed;
     struct ar_library_prediction *made =
         ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made);
     AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
-        made[i] = is_changed ? none : expected[i];
+        made[i] = is_changed ? ar_library_banded(0, NAN, NAN) : expected[i];
     }
     for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
         for (int i = 0; i < (by_trees && nodes > 1 ? 2 : 1); i++) {
