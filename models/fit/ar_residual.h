@@ -19,24 +19,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ar_error.h"
-
 /** A row of a fit. */
 struct ar_residual {
     double bytes;
     double nodes;
     uint32_t way; /**< the same number: the same algorithm and protocol on as many GPUs per node */
     uint32_t operation; /**< the same */
-    double error;       /**< log(predicted / measured); not read of rows that are asked for */
+    double error;       /**< log(predicted / measured); of rows that are asked for, see below */
+    double share;       /**< of rows that are asked for */
 };
 
 /** Writes for each of the rows `asked` the error that those of `known` let expect, and which share
  * of their variance is left. `spread` is the standard deviation of the known errors. Without known
  * rows errors are 0 and shares 1. */
-enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_count,
-                                  double spread, const struct ar_residual *asked,
-                                  size_t asked_count, double *errors, double *shares,
-                                  struct ar_error *err);
+void ar_residual_expect(const struct ar_residual *known, size_t known_count, double spread,
+                        struct ar_residual *asked, size_t asked_count);
 
 /** Variance of the logarithm of a time on more nodes than were fitted: that of 25 % for each
  * doubling. With it 94 % of the rows of ABCI, Polaris and MareNostrum 5 on their second largest

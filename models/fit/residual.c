@@ -6,7 +6,6 @@
 #include <gsl/gsl_linalg.h>
 
 #include "ar_arena.h"
-#include "ar_gsl.h"
 
 #define DOUBLINGS_OF_BYTES 2.0 /* after which the correlation is 1/e */
 #define DOUBLINGS_OF_NODES 3.0
@@ -29,10 +28,8 @@ double ar_residual_away(double nodes, double nodes_max)
     return nodes_max > 0 ? fmax(0, log2(nodes / nodes_max)) * DOUBLING * DOUBLING : 0;
 }
 
-enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_count,
-                                  double spread, const struct ar_residual *asked,
-                                  size_t asked_count, double *errors, double *shares,
-                                  struct ar_error *err)
+void ar_residual_expect(const struct ar_residual *known, size_t known_count, double spread,
+                        struct ar_residual *asked, size_t asked_count)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t size = known_count > 0 ? known_count : 1;
@@ -49,25 +46,21 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
             }
             gsl_vector_set(&weights.vector, i, fmax(-error_max, fmin(error_max, known[i].error)));
         }
-        ar_gsl_begin();
-        int code = gsl_linalg_cholesky_decomp1(&root.matrix);
-        ar_gsl_end();
-        AR_TRY(ar_gsl_status(code, "the covariance of rows", err));
-        AR_TRY(ar_gsl_status(gsl_linalg_cholesky_svx(&root.matrix, &weights.vector),
-                             "the weights of rows", err));
+        /* Correlations and noise make it positive definite, so nothing can fail. */
+        gsl_linalg_cholesky_decomp1(&root.matrix);
+        gsl_linalg_cholesky_svx(&root.matrix, &weights.vector);
     }
     for (size_t i = 0; i < asked_count; i++) {
         double explained = 0;
-        errors[i] = 0;
+        asked[i].error = 0;
         for (size_t j = 0; j < known_count; j++) {
             gsl_vector_set(&near.vector, j, row_correlation(&asked[i], &known[j]));
         }
         if (known_count > 0) {
-            gsl_blas_ddot(&near.vector, &weights.vector, &errors[i]);
+            gsl_blas_ddot(&near.vector, &weights.vector, &asked[i].error);
             gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, &root.matrix, &near.vector);
             gsl_blas_ddot(&near.vector, &near.vector, &explained);
         }
-        shares[i] = (1 + NOISE - explained) / (1 + NOISE);
+        asked[i].share = (1 + NOISE - explained) / (1 + NOISE);
     }
-    return AR_OK;
 }

@@ -68,8 +68,10 @@ static enum ar_status estimate_set(const struct predicted_set *set, const bool *
     if (status != AR_OK) {
         ar_note(notes, "%s: %s: %s", set->rows->set->name, what, why.text);
     }
-    return is_fitted != NULL ? ar_estimate_correct(measured, is_fitted, arena, *estimate, err)
-                             : AR_OK;
+    if (is_fitted != NULL) {
+        ar_estimate_correct(measured, is_fitted, arena, *estimate);
+    }
+    return AR_OK;
 }
 
 /* Predicts a set. Held out are node counts above the limit of the set, else the largest one; the

@@ -43,6 +43,5 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
 /** Corrects predictions by a fit: subtracts the errors that the fitted rows beside them let expect
  * (ar_residual.h), also those of more than AR_ESTIMATE_RANKS_MAX ranks. A cluster file that
  * `calibrate` writes has no such corrections. */
-enum ar_status ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
-                                   struct ar_arena *arena, struct ar_estimate *estimate,
-                                   struct ar_error *err);
+void ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
+                         struct ar_arena *arena, struct ar_estimate *estimate);

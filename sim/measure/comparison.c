@@ -345,7 +345,7 @@ enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_a
     if (!has_fit) {
         AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &unfitted, err));
     }
-    AR_TRY(ar_estimate_correct(measured, is_fitted, arena, estimate, err));
+    ar_estimate_correct(measured, is_fitted, arena, estimate);
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         bool is_of_fit = has_fit || isfinite(estimate->predictions[i].time_s);

@@ -221,18 +221,15 @@ static bool is_same_way(const struct ar_measured_row *a, const struct ar_measure
 }
 
 /* Corrects the calls, or the messages, whose fitted rows scatter by `residual_frac`. */
-static enum ar_status correct_kind(const struct ar_measured *measured, bool is_call,
-                                   double residual_frac, const bool *is_fitted,
-                                   struct ar_arena *arena, struct ar_estimate *estimate,
-                                   struct ar_error *err)
+static void correct_kind(const struct ar_measured *measured, bool is_call, double residual_frac,
+                         const bool *is_fitted, struct ar_arena *arena,
+                         struct ar_estimate *estimate)
 {
     size_t room = measured->rows_count + 1, known_count = 0, asked_count = 0;
     struct ar_residual *known = ar_arena_alloc(arena, room, sizeof *known);
     struct ar_residual *asked = ar_arena_alloc(arena, room, sizeof *asked);
     size_t *places = ar_arena_alloc(arena, room, sizeof *places);
     double nodes_max = 0;
-    double *errors = ar_arena_alloc(arena, room, sizeof *errors);
-    double *shares = ar_arena_alloc(arena, room, sizeof *shares);
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_library_prediction *prediction = &estimate->predictions[i];
         if (measured->rows[i].is_call == is_call && isfinite(prediction->time_s)) {
@@ -262,12 +259,11 @@ static enum ar_status correct_kind(const struct ar_measured *measured, bool is_c
             asked_count++;
         }
     }
-    AR_TRY(ar_residual_expect(known, known_count, residual_frac, asked, asked_count, errors, shares,
-                              err));
+    ar_residual_expect(known, known_count, residual_frac, asked, asked_count);
     for (size_t i = 0; i < asked_count; i++) { /* the band keeps what is left of its variance */
         struct ar_library_prediction *prediction = &estimate->predictions[places[i]];
         double deviations = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
-        double explained = (1 - shares[i]) * residual_frac * residual_frac;
+        double explained = (1 - asked[i].share) * residual_frac * residual_frac;
         size_t like = 0;
         while (like < known_count && known[like].way != asked[i].way) {
             like++;
@@ -276,21 +272,19 @@ static enum ar_status correct_kind(const struct ar_measured *measured, bool is_c
                        : asked[i].nodes > nodes_max ? more_nodes_deviations[is_call]
                        : like == known_count        ? other_algorithm_deviations[is_call]
                                                     : own_deviations[is_call];
-        *prediction = ar_library_banded(prediction->choice, prediction->time_s * exp(-errors[i]),
-                                        reach * sqrt(fmax(0, deviations * deviations - explained)));
+        *prediction =
+            ar_library_banded(prediction->choice, prediction->time_s * exp(-asked[i].error),
+                              reach * sqrt(fmax(0, deviations * deviations - explained)));
     }
-    return AR_OK;
 }
 
-enum ar_status ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
-                                   struct ar_arena *arena, struct ar_estimate *estimate,
-                                   struct ar_error *err)
+void ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
+                         struct ar_arena *arena, struct ar_estimate *estimate)
 {
     if (estimate->has_library) {
-        AR_TRY(correct_kind(measured, true, estimate->library.residual_frac, is_fitted, arena,
-                            estimate, err));
+        correct_kind(measured, true, estimate->library.residual_frac, is_fitted, arena, estimate);
     }
-    return estimate->has_links ? correct_kind(measured, false, estimate->links.residual_frac,
-                                              is_fitted, arena, estimate, err)
-                               : AR_OK;
+    if (estimate->has_links) {
+        correct_kind(measured, false, estimate->links.residual_frac, is_fitted, arena, estimate);
+    }
 }
