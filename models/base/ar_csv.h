@@ -19,7 +19,7 @@
  *         AR_COLUMN(count, struct layer, stride, "stride", "", .min = 1, .may_be_missing = true)};
  *     AR_TRY(ar_csv_load(path, arena, &csv, err));
  *     struct layer *layers = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *layers);
- *     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), layers, sizeof *layers, err));
+ *     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), layers, err));
  */
 #pragma once
 
@@ -72,9 +72,9 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
 enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
                                       void *record, struct ar_error *err);
 
-/** The same of the cells: `records` is an array of `rows_count` records of `size` bytes each. */
+/** The same of the cells: `records` is an array of `rows_count` records. */
 enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
-                                size_t size, struct ar_error *err);
+                                struct ar_error *err);
 
 /** Rows of a file, each a struct of `size` bytes that begins with its name, a const char *. */
 struct ar_csv_list {
@@ -84,7 +84,7 @@ struct ar_csv_list {
 
 /** Loads a file of nothing but such rows into the arena. */
 enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
-                                size_t size, struct ar_csv_list **list, struct ar_error *err);
+                                struct ar_csv_list **list, struct ar_error *err);
 
 /** The row of a name; NULL, and AR_NO_INPUT with the nearest known one unless `err` is NULL, if
  * there is none. */

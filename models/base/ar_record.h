@@ -60,7 +60,8 @@ struct ar_column {
     const char *name; /**< with its unit: `busy_s` */
     enum ar_column_kind kind;
     size_t offset;       /**< of the field in the record */
-    size_t size;         /**< of the field */
+    size_t size;         /**< of the field, */
+    size_t record_size;  /**< and of the record; that of the first column holds for all */
     const char *help;    /**< one line for the documentation; of what is read from files, what is
                               expected there: "seconds >= 0"; "": made from kind and limits */
     int digits;          /**< significant ones in CSV and JSON; 0: nine */
@@ -92,7 +93,7 @@ enum { AR_DECIMALS_NEEDED = -1 };
 #define AR_COLUMN(kind_, owner, field, name_, ...)                                                 \
     {                                                                                              \
         .name = (name_), .kind = AR_COLUMN_##kind_, .offset = offsetof(owner, field),              \
-        .size = sizeof(((owner *)NULL)->field), .help = __VA_ARGS__                                \
+        .size = sizeof(((owner *)NULL)->field), .record_size = sizeof(owner), .help = __VA_ARGS__  \
     }
 
 struct ar_columns {
@@ -160,19 +161,17 @@ void ar_records_add(struct ar_records *records, const void *record);
 
 void ar_records_end(struct ar_records *records);
 
-/** A whole list: `count` records of `size` bytes each. */
+/** A whole list: `count` records. */
 void ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
-                      const void *records, size_t count, size_t size);
+                      const void *records, size_t count);
 
 /** The same as CSV, into a file of a directory that appears whole or not at all (ar_file.h). */
 enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
-                               const void *records, size_t count, size_t size,
-                               struct ar_error *err);
+                               const void *records, size_t count, struct ar_error *err);
 
 /** Parts of JSON documents: the array of ar_records_write() without a newline behind it, a record
  * as an object on one line, a text with its quotes (null if it is empty). */
-void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count,
-                   size_t size);
+void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count);
 void ar_json_object(FILE *file, struct ar_columns columns, const void *record);
 void ar_json_text(FILE *file, const char *text);
 

@@ -239,8 +239,7 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
 /* Reads the directives, or the cells of all rows, into records: finds where each column of the list
  * is, SIZE_MAX if nowhere, then reads what is there. */
 static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
-                                   struct ar_columns columns, void *records, size_t size,
-                                   struct ar_error *err)
+                                   struct ar_columns columns, void *records, struct ar_error *err)
 {
     size_t places[AR_CSV_COLUMNS_MAX];
     const char *noun = is_directive ? "directive" : "column", *names[AR_CSV_COLUMNS_MAX];
@@ -285,7 +284,7 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
                                   csv->path, names[i], csv->comments == AR_CSV_FACTS ? ":" : " =");
     }
     for (size_t row = 0; row < (is_directive ? 1 : csv->rows_count); row++) {
-        void *record = (char *)records + row * size;
+        void *record = (char *)records + row * columns.list[0].record_size;
         const char **cells = csv->cells + (row + 1) * csv->columns_count;
         for (size_t i = 0; i < columns.count; i++) {
             const struct ar_column *column = &columns.list[i];
@@ -308,24 +307,25 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
 enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
                                       void *record, struct ar_error *err)
 {
-    return read_records(csv, true, columns, record, 0, err);
+    return read_records(csv, true, columns, record, err);
 }
 
 enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
-                                size_t size, struct ar_error *err)
+                                struct ar_error *err)
 {
-    return read_records(csv, false, columns, records, size, err);
+    return read_records(csv, false, columns, records, err);
 }
 
 enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
-                                size_t size, struct ar_csv_list **list, struct ar_error *err)
+                                struct ar_csv_list **list, struct ar_error *err)
 {
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
+    size_t size = columns.list[0].record_size;
     struct ar_csv_list *made = ar_arena_alloc(arena, 1, sizeof *made);
     *made = (struct ar_csv_list){ar_arena_alloc(arena, csv->rows_count + 1, size), csv->rows_count,
                                  size};
-    AR_TRY(ar_csv_read_rows(csv, columns, made->rows, size, err));
+    AR_TRY(ar_csv_read_rows(csv, columns, made->rows, err));
     *list = made;
     return AR_OK;
 }

@@ -124,13 +124,12 @@ void ar_json_object(FILE *file, struct ar_columns columns, const void *record)
     fputc('}', file);
 }
 
-void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count,
-                   size_t size)
+void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count)
 {
     fputc('[', file);
     for (size_t i = 0; i < count; i++) {
         fputs(i > 0 ? ",\n  " : "\n  ", file);
-        ar_json_object(file, columns, (const char *)records + i * size);
+        ar_json_object(file, columns, (const char *)records + i * columns.list[0].record_size);
     }
     fputs(count > 0 ? "\n]" : "]", file);
 }
@@ -258,23 +257,23 @@ void ar_records_end(struct ar_records *records)
 }
 
 void ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
-                      const void *records, size_t count, size_t size)
+                      const void *records, size_t count)
 {
     struct ar_records writer;
     ar_records_begin(&writer, file, view, columns);
     for (size_t i = 0; i < count; i++) {
-        ar_records_add(&writer, (const char *)records + i * size);
+        ar_records_add(&writer, (const char *)records + i * columns.list[0].record_size);
     }
     ar_records_end(&writer);
 }
 
 enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
-                               const void *records, size_t count, size_t size, struct ar_error *err)
+                               const void *records, size_t count, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_output *output;
     AR_TRY(ar_output_begin_in(directory, name, &arena, &output, err));
-    ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), columns, records, count, size);
+    ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), columns, records, count);
     return ar_output_commit(output, err);
 }
 

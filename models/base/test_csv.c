@@ -189,7 +189,7 @@ Test(csv, a_list_of_columns_reads_the_rows_of_a_file_in_any_order)
     struct ar_csv *csv = parsed("fused,kind,stride,time_s,layer,source\n"
                                 "yes,loss,2,-0,fc,\nno,conv,1,1e-3,c1,a book\n",
                                 AR_CSV_DIRECTIVES);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), layers, sizeof layers[0], &why));
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), layers, &why));
     cr_expect_str_eq(layers[0].name, "fc");
     cr_expect_str_eq(layers[0].source, "none", "an empty cell leaves the default");
     cr_expect_str_eq(layers[1].source, "a book");
@@ -225,7 +225,7 @@ Test(csv, what_a_list_of_columns_does_not_allow_is_said_with_where_and_what_is_e
                  cases[i][0]);
         struct ar_csv *csv = parsed(text, AR_CSV_DIRECTIVES);
         TEST_FAILS(AR_BAD_DATA, cases[i][1],
-                   ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), &layer, sizeof layer, &why));
+                   ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), &layer, &why));
     }
 }
 

@@ -69,17 +69,17 @@ static const char *end_text(FILE *file)
 }
 
 static void expect_written(const struct ar_view *view, struct ar_columns columns,
-                           const void *records, size_t count, size_t size, const char *expected)
+                           const void *records, size_t count, const char *expected)
 {
     FILE *file = begin_text();
-    ar_records_write(file, view, columns, records, count, size);
+    ar_records_write(file, view, columns, records, count);
     cr_expect_str_eq(end_text(file), expected);
 }
 
 static void expect(enum ar_format format, const struct ship *ships, size_t count,
                    const char *expected)
 {
-    expect_written(AR_VIEW(format), ship_columns, ships, count, sizeof *ships, expected);
+    expect_written(AR_VIEW(format), ship_columns, ships, count, expected);
 }
 
 Test(record, csv_and_json_have_all_columns_and_empty_cells_or_null_where_nothing_applies)
@@ -134,9 +134,9 @@ Test(record, counts_of_32_bits_always_apply_and_strings_may_be_missing)
         AR_COLUMN(string, struct pair, name, "name", "", .heading = ""),
         AR_COLUMN(count, struct pair, count, "count", "", .heading = "", .factor = 0.5,
                   .decimals = AR_DECIMALS_NEEDED)};
-    expect_written(AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(list), pairs, 2, sizeof pairs[0],
+    expect_written(AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(list), pairs, 2,
                    "name,count\n\"a,b\",4294967295\n,0\n");
-    expect_written(AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(list), pairs, 2, sizeof pairs[0],
+    expect_written(AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(list), pairs, 2,
                    "a,b  2147483648\n-             0\n"); /* no headings */
 }
 
@@ -243,7 +243,7 @@ static const struct boat boats[] = {{2, "Ann", 3, 0.5, 1}, {4, "Ann", 5, 0.75, 0
 
 static void expect_view(struct ar_view view, const char *expected)
 {
-    expect_written(&view, AR_COLUMNS(boat_list), boats, 2, sizeof boats[0], expected);
+    expect_written(&view, AR_COLUMNS(boat_list), boats, 2, expected);
 }
 
 Test(record, a_narrow_table_leaves_out_first_what_is_the_same_in_all_rows)
@@ -263,7 +263,7 @@ Test(record, a_narrow_table_leaves_out_first_what_is_the_same_in_all_rows)
         BOAT(count, oars, "", .heading = "oars"),
         BOAT(number, length_m, "", .heading = "length (m)", .decimals = 1, .priority = 1),
         BOAT(number, depth_m, "", .heading = "depth (m)", .decimals = 2, .priority = 1)};
-    expect_written(&(struct ar_view){.width = 20}, AR_COLUMNS(list), boats, 2, sizeof boats[0],
+    expect_written(&(struct ar_view){.width = 20}, AR_COLUMNS(list), boats, 2,
                    "oars\n   2\n   4\n");
 }
 

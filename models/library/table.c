@@ -231,7 +231,7 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     AR_REFUSE(csv->rows_count != AR_LIBRARY_PARAMETERS_COUNT, err, AR_BAD_DATA,
               "%.200s: found %zu parameters; expected %d, as 'allreckon calibrate' now writes them",
               csv->path, csv->rows_count, AR_LIBRARY_PARAMETERS_COUNT);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
         const char *unit = ar_library_parameters[row->parameter].unit;

@@ -381,11 +381,10 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
     AR_TRY(command_sweep_for(&sweep, options, take_best, &adviser, err));
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "advice.csv", AR_COLUMNS(advice_columns), adviser.list,
-                               adviser.count, sizeof *adviser.list, err));
+                               adviser.count, err));
     }
     ar_note_flush(option_notes(options));
-    ar_records_write(stdout, &view, AR_COLUMNS(advice_columns), adviser.list, adviser.count,
-                     sizeof *adviser.list);
+    ar_records_write(stdout, &view, AR_COLUMNS(advice_columns), adviser.list, adviser.count);
     for (size_t i = 0; view.format == AR_FORMAT_TABLE && i < adviser.count; i++) {
         printf("%s%s\n", i == 0 ? "\n" : "", adviser.list[i].text);
     }

@@ -173,6 +173,6 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
         }
     }
     ar_note_flush(option_notes(options));
-    ar_records_write(stdout, &view, AR_COLUMNS(columns), rows, boxing.steps_count, sizeof rows[0]);
+    ar_records_write(stdout, &view, AR_COLUMNS(columns), rows, boxing.steps_count);
     return AR_OK;
 }

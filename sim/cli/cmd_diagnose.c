@@ -280,7 +280,6 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     }
     note_diagnosis(option_notes(options), diagnosis);
     ar_note_flush(option_notes(options));
-    ar_records_write(stdout, &view, AR_COLUMNS(finding_columns), diagnosis->list, diagnosis->count,
-                     sizeof *diagnosis->list);
+    ar_records_write(stdout, &view, AR_COLUMNS(finding_columns), diagnosis->list, diagnosis->count);
     return AR_OK;
 }

@@ -69,11 +69,9 @@ static enum ar_status compare_layers(const struct options *options, struct ar_er
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
         AR_TRY(ar_records_save(options->out, "layers.csv", ar_compared_layer_columns,
-                               comparison.layers, comparison.layers_count,
-                               sizeof *comparison.layers, err));
+                               comparison.layers, comparison.layers_count, err));
         AR_TRY(ar_records_save(options->out, "kinds.csv", ar_compared_kind_columns,
-                               comparison.kinds, comparison.kinds_count, sizeof *comparison.kinds,
-                               err));
+                               comparison.kinds, comparison.kinds_count, err));
         AR_TRY(made_by_sign(options, NULL, &parameters, err));
         AR_TRY(option_draw(options, AR_PLOT_LAYERS, subject, err));
     }
@@ -133,7 +131,7 @@ static enum ar_status compare_kernels(const struct options *options, const struc
         }
     }
     ar_note_flush(option_notes(options));
-    ar_records_write(stdout, &view, ar_kernel_error_columns, sums, sums_count, sizeof *sums);
+    ar_records_write(stdout, &view, ar_kernel_error_columns, sums, sums_count);
     return AR_OK;
 }
 

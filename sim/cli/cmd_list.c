@@ -299,8 +299,7 @@ static enum ar_status list_systems(struct lister *list, struct ar_error *err)
     if (strcmp(list->file, "systems") != 0) {
         return AR_OK; /* another file of the folder */
     }
-    AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(system_columns),
-                            sizeof(struct system_row), &systems, err));
+    AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(system_columns), &systems, err));
     for (size_t i = 0; i < systems->count; i++) {
         const struct system_row *row = (const struct system_row *)systems->rows + i;
         add_item(list, row->system,
@@ -438,8 +437,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
             }
             list.list[i].text = ar_arena_format(list.arena, "%s%s", text, rest);
         }
-        ar_records_write(stdout, &view, AR_COLUMNS(item_columns), list.list, list.count,
-                         sizeof *list.list);
+        ar_records_write(stdout, &view, AR_COLUMNS(item_columns), list.list, list.count);
     }
     return AR_OK;
 }

@@ -461,28 +461,24 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
                            err));
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "sets.csv", ar_accuracy_columns, accuracies.rows,
-                               accuracies.count, sizeof *accuracies.rows, err));
+                               accuracies.count, err));
         if (accuracies.factors != NULL) {
             AR_TRY(ar_records_save(options->out, "factors.csv", ar_learnt_factor_columns,
-                                   accuracies.factors, accuracies.factors_count,
-                                   sizeof *accuracies.factors, err));
+                                   accuracies.factors, accuracies.factors_count, err));
             AR_TRY(ar_records_save(options->out, "kinds.csv", ar_learnt_kind_columns,
-                                   accuracies.kinds, AR_MACHINE_KINDS, sizeof *accuracies.kinds,
-                                   err));
+                                   accuracies.kinds, AR_MACHINE_KINDS, err));
             AR_TRY(ar_records_save(options->out, "coverage.csv", ar_coverage_columns,
-                                   accuracies.coverages, AR_COVERAGES, sizeof *accuracies.coverages,
-                                   err));
+                                   accuracies.coverages, AR_COVERAGES, err));
         }
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));
     }
     ar_note_flush(option_notes(options));
-    ar_records_write(stdout, &view, ar_accuracy_columns, accuracies.rows, accuracies.count,
-                     sizeof *accuracies.rows);
+    ar_records_write(stdout, &view, ar_accuracy_columns, accuracies.rows, accuracies.count);
     if (view.format == AR_FORMAT_TABLE && accuracies.factors != NULL) {
         fputc('\n', stdout);
         ar_records_write(stdout, AR_VIEW(AR_FORMAT_TABLE), ar_coverage_columns,
-                         accuracies.coverages, AR_COVERAGES, sizeof *accuracies.coverages);
+                         accuracies.coverages, AR_COVERAGES);
     }
     return AR_OK;
 }

@@ -40,17 +40,16 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     AR_TRY(reproduce_run(&reproduction, err));
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "reproduce.csv", reproduce_columns,
-                               reproduction.rows.rows, reproduction.rows.count,
-                               sizeof *reproduction.rows.rows, err));
+                               reproduction.rows.rows, reproduction.rows.count, err));
         struct reproduce_family *families;
         size_t count;
         reproduce_families(&reproduction.rows, options->arena, &families, &count);
         AR_TRY(ar_records_save(options->out, "families.csv", reproduce_family_columns, families,
-                               count, sizeof *families, err));
+                               count, err));
         struct ar_step_errors *errors;
         reproduce_errors(&reproduction.rows, options->arena, &errors, &count);
         AR_TRY(ar_records_save(options->out, "step_errors.csv", ar_step_errors_columns, errors,
-                               count, sizeof *errors, err));
+                               count, err));
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
     }

@@ -100,8 +100,7 @@ enum ar_status option_save_rows(const struct options *options, const struct ar_s
         saved[i] = rows[i];
         saved[i].wall_s = NAN; /* the same command gives the same file */
     }
-    AR_TRY(ar_records_save(options->out, OPTION_ROWS_FILE, ar_row_columns, saved, count,
-                           sizeof *saved, err));
+    AR_TRY(ar_records_save(options->out, OPTION_ROWS_FILE, ar_row_columns, saved, count, err));
     parameters_add_scenario(&parameters, scenario, options->arena);
     return made_by_sign(options, NULL, &parameters, err);
 }

@@ -195,7 +195,7 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
         parameters_add(&all, parameters->list[i], options->arena);
     }
     AR_TRY(ar_records_save(options->out, "parameters.csv", parameter_columns, all.list, all.count,
-                           sizeof *all.list, err));
+                           err));
     AR_TRY(ar_output_begin_in(options->out, "command.txt", options->arena, &output, err));
     fprintf(output->file, "%s\n%s\n%s\n", write_command_line(options), made_by(options),
             more != NULL ? more : "");

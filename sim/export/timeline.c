@@ -361,6 +361,6 @@ enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
         timing->graph->tasks_count, TIMELINE_TASKS_MAX);
     const struct task_row *rows = list_task_rows(timing, arena);
     ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(task_columns), rows,
-                     timing->graph->tasks_count, sizeof *rows);
+                     timing->graph->tasks_count);
     return AR_OK;
 }

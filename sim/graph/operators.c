@@ -221,7 +221,7 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
     for (size_t i = 0; i < csv->rows_count; i++) {
         rows[i].op.time_s = NAN;
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, sizeof *rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, err));
     AR_TRY(ar_error_blame(ar_operators_create(csv->path, csv->rows_count, arena, &made, err),
                           AR_BAD_DATA, err));
     uint32_t count = (uint32_t)csv->rows_count;
@@ -267,7 +267,7 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
     for (uint32_t i = 0; i < operators->count; i++) {
         made[i] = UINT32_MAX;
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), rows, sizeof *rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         char expected[160];
         const struct named *found = find_name(names, operators->count, rows[i].op);

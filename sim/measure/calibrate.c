@@ -290,7 +290,7 @@ static void print_calibration(const struct calibration *calibration, const struc
     printf("%s; %" PRIu64 " rows fitted, residual %.2f %%\n\n", calibration->model,
            calibration->rows_count, calibration->residual_frac * 100);
     ar_records_write(stdout, view, AR_COLUMNS(table_columns), calibration->parameters,
-                     calibration->parameters_count, sizeof *calibration->parameters);
+                     calibration->parameters_count);
     if (compared->errors_count > 0) {
         printf("\n");
         ar_comparison_write_errors(stdout, view, compared);

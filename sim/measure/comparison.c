@@ -443,15 +443,13 @@ void ar_comparison_write_errors(FILE *file, const struct ar_view *view,
     struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
     struct ar_view all = {.format = view->format, .width = view->columns == NULL ? view->width : 0};
     ar_compared_error_columns(comparison->is_by_gpus, 0, list);
-    ar_records_write(file, &all, AR_COLUMNS(list), comparison->errors, comparison->errors_count,
-                     sizeof *comparison->errors);
+    ar_records_write(file, &all, AR_COLUMNS(list), comparison->errors, comparison->errors_count);
 }
 
 void ar_comparison_write(FILE *file, const struct ar_view *view,
                          const struct ar_comparison *comparison)
 {
-    ar_records_write(file, view, ar_comparison_columns, comparison->rows, comparison->rows_count,
-                     sizeof *comparison->rows);
+    ar_records_write(file, view, ar_comparison_columns, comparison->rows, comparison->rows_count);
     if (view->format == AR_FORMAT_TABLE) {
         fputc('\n', file);
         ar_comparison_write_errors(file, view, comparison);
@@ -464,7 +462,7 @@ enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const 
     struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
     ar_compared_error_columns(comparison->is_by_gpus, 0, list);
     AR_TRY(ar_records_save(directory, "compare.csv", ar_comparison_columns, comparison->rows,
-                           comparison->rows_count, sizeof *comparison->rows, err));
+                           comparison->rows_count, err));
     return ar_records_save(directory, "accuracy.csv", AR_COLUMNS(list), comparison->errors,
-                           comparison->errors_count, sizeof *comparison->errors, err);
+                           comparison->errors_count, err);
 }

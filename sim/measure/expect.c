@@ -728,12 +728,11 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
         }
         fputs(",\n\"rows\": ", file);
     }
-    ar_records_write(file, view, ar_expect_columns, expectation->rows, expectation->rows_count,
-                     sizeof *expectation->rows);
+    ar_records_write(file, view, ar_expect_columns, expectation->rows, expectation->rows_count);
     if (is_json) {
         fputs(",\"suspects\": ", file);
         ar_json_array(file, AR_COLUMNS(suspicion_columns), expectation->suspicions,
-                      expectation->suspicions_count, sizeof *expectation->suspicions);
+                      expectation->suspicions_count);
         fputs("}\n", file);
     }
     if (is_table) {
@@ -741,7 +740,7 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
         size_t count =
             expectation->suspicions_count < SHOWN ? expectation->suspicions_count : SHOWN;
         ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(suspicion_columns),
-                         expectation->suspicions, count, sizeof *expectation->suspicions);
+                         expectation->suspicions, count);
         AR_EACH(const struct ar_suspicion, suspicion, expectation->suspicions, count) {
             if (suspicion->look[0] != '\0') {
                 fprintf(file, "%s: %s (%s)\n", suspicion->name, suspicion->look, suspicion->source);
@@ -753,12 +752,11 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
 enum ar_status ar_expect_save(const struct ar_expectation *expectation, const char *directory,
                               struct ar_error *err)
 {
-    AR_TRY(ar_records_save(directory, "answer.csv", AR_COLUMNS(answer_columns), expectation, 1,
-                           sizeof *expectation, err));
+    AR_TRY(
+        ar_records_save(directory, "answer.csv", AR_COLUMNS(answer_columns), expectation, 1, err));
     AR_TRY(ar_records_save(directory, "expect.csv", ar_expect_columns, expectation->rows,
-                           expectation->rows_count, sizeof *expectation->rows, err));
+                           expectation->rows_count, err));
     AR_TRY(ar_records_save(directory, "suspects.csv", AR_COLUMNS(suspicion_columns),
-                           expectation->suspicions, expectation->suspicions_count,
-                           sizeof *expectation->suspicions, err));
+                           expectation->suspicions, expectation->suspicions_count, err));
     return ar_comparison_save(&expectation->comparison, directory, err);
 }

@@ -216,7 +216,7 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
                                     .measured_s = NAN,
                                     .predicted_s = NAN};
     }
-    AR_TRY(ar_csv_read_rows(csv, columns, all, sizeof *all, err));
+    AR_TRY(ar_csv_read_rows(csv, columns, all, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct published *row = &all[i];
         row->table = table;
@@ -303,7 +303,7 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct range_line *lines = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *lines);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), lines, sizeof *lines, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), lines, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const char *text =
             ar_arena_format(arena, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);
@@ -373,8 +373,7 @@ enum ar_status published_read(const struct published_request *request, struct pu
               pattern, all);
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", peers_name, path, err));
     struct ar_csv_list *peers;
-    AR_TRY(ar_csv_load_list(path, request->given.arena, AR_COLUMNS(peer_columns),
-                            sizeof *rows->peers, &peers, err));
+    AR_TRY(ar_csv_load_list(path, request->given.arena, AR_COLUMNS(peer_columns), &peers, err));
     rows->peers = peers->rows;
     rows->peers_count = peers->count;
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", ranges_name, path, err));

@@ -373,8 +373,7 @@ void reproduce_write(FILE *file, const struct ar_view *view,
     const struct published_rows *rows = &reproduction->rows;
     bool is_table = view->format == AR_FORMAT_TABLE, is_short = rows->count <= LISTED_ROWS;
     if (!is_table || is_short) {
-        ar_records_write(file, view, reproduce_columns, rows->rows, rows->count,
-                         sizeof *rows->rows);
+        ar_records_write(file, view, reproduce_columns, rows->rows, rows->count);
     }
     if (!is_table) {
         return;
@@ -397,7 +396,7 @@ void reproduce_write(FILE *file, const struct ar_view *view,
     size_t count;
     reproduce_families(rows, reproduction->arena, &families, &count);
     if (count > 0) {
-        ar_records_write(file, view, reproduce_family_columns, families, count, sizeof *families);
+        ar_records_write(file, view, reproduce_family_columns, families, count);
         fputc('\n', file);
     }
     write_coverage(file, rows);

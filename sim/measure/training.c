@@ -82,8 +82,7 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     double end = 0;
     made->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made->phases);
     made->phases_count = csv->rows_count;
-    AR_TRY(
-        ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, sizeof *made->phases, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, err));
     bool has_total = ar_csv_find_column(csv, "batch_total") != SIZE_MAX;
     AR_REFUSE(has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX), err, AR_BAD_DATA,
               "%s:%" PRIu64

@@ -182,11 +182,9 @@ enum ar_status ar_machine_factors_read(const struct ar_cluster_facts *facts,
     struct ar_csv_list *read, *kinds;
     char path[RESOURCE_PATH];
     AR_TRY(resource_find(RESOURCE_SETS, "engine library", "factors", path, err));
-    AR_TRY(ar_csv_load_list(path, &arena, ar_learnt_factor_columns, sizeof(struct ar_learnt_factor),
-                            &read, err));
+    AR_TRY(ar_csv_load_list(path, &arena, ar_learnt_factor_columns, &read, err));
     AR_TRY(resource_find(RESOURCE_SETS, "engine library", "kinds", path, err));
-    AR_TRY(ar_csv_load_list(path, &arena, ar_learnt_kind_columns, sizeof(struct ar_learnt_kind),
-                            &kinds, err));
+    AR_TRY(ar_csv_load_list(path, &arena, ar_learnt_kind_columns, &kinds, err));
     *factors = ar_learnt_machine_factors(read->rows, read->count, facts, release);
     for (uint32_t i = 0; i < 4; i++) {
         size_t place = ar_machine_place(1 + i / 2, i % 2 * AR_LIBRARY_LARGE_BYTES, facts->hca_kind);

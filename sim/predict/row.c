@@ -154,7 +154,7 @@ void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *
         ar_row_table_make(count > 0 ? ar_row_kind_of(&rows[0]) : AR_ROW_STEP, &table);
         columns = (struct ar_columns){table.list, table.count};
     }
-    ar_records_write(file, view, columns, rows, count, sizeof *rows);
+    ar_records_write(file, view, columns, rows, count);
 }
 
 /* --- what a reader should know beside rows --------------------------------------------------- */

@@ -54,7 +54,7 @@ enum ar_status ar_step_errors_read(enum ar_step_class class, const char *without
     char path[RESOURCE_PATH];
     *errors = (struct ar_step_errors){.rows = 0};
     AR_TRY(resource_find(RESOURCE_SETS, "reproduce", "step_errors", path, err));
-    AR_TRY(ar_csv_load_list(path, arena, ar_step_errors_columns, sizeof *errors, &list, err));
+    AR_TRY(ar_csv_load_list(path, arena, ar_step_errors_columns, &list, err));
     for (size_t i = 0; i < list->count; i++) {
         const struct ar_step_errors *row = (const struct ar_step_errors *)list->rows + i;
         if (strcmp(row->steps, ar_step_class_names[class]) == 0 &&

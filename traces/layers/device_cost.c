@@ -56,7 +56,7 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
     struct ar_conv_points made = {.count = csv->rows_count};
     made.list = ar_arena_alloc(arena, made.count + 1, sizeof *made.list);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(point_directives), &source, err));
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(point_columns), made.list, sizeof *made.list, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(point_columns), made.list, err));
     qsort(made.list, made.count, sizeof *made.list, compare_points);
     for (size_t i = 1; i < made.count; i++) {
         const struct ar_conv_point *point = &made.list[i];
@@ -124,7 +124,7 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
     for (int i = 0; i < AR_COSTS_COUNT * AR_PRECISIONS_COUNT; i++) {
         cost->value[i / AR_PRECISIONS_COUNT][i % AR_PRECISIONS_COUNT] = (double)NAN;
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), rows, sizeof *rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         char expected[128];
         const char *name = quantity_names[rows[i].quantity];

@@ -29,8 +29,7 @@ static const struct ar_column evoformer_columns[] = {
 enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
                                   struct ar_csv_list **list, struct ar_error *err)
 {
-    return ar_csv_load_list(path, arena, AR_COLUMNS(evoformer_columns), sizeof(struct ar_evoformer),
-                            list, err);
+    return ar_csv_load_list(path, arena, AR_COLUMNS(evoformer_columns), list, err);
 }
 
 /* --- kernels ------------------------------------------------------------------------------- */

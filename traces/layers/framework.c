@@ -152,7 +152,7 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_framework_create(NULL, (struct ar_settings){0}, arena, &made, err));
     struct term_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(framework_directives), made, err));
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), rows, sizeof *rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         char where[AR_CSV_WHERE];
         AR_TRY(set_term(made, ar_csv_where(csv, i, where), rows[i].term, rows[i].value,

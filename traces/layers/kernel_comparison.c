@@ -51,7 +51,7 @@ enum ar_status ar_measured_kernels_read(const struct ar_csv *csv, struct ar_aren
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &source, err));
     AR_TRY(ar_csv_read_rows(
         csv, made.are_attention ? AR_COLUMNS(attention_columns) : AR_COLUMNS(product_columns),
-        made.list, sizeof *made.list, err));
+        made.list, err));
     AR_REFUSE(made.count == 0, err, AR_BAD_DATA, "%s: found no row; expected measured kernels",
               csv->path);
     *kernels = made;

@@ -102,14 +102,13 @@ void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
     size_t count = comparison->layers_count;
     if (view->format == AR_FORMAT_JSON) {
         fputs("{\n  \"layers\": ", file);
-        ar_json_array(file, ar_compared_layer_columns, layers, count, sizeof *layers);
+        ar_json_array(file, ar_compared_layer_columns, layers, count);
         fputs(",\n  \"kinds\": ", file);
-        ar_json_array(file, ar_compared_kind_columns, comparison->kinds, comparison->kinds_count,
-                      sizeof *comparison->kinds);
+        ar_json_array(file, ar_compared_kind_columns, comparison->kinds, comparison->kinds_count);
         fputs("\n}\n", file);
         return;
     }
-    ar_records_write(file, view, ar_compared_layer_columns, layers, count, sizeof *layers);
+    ar_records_write(file, view, ar_compared_layer_columns, layers, count);
     if (view->format == AR_FORMAT_CSV) {
         return;
     }
@@ -117,5 +116,5 @@ void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
     own.columns = NULL; /* chosen of the layers */
     fputc('\n', file);
     ar_records_write(file, &own, ar_compared_kind_columns, comparison->kinds,
-                     comparison->kinds_count, sizeof *comparison->kinds);
+                     comparison->kinds_count);
 }

@@ -418,7 +418,7 @@ static double *errors_of(const struct fit *fit, struct ar_device_cost *cost, siz
     struct ar_csv *csv;
     TEST_OK(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &why));
     struct row *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &why));
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, &why));
     double *errors = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *errors);
     const struct ar_device_cost *state =
         fit->is_sustained ? cost : ar_device_cost_single(cost, &test_arena);

@@ -27,7 +27,7 @@ Test(throughput, mxnet_and_single_precision_are_met_within_10_to_14_percent)
     TEST_OK(ar_csv_load(AR_TEST_SOURCE_DIR "/validate/data/v100_resnet50_training.csv", &test_arena,
                         &csv, &why));
     struct published *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &why));
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, &why));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct published *row = &rows[i];
         if (row->batch == 0) {

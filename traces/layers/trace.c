@@ -228,7 +228,7 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
         rows[i].tensors = "";
     }
     AR_TRY(ar_csv_read_rows(csv, is_work ? AR_COLUMNS(work_columns) : AR_COLUMNS(timed_columns),
-                            rows, sizeof *rows, err));
+                            rows, err));
     AR_REFUSE(csv->rows_count == 0, err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
               csv->path, csv->header_line);
     AR_TRY(read_layers(csv, arena, rows, trace, err));

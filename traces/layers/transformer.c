@@ -78,8 +78,7 @@ static const struct ar_column transformer_columns[] = {
 enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
                                     struct ar_csv_list **list, struct ar_error *err)
 {
-    return ar_csv_load_list(path, arena, AR_COLUMNS(transformer_columns),
-                            sizeof(struct ar_transformer), list, err);
+    return ar_csv_load_list(path, arena, AR_COLUMNS(transformer_columns), list, err);
 }
 
 /* --- what is counted ------------------------------------------------------------------------ */

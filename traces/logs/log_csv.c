@@ -178,7 +178,7 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     for (size_t i = csv->columns_count; i < csv->cells_count; i++) {
         csv->cells[i] = strcmp(csv->cells[i], "N/A") == 0 ? "" : csv->cells[i];
     }
-    AR_TRY(ar_csv_read_rows(csv, table->columns, entries, sizeof *entries, err));
+    AR_TRY(ar_csv_read_rows(csv, table->columns, entries, err));
     /* Adds each entry to its run. Elements follow from bytes; an element size that does not divide
      * the payload is a mistake. */
     for (size_t i = 0; i < csv->rows_count; i++) {
