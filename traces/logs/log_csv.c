@@ -80,18 +80,14 @@ static const struct ar_column published_columns[] = {
     AR_COLUMN_OTHERS,
 };
 
-#define TABLE(columns)                                                                             \
-    {                                                                                              \
-        columns, sizeof(columns) / sizeof((columns)[0])                                            \
-    }
 static const struct table {
     struct ar_columns columns;
     enum ar_log_format format;
     double time_unit_s;
-} tables[] = {{TABLE(harness_columns), AR_LOG_HARNESS, 1},
-              {TABLE(mpi_columns), AR_LOG_PUBLISHED, 1e-6},
-              {TABLE(call_columns), AR_LOG_PUBLISHED, 1e-6},
-              {TABLE(published_columns), AR_LOG_PUBLISHED, 1e-6}};
+} tables[] = {{AR_COLUMNS(harness_columns), AR_LOG_HARNESS, 1},
+              {AR_COLUMNS(mpi_columns), AR_LOG_PUBLISHED, 1e-6},
+              {AR_COLUMNS(call_columns), AR_LOG_PUBLISHED, 1e-6},
+              {AR_COLUMNS(published_columns), AR_LOG_PUBLISHED, 1e-6}};
 
 static bool is_same_run(const struct ar_log *a, const struct ar_log *b)
 {
