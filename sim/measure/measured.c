@@ -19,8 +19,7 @@ const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
     [AR_LEFT_MACHINE] = "shapes of nodes that no cluster here can have",
     [AR_LEFT_SYSTEM] = "other machines, or ranks per node"};
 
-/* --- runs: calls or messages
- * ------------------------------------------------------------------------- */
+/* --- runs: calls or messages --------------------------------------------------------------- */
 
 /* A run is left out for a reason, or it is one of these. */
 enum { RUN_CALL = AR_LEFT_REASONS, RUN_MESSAGES };
@@ -31,23 +30,6 @@ struct named_algorithm {
     const char *shape;
     uint32_t channels;
 };
-
-/* NULL: an operation that is not modelled. */
-static const struct ar_operation *log_operation(const struct ar_log *run)
-{
-    static const struct ar_operation *const operations[] = {
-        [AR_LOG_ALL_REDUCE] = &ar_operation_all_reduce,
-        [AR_LOG_REDUCE_SCATTER] = &ar_operation_reduce_scatter,
-        [AR_LOG_ALL_GATHER] = &ar_operation_all_gather,
-        [AR_LOG_REDUCE] = &ar_operation_reduce,
-        [AR_LOG_BROADCAST] = &ar_operation_broadcast,
-        [AR_LOG_ALL_TO_ALL] = &ar_operation_all_to_all,
-        [AR_LOG_SEND_RECV] = NULL, /* each rank sends and receives: no operation here */
-        [AR_LOG_GATHER] = &ar_operation_gather,
-        [AR_LOG_SCATTER] = &ar_operation_scatter,
-        [AR_LOG_BANDWIDTH] = NULL};
-    return operations[run->collective];
-}
 
 /* NULL: there is none of the name. */
 static const struct ar_algorithm *algorithm_of(const struct ar_operation *operation,
@@ -80,7 +62,7 @@ static bool is_library_call(const struct ar_measured_request *request, const str
 static int classify_run(const struct ar_measured_request *request, const struct ar_log *run,
                         const struct ar_cluster_facts *facts, struct named_algorithm *named)
 {
-    const struct ar_operation *operation = log_operation(run);
+    const struct ar_operation *operation = ar_log_operation(run->collective);
     bool has_name = run->algorithm[0] != '\0';
     if (operation == NULL) {
         return AR_LEFT_OPERATION;
@@ -219,7 +201,7 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
     bool has_window =
         window > 0 && window <= AR_WINDOW_MAX && !ar_scenario_has(request->scenario, AR_KEY_WINDOW);
     *collective = (struct ar_collective){
-        .operation = log_operation(run),
+        .operation = ar_log_operation(run->collective),
         .algorithm = named->algorithm,
         .channels = named->channels * (is_of_harness ? 1 : ar_algorithm_channels(named->algorithm)),
         .window = has_window ? (uint32_t)window : request->scenario->window,
@@ -232,7 +214,8 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
     AR_TRY(find_shape(run, named->shape, ar_cluster_facts(collective->cluster)->gpus_per_node,
                       named->algorithm, &collective->shape, err));
     /* The size of an element. A log of nccl-tests counts the elements of one part. */
-    bool is_of_parts = run->format != AR_LOG_HARNESS && log_operation(run)->has_parts;
+    bool is_of_parts =
+        run->format != AR_LOG_HARNESS && ar_log_operation(run->collective)->has_parts;
     uint64_t parts = is_of_parts ? run->ranks : 1;
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
@@ -307,8 +290,10 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
     const struct ar_algorithm *asked = NULL; /* NULL: everything, as of an operation without it */
     uint32_t hcas = ar_common_divisor(facts->hcas_per_node, run->ranks / run->nodes);
     struct ar_error ignored;
-    struct ar_measured_row made = {
-        .run = run, .operation = log_operation(run), .is_call = is_call, .is_known = is_known};
+    struct ar_measured_row made = {.run = run,
+                                   .operation = ar_log_operation(run->collective),
+                                   .is_call = is_call,
+                                   .is_known = is_known};
     if (request->algorithm_name != NULL) {
         (void)ar_algorithm_find_or_auto("algorithm", made.operation, request->algorithm_name,
                                         &asked, &ignored);
@@ -388,7 +373,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
         check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
     AR_LOG_REFUSE(kind < AR_LEFT_REASONS, run, run->first_line, err,
                   "found rows of %s; expected those of an operation with algorithm \"%.40s\"",
-                  log_operation(run)->command,
+                  ar_log_operation(run->collective)->command,
                   request->algorithm_name != NULL ? request->algorithm_name : "linear");
     if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));

@@ -29,6 +29,7 @@
 
 #include "ar_csv.h"
 #include "ar_error.h"
+#include "ar_operation.h"
 
 /** Largest file that is read, and largest JSON file, whose tree takes several times its size. */
 #define AR_LOG_BYTES_MAX      ((size_t)512 * 1024 * 1024)
@@ -59,6 +60,9 @@ enum ar_log_collective {
 
 /** Name of a collective (`all-reduce`); static storage. */
 const char *ar_log_collective_name(enum ar_log_collective collective);
+
+/** Its operation; NULL: there is none here, as of send-receive, where each rank does both. */
+const struct ar_operation *ar_log_operation(enum ar_log_collective collective);
 
 /** One measured way of a row. */
 struct ar_log_timing {

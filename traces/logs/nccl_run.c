@@ -13,32 +13,31 @@
 
 /* --- collectives --------------------------------------------------------------------------- */
 
-enum {
-    PARTS = 1,        /* `count` is of one rank's part, `size` of all parts */
-    REDUCES = 2,      /* nccl-tests prints an operation */
-    ROOT = 4,         /* and a root >= 0 */
-    RANK_TO_RANK = 8, /* not a collective of nccl-tests */
-};
-
 static const struct collective_facts {
     const char *name;
-    const char *program; /* of nccl-tests, without _perf */
-    double numerator;    /* busbw over algbw is numerator (N-1)/N, or 1 when 0 */
-    unsigned traits;
+    const char *program;                  /* of nccl-tests, without _perf */
+    const struct ar_operation *operation; /* NULL: none here */
+    bool reduces;                         /* nccl-tests prints an operation such as sum */
 } collectives[] = {
-    [AR_LOG_OTHER] = {"another collective", "", 0, RANK_TO_RANK},
-    [AR_LOG_ALL_REDUCE] = {"all-reduce", "allreduce", 2, REDUCES},
-    [AR_LOG_REDUCE_SCATTER] = {"reduce-scatter", "reducescatter", 1, PARTS | REDUCES},
-    [AR_LOG_ALL_GATHER] = {"all-gather", "allgather", 1, PARTS},
-    [AR_LOG_REDUCE] = {"reduce", "reduce", 0, REDUCES | ROOT},
-    [AR_LOG_BROADCAST] = {"broadcast", "broadcast", 0, ROOT},
-    [AR_LOG_ALL_TO_ALL] = {"all-to-all", "alltoall", 1, PARTS},
-    [AR_LOG_SEND_RECV] = {"send-receive", "sendrecv", 0, REDUCES},
-    [AR_LOG_GATHER] = {"gather", "gather", 1, PARTS | ROOT},
-    [AR_LOG_SCATTER] = {"scatter", "scatter", 1, PARTS | ROOT},
-    [AR_LOG_LATENCY] = {"latency", "latency", 0, RANK_TO_RANK},
-    [AR_LOG_BANDWIDTH] = {"bandwidth", "bw", 0, RANK_TO_RANK},
+    [AR_LOG_OTHER] = {"another collective", "", NULL, false},
+    [AR_LOG_ALL_REDUCE] = {"all-reduce", "allreduce", &ar_operation_all_reduce, true},
+    [AR_LOG_REDUCE_SCATTER] = {"reduce-scatter", "reducescatter", &ar_operation_reduce_scatter,
+                               true},
+    [AR_LOG_ALL_GATHER] = {"all-gather", "allgather", &ar_operation_all_gather, false},
+    [AR_LOG_REDUCE] = {"reduce", "reduce", &ar_operation_reduce, true},
+    [AR_LOG_BROADCAST] = {"broadcast", "broadcast", &ar_operation_broadcast, false},
+    [AR_LOG_ALL_TO_ALL] = {"all-to-all", "alltoall", &ar_operation_all_to_all, false},
+    [AR_LOG_SEND_RECV] = {"send-receive", "sendrecv", NULL, true},
+    [AR_LOG_GATHER] = {"gather", "gather", &ar_operation_gather, false},
+    [AR_LOG_SCATTER] = {"scatter", "scatter", &ar_operation_scatter, false},
+    [AR_LOG_LATENCY] = {"latency", "latency", NULL, false},
+    [AR_LOG_BANDWIDTH] = {"bandwidth", "bw", NULL, false},
 };
+
+const struct ar_operation *ar_log_operation(enum ar_log_collective collective)
+{
+    return collectives[collective].operation;
+}
 
 const char *ar_log_collective_name(enum ar_log_collective collective)
 {
@@ -48,11 +47,10 @@ const char *ar_log_collective_name(enum ar_log_collective collective)
 double ar_log_busbw_factor(enum ar_log_collective collective, uint32_t ranks)
 {
     assert(ranks >= 1);
-    if (collective == AR_LOG_OTHER) {
-        return NAN;
-    }
-    double numerator = collectives[collective].numerator;
-    return numerator > 0 ? numerator * (ranks - 1) / ranks : 1;
+    const struct ar_operation *operation = ar_log_operation(collective);
+    return collective == AR_LOG_OTHER ? NAN
+           : operation == NULL        ? 1
+                                      : ar_operation_busbw_Bps(operation, 1, ranks);
 }
 
 enum ar_log_collective ar_collective_of_name(const char *name)
@@ -109,17 +107,18 @@ static bool bandwidth_fits(double size_bytes, double factor, double time_s, doub
 static bool explains_rows(enum ar_log_collective collective, const struct ar_log *run,
                           bool is_busbw_ignored)
 {
-    unsigned traits = collectives[collective].traits;
-    bool reduces = (traits & REDUCES) != 0, has_root = (traits & ROOT) != 0;
-    bool is_explained = (traits & RANK_TO_RANK) == 0;
-    double parts = (traits & PARTS) != 0 ? run->ranks : 1;
+    const struct ar_operation *operation = ar_log_operation(collective);
+    bool has_root = operation != NULL && operation->has_root;
+    bool is_explained = operation != NULL || collective == AR_LOG_SEND_RECV;
+    double parts = operation != NULL && operation->has_parts ? run->ranks : 1;
     for (size_t i = 0; is_explained && i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
         double size_bytes = (double)row->payload_bytes;
         double element_bytes = datatype_bytes(row->datatype) * parts; /* 0 if unknown */
         double factor =
             run->ranks > 0 && !is_busbw_ignored ? ar_log_busbw_factor(collective, run->ranks) : NAN;
-        is_explained = reduces == (row->redop[0] != '\0' && strcmp(row->redop, "none") != 0) &&
+        bool reduces = row->redop[0] != '\0' && strcmp(row->redop, "none") != 0;
+        is_explained = reduces == collectives[collective].reduces &&
                        ((isnan(row->root) && !has_root) || (row->root >= 0) == has_root) &&
                        (element_bytes == 0 || (double)row->count * element_bytes == size_bytes) &&
                        bandwidth_fits(size_bytes, factor, row->out_of_place.time_s,
