@@ -279,19 +279,18 @@ static struct block_move fold_parts(uint32_t size, uint32_t member, uint32_t ste
 }
 BLOCK_LOOPS(fold_parts)
 
-static struct block_move swap_with(uint32_t size, uint32_t peer_number)
+/* A member that is left after folding swaps with the one of another number. */
+static struct block_move swap_with(uint32_t size, uint32_t member, uint32_t peer_number)
 {
+    bool is_left = !is_left_out(size, member);
     uint32_t peer = part_of(size, peer_number);
     return (struct block_move){
-        .sends = true, .receives = true, .send_to = peer, .receive_from = peer};
+        .sends = is_left, .receives = is_left, .send_to = peer, .receive_from = peer};
 }
 
 static struct block_move doubling_all(uint32_t size, uint32_t member, uint32_t step)
 {
-    if (is_left_out(size, member)) {
-        return (struct block_move){.sends = false};
-    }
-    struct block_move move = swap_with(size, number_of(size, member) ^ 1u << step);
+    struct block_move move = swap_with(size, member, number_of(size, member) ^ 1u << step);
     move.send = move.receive = (struct block_parts){.first = 0, .run = size};
     return move;
 }
@@ -307,12 +306,9 @@ static struct block_parts parts_around(uint32_t size, uint32_t number, uint32_t 
 
 static struct block_move doubling_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {
-    if (is_left_out(size, member)) {
-        return (struct block_move){.sends = false};
-    }
     uint32_t number = number_of(size, member);
     uint32_t peer = number ^ 1u << step;
-    struct block_move move = swap_with(size, peer);
+    struct block_move move = swap_with(size, member, peer);
     move.send = parts_around(size, number, step);
     move.receive = parts_around(size, peer, step);
     return move;
@@ -327,12 +323,9 @@ static struct block_parts parts_named(uint32_t name, uint32_t step)
 
 static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint32_t step)
 {
-    if (is_left_out(size, member)) {
-        return (struct block_move){.sends = false};
-    }
     uint32_t number = number_of(size, member);
     uint32_t peer = number ^ 1u << step;
-    struct block_move move = swap_with(size, peer);
+    struct block_move move = swap_with(size, member, peer);
     move.send = parts_named(number, step);
     move.receive = parts_named(peer, step);
     return move;
@@ -385,13 +378,10 @@ static uint32_t swing_name(uint32_t bits, uint32_t number)
 /* Part i is of the number whose name is i. */
 static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {
-    if (is_left_out(size, member)) {
-        return (struct block_move){.sends = false};
-    }
     uint32_t bits = log2_down(size);
     uint32_t number = number_of(size, member);
     uint32_t peer = swing_peer(1u << bits, number, bits - 1 - step);
-    struct block_move move = swap_with(size, peer);
+    struct block_move move = swap_with(size, member, peer);
     uint32_t name = swing_name(bits, number);
     move.send = parts_named(name, step);
     move.receive =
