@@ -180,11 +180,7 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
     bool is_sane = text->sweep.threads < AR_NCCL_RANKS_MAX && text->sweep.gpus < AR_NCCL_RANKS_MAX;
     text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
     AR_TRY(ar_nccl_finish(log, &text->run, err));
-    text->run = (struct ar_nccl_run){.ranks = NULL};
-    text->phase = AR_NCCL_NONE;
-    text->sweep = (struct ar_nccl_sweep){.line = 0};
-    text->failure_line = 0;
-    text->library[0] = '\0';
+    *text = (struct ar_nccl_text){.logs = text->logs, .hint = text->hint};
     return AR_OK;
 }
 
