@@ -290,10 +290,8 @@ static enum ar_status walk_needs(struct chakra_reader *reader, uint32_t first)
     reader->stack[depth++] = first;
     while (depth > 0) {
         struct node *node = &reader->nodes[reader->stack[depth - 1]];
-        if (node->is_done || node->state == node->deps_count) {
-            if (!node->is_done) {
-                end_node(reader, node);
-            }
+        if (node->state == node->deps_count) {
+            end_node(reader, node);
             depth--;
             continue;
         }
