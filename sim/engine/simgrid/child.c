@@ -104,11 +104,6 @@ void child_await(sg_comm_t comm, double latency_s)
     child_sleep_until(simgrid_wait(comm) + latency_s);
 }
 
-double child_moved_bytes(double bytes)
-{
-    return fmax(bytes, CHILD_BYTES_MIN);
-}
-
 /* --- usage ------------------------------------------------------------------------------------ */
 
 struct message_note {

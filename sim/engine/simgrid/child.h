@@ -53,6 +53,3 @@ void child_await(sg_comm_t comm, double latency_s);
 /** The size of an empty message, since SimGrid takes one of 0 to a known receiver for done before
  * it has begun. It takes any link less time than SimGrid tells apart. */
 #define CHILD_BYTES_MIN 1e-6
-
-/** Bytes that SimGrid moves for a message. */
-double child_moved_bytes(double bytes);

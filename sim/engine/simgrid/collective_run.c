@@ -186,7 +186,7 @@ static struct flight put_message(const struct actor *actor, const struct link_en
                                  uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    sg_comm_t comm = simgrid_put(out->mailbox, &payload, child_moved_bytes((double)bytes));
+    sg_comm_t comm = simgrid_put(out->mailbox, &payload, fmax((double)bytes, CHILD_BYTES_MIN));
     child_note_message(comm, actor->rank, actor_at(actor->run, actor->lane, out->peer)->rank,
                        (double)bytes);
     return (struct flight){.comm = comm,
