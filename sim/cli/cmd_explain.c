@@ -91,12 +91,10 @@ static enum ar_status links_check_step(const struct ar_scenario *scenario, struc
     }
     AR_SCENARIO_REFUSE(scenario->layout.sparse_frac > 0, scenario, AR_KEY_SPARSE, err,
                        "found with links, which counts the messages of all-reduces; expected none");
-    if (strategy->sends_buckets) {
-        return AR_OK;
-    }
-    return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                              "found %s; expected data: links counts messages of all-reduces",
-                              strategy->name);
+    AR_SCENARIO_REFUSE(!strategy->sends_buckets, scenario, AR_KEY_STRATEGY, err,
+                       "found %s; expected data: links counts messages of all-reduces",
+                       strategy->name);
+    return AR_OK;
 }
 
 enum ar_status command_links(const struct options *options, struct ar_error *err)

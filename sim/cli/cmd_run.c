@@ -60,13 +60,11 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
 enum ar_status option_check_messages(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {
-    if (!ar_engine_times_calls(scenario->engine)) {
-        return AR_OK;
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "%s: --engine: found %s, which times whole calls and no messages; expected "
-                        "recurrence, simgrid or closed",
-                        options->command->name, scenario->engine->name);
+    AR_REFUSE(ar_engine_times_calls(scenario->engine), err, AR_USAGE,
+              "%s: --engine: found %s, which times whole calls and no messages; expected "
+              "recurrence, simgrid or closed",
+              options->command->name, scenario->engine->name);
+    return AR_OK;
 }
 
 enum ar_status options_load(const struct options *options, struct ar_scenario *scenario,

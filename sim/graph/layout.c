@@ -82,11 +82,10 @@ uint32_t ar_layout_again_layers(const struct ar_layout *layout, uint32_t place)
 static enum ar_status check_divides(const char *where, const char *what, uint64_t whole,
                                     const char *parts_name, uint64_t parts, struct ar_error *err)
 {
-    if (parts > 0 && whole % parts == 0) {
-        return AR_OK;
-    }
-    return ar_error_set(err, AR_USAGE, "%s: found %s %llu; expected a multiple of %llu, %s", where,
-                        what, (unsigned long long)whole, (unsigned long long)parts, parts_name);
+    AR_REFUSE(parts == 0 || whole % parts != 0, err, AR_USAGE,
+              "%s: found %s %llu; expected a multiple of %llu, %s", where, what,
+              (unsigned long long)whole, (unsigned long long)parts, parts_name);
+    return AR_OK;
 }
 
 enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout *layout,

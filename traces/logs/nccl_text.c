@@ -155,15 +155,13 @@ static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is
     const struct ar_log_row *last = &log->rows[log->rows_count - 1];
     double size_bytes = (double)last->payload_bytes, step = (double)sweep->step;
     double next_bytes = sweep->is_factor ? size_bytes * step : size_bytes + step;
-    if (next_bytes <= size_bytes || next_bytes > (double)sweep->max_bytes) {
-        return AR_OK;
-    }
-    return ar_log_refuse(log, last->line, err,
-                         "the table ends at %" PRIu64 " bytes without its closing "
-                         "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
-                         last->payload_bytes, sweep->max_bytes, sweep->line,
-                         is_followed ? "cut off, or several processes without MPI at once"
-                                     : "cut off");
+    AR_LOG_REFUSE(
+        next_bytes > size_bytes && next_bytes <= (double)sweep->max_bytes, log, last->line, err,
+        "the table ends at %" PRIu64 " bytes without its closing lines; expected sizes up "
+        "to %" PRIu64 " (line %" PRIu64 "): %s",
+        last->payload_bytes, sweep->max_bytes, sweep->line,
+        is_followed ? "cut off, or several processes without MPI at once" : "cut off");
+    return AR_OK;
 }
 
 enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)

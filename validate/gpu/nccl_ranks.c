@@ -103,10 +103,9 @@ enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *
 static enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code,
                                  const char *call, struct ar_error *err)
 {
-    if (code == ncclSuccess) {
-        return AR_OK;
-    }
-    return ar_error_set(err, AR_INTERNAL, "%s: %s", call, library->get_error_string(code));
+    AR_REFUSE(code != ncclSuccess, err, AR_INTERNAL, "%s: %s", call,
+              library->get_error_string(code));
+    return AR_OK;
 }
 
 /* --- calls -------------------------------------------------------------------------------- */
