@@ -151,8 +151,7 @@ enum ar_status ar_parse_choice(const char *where, const char *text, const char *
 
 void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix)
 {
-    const char *slash = strrchr(path, '/');
-    ar_copy_text(target, size, slash == NULL ? path : slash + 1);
+    ar_copy_text(target, size, basename(path));
     size_t bytes = strlen(target);
     size_t suffix_bytes = strlen(suffix);
     if (bytes > suffix_bytes && strcmp(target + bytes - suffix_bytes, suffix) == 0) {

@@ -104,11 +104,9 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
 static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_error *err)
 {
     const struct ar_page_request *request = parts->request;
-    const char *slash = strrchr(request->out, '/');
+    int length = (int)(basename(request->out) - request->out);
     const char *folder =
-        slash == NULL
-            ? "."
-            : ar_arena_format(parts->arena, "%.*s", (int)(slash + 1 - request->out), request->out);
+        length == 0 ? "." : ar_arena_format(parts->arena, "%.*s", length, request->out);
     struct page_picture **end = &parts->pictures;
     const char *directory = NULL;
     for (size_t i = 0; i < PAGE_FILES; i++) {

@@ -12,7 +12,7 @@
 
 enum ar_status command_trace(const struct options *options, struct ar_error *err)
 {
-    const char *path = options->arguments[1], *folder = strrchr(path, '/'), *mark;
+    const char *path = options->arguments[1], *mark;
     char shown[64];
     struct ar_output *output;
     struct ar_kineto_request request;
@@ -38,7 +38,7 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(ar_kineto_load(path, &request, options->arena, &step, err));
     AR_TRY(made_by_begin(options, &output, &mark, err));
-    ar_csv_show(folder != NULL ? folder + 1 : path, shown);
+    ar_csv_show(basename(path), shown);
     fprintf(output->file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown,
             step->gpu);
     ar_trace_write(output->file, &step->trace);

@@ -52,9 +52,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     static const char name[] = "layouts.csv"; /* layouts have a file of their own */
     const char *path = options->arguments[0];
     const char *inside = ar_arena_format(options->arena, "%s/%s", path, name);
-    const char *slash = strrchr(path, '/');
-    bool is_layouts =
-        strcmp(slash != NULL ? slash + 1 : path, name) == 0 || access(inside, F_OK) == 0;
+    bool is_layouts = strcmp(basename(path), name) == 0 || access(inside, F_OK) == 0;
     bool is_other = !is_layouts &&
                     access(ar_arena_format(options->arena, "%s/.", path), F_OK) == 0 &&
                     access(ar_arena_format(options->arena, "%s/sweep.csv", path), F_OK) != 0;

@@ -377,8 +377,7 @@ enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, stru
                                       struct ar_error *err)
 {
     const char *path = request->out;
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
+    const char *base = basename(path);
     size_t length = strlen(base);
     size_t plain =
         strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");

@@ -66,16 +66,15 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
         if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
             /* In a run file a relative path lies beside that file or below it; others are names. */
             const char *dot = strrchr(text, '.');
-            const char *slash = strrchr(file->path, '/');
             bool is_file = strchr(text, '/') != NULL ||
                            (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".csv") == 0));
             AR_REFUSE(!ar_file_is_below(text), err, AR_BAD_DATA,
                       "%s: found \"%.100s\"; expected a shipped name, or a file beside this one or "
                       "below it (the command line may name any)",
                       origin.where, text);
-            if (is_file && text[0] != '/' && slash != NULL) {
-                text = ar_arena_format(scenario->arena, "%.*s%s", (int)(slash - file->path) + 1,
-                                       file->path, text);
+            if (is_file && text[0] != '/') {
+                text = ar_arena_format(scenario->arena, "%.*s%s",
+                                       (int)(basename(file->path) - file->path), file->path, text);
             }
         }
         AR_TRY(repeats ? add_list(key, &origin, text, scenario, err)

@@ -271,8 +271,7 @@ enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_n
     char cluster[RESOURCE_PATH], path[RESOURCE_PATH];
     const struct ar_input *input;
     AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", cluster_name, cluster, err));
-    const char *slash = strrchr(cluster, '/');
-    int folder = slash != NULL ? (int)(slash - cluster) + 1 : 0;
+    int folder = (int)(basename(cluster) - cluster);
     int length = snprintf(path, sizeof path, "%.*s%s.library.csv", folder, cluster, name);
     if (length >= RESOURCE_PATH || access(path, F_OK) != 0) {
         char where[RESOURCE_PATH];

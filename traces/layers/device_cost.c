@@ -194,8 +194,7 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
     ar_copy_stem(made->name, sizeof made->name, path, ".cost.csv");
     made->source = head.source;
     if (head.convolutions != NULL) { /* they lie beside the cost table */
-        const char *slash = strrchr(path, '/');
-        int folder_bytes = slash == NULL ? 0 : (int)(slash - path) + 1;
+        int folder_bytes = (int)(basename(path) - path);
         AR_REFUSE(!ar_file_is_below(head.convolutions), err, AR_BAD_DATA,
                   "%.200s: convolutions: found \"%.100s\"; expected a file beside it or below it",
                   path, head.convolutions);

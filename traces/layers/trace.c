@@ -208,8 +208,8 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
                                   struct ar_trace_file **file, struct ar_error *err)
 {
     struct ar_csv *csv;
-    const char *slash = strrchr(path, '/'); /* folders may have any name */
-    AR_REFUSE(strstr(slash != NULL ? slash : path, ".json") != NULL, err, AR_BAD_DATA,
+    /* Folders may have any name. */
+    AR_REFUSE(strstr(basename(path), ".json") != NULL, err, AR_BAD_DATA,
               "%.300s: found JSON by its name; expected CSV, as 'allreckon trace import' makes it",
               path);
     AR_TRY(ar_csv_load(path, arena, &csv, err));

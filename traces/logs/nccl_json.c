@@ -124,9 +124,8 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
     ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
     /* The program is the first of "args"; "experiment_name" of the records is mostly empty. */
     const char *path = json_string_value(json_array_get(json_object_get(document, "args"), 0));
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    const char *name = slash != NULL ? slash + 1 : path;
-    if (name != NULL && strstr(name, "_perf") != NULL) {
+    const char *name = path != NULL ? basename(path) : "";
+    if (strstr(name, "_perf") != NULL) {
         ar_copy_clean(log->collective_name, sizeof log->collective_name, name);
         log->collective = ar_collective_of_name(name);
     }
