@@ -40,11 +40,9 @@ static const struct ar_column called_columns[] = {
 enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
                                       struct ar_measured_index *index, struct ar_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    int length = slash != NULL ? (int)(slash - path) + 1 : 0;
     struct ar_called_list *called = &index->called;
     struct ar_csv *csv;
-    index->folder = ar_arena_format(arena, "%.*s", length, path);
+    index->folder = ar_arena_format(arena, "%.*s", (int)(basename(path) - path), path);
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     index->sets_count = csv->rows_count;
     index->sets = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *index->sets);
@@ -75,13 +73,11 @@ const struct ar_called *ar_called_find(const struct ar_called_list *called, cons
 
 bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
 {
-    char stem[256];
+    char stem[256], file[AR_WORD_SIZE], known[AR_WORD_SIZE];
     ar_copy_stem(stem, sizeof stem, path, ".csv");
-    size_t length = strlen(stem);
-    for (const char *at = set->files; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
-        const char *slash = memchr(at, '/', strcspn(at, " "));
-        const char *name = slash != NULL ? slash + 1 : at;
-        if (strncmp(name, stem, length) == 0 && strncmp(name + length, ".csv", 4) == 0) {
+    for (const char *files = set->files; ar_next_word(&files, file);) {
+        ar_copy_stem(known, sizeof known, file, ".csv");
+        if (strcmp(known, stem) == 0) {
             return true;
         }
     }
@@ -118,12 +114,11 @@ const char *const *ar_measured_set_paths(const struct ar_measured_index *index,
                                          size_t *paths_count)
 {
     size_t count = 0;
+    char file[AR_WORD_SIZE];
     const char **paths =
         ar_arena_alloc(arena, strlen(set->files) / 2 + more_count + 2, sizeof *paths);
-    for (const char *at = set->files; *at != '\0'; at += strspn(at, " ")) {
-        int length = (int)strcspn(at, " ");
-        paths[count++] = ar_arena_format(arena, "%s%.*s", index->folder, length, at);
-        at += length;
+    for (const char *files = set->files; ar_next_word(&files, file);) {
+        paths[count++] = ar_arena_format(arena, "%s%s", index->folder, file);
     }
     for (size_t i = 0; i < more_count; i++) {
         paths[count++] = more[i];
@@ -142,12 +137,11 @@ enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_aren
     struct ar_settings asked = scenario->settings;
     AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err));
     AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, set->engine, err));
-    for (const char *at = set->settings; *at != '\0'; at += strspn(at, " ")) {
-        int length = (int)strcspn(at, " ");
-        const char *setting = ar_arena_format(arena, "%.*s", length, at);
-        at += length;
+    char setting[AR_WORD_SIZE];
+    for (const char *settings = set->settings; ar_next_word(&settings, setting);) {
         if (ar_settings_find(&asked, setting) == NULL) {
-            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, setting, err));
+            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, ar_arena_text(arena, setting),
+                                       err));
         }
     }
     return AR_OK;
