@@ -94,7 +94,8 @@ const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, 
 /** Writes `path:17: column "backward_s" is "-0.003"; expected ...`, returns AR_BAD_DATA; the column
  * or directive must be there. For what no schema can say. */
 enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
-                            const char *expected, struct ar_error *err);
+                            struct ar_error *err, const char *expected, ...)
+    __attribute__((format(printf, 5, 6)));
 #define AR_CSV_REFUSE(found, ...) AR_REFUSE_BY(found, ar_csv_error(__VA_ARGS__))
 enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
                                       const char *expected, struct ar_error *err);

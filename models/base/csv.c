@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <csv.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -356,10 +357,15 @@ enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
 }
 
 enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
-                            const char *expected, struct ar_error *err)
+                            struct ar_error *err, const char *expected, ...)
 {
     const char *text = ar_csv_cell(csv, row, ar_csv_find_column(csv, column));
-    return wrong_text(csv, csv->lines[row], "column", column, text, expected, err);
+    char all[256];
+    va_list arguments;
+    va_start(arguments, expected);
+    vsnprintf(all, sizeof all, expected, arguments);
+    va_end(arguments);
+    return wrong_text(csv, csv->lines[row], "column", column, text, all, err);
 }
 
 /* --- the rest ---------------------------------------------------------------------------- */

@@ -235,9 +235,9 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
         const char *unit = ar_library_parameters[row->parameter].unit;
-        AR_CSV_REFUSE(library->values[row->parameter] > 0, csv, i, "parameter",
-                      "every parameter once", err);
-        AR_CSV_REFUSE(strcmp(row->unit, unit) != 0, csv, i, "unit", unit, err);
+        AR_CSV_REFUSE(library->values[row->parameter] > 0, csv, i, "parameter", err,
+                      "every parameter once");
+        AR_CSV_REFUSE(strcmp(row->unit, unit) != 0, csv, i, "unit", err, "%s", unit);
         library->values[row->parameter] = row->value;
         library->is_identified[row->parameter] = row->is_identified;
         memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);

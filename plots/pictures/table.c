@@ -97,8 +97,8 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
     for (size_t i = 0; i < csv->columns_count; i++) {
         const char *name = csv->cells[i];
         for (size_t row = 0; row < csv->rows_count && strcmp(name, "mesh") == 0; row++) {
-            AR_CSV_REFUSE(!is_mesh(ar_csv_cell(csv, row, i)), csv, row, name,
-                          "axes such as dp=16,tp=8", err);
+            AR_CSV_REFUSE(!is_mesh(ar_csv_cell(csv, row, i)), csv, row, name, err,
+                          "axes such as dp=16,tp=8");
         }
         for (size_t row = 0; row < csv->rows_count && has_numbers(name); row++) {
             const char *cell = ar_csv_cell(csv, row, i);
@@ -106,7 +106,7 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
             bool may_be_below_0 = strstr(name, "error") != NULL || strstr(name, "signed") != NULL ||
                                   strcmp(name, "explained_frac") == 0;
             AR_CSV_REFUSE(cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0)),
-                          csv, row, name, may_be_below_0 ? "a number" : "a number >= 0", err);
+                          csv, row, name, err, may_be_below_0 ? "a number" : "a number >= 0");
         }
     }
     return AR_OK;

@@ -116,16 +116,11 @@ static enum ar_status compare_kernels(const struct options *options, const struc
                 ar_device_cost_has_group(input->cost, kernel->precision, AR_COST_OF_PRODUCTS);
             bool has_attention = ar_device_cost_has_group(
                 input->cost, ar_attention_precision(kernel->precision), AR_COST_OF_ATTENTION);
-            if (!has_products || (kernels.are_attention && !has_attention)) {
-                char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
-                return ar_csv_error(
-                    kernels.csv, i, "precision",
-                    ar_arena_format(options->arena, "a precision of cost table %s (%s)%s",
-                                    input->cost->name,
-                                    ar_device_cost_precisions(input->cost, precisions),
-                                    kernels.are_attention ? " that has attention" : ""),
-                    err);
-            }
+            char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
+            AR_CSV_REFUSE(!has_products || (kernels.are_attention && !has_attention), kernels.csv,
+                          i, "precision", err, "a precision of cost table %s (%s)%s",
+                          input->cost->name, ar_device_cost_precisions(input->cost, precisions),
+                          kernels.are_attention ? " that has attention" : "");
             sums[sums_count++] = ar_kernel_error_of(
                 &kernels, kernel, ar_device_cost_single(input->cost, options->arena), errors);
         }

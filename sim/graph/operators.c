@@ -196,14 +196,11 @@ static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, cons
     char *rest = ar_arena_text(operators->arena, text);
     for (char *part; (part = ar_next_part(&rest, '+')) != NULL;) {
         const struct named *need = find_name(names, (uint32_t)csv->rows_count, part);
-        if (need == NULL || need->number == number) {
-            char shown[64], expected[160];
-            snprintf(expected, sizeof expected,
-                     need == NULL ? "names of operators; there is no \"%s\""
-                                  : "names of others; \"%s\" is this one",
-                     ar_csv_show(part, shown));
-            return ar_csv_error(csv, number, "needs", expected, err);
-        }
+        char shown[64];
+        AR_CSV_REFUSE(need == NULL || need->number == number, csv, number, "needs", err,
+                      need == NULL ? "names of operators; there is no \"%s\""
+                                   : "names of others; \"%s\" is this one",
+                      ar_csv_show(part, shown));
         ar_operators_need(operators, need->number);
     }
     return AR_OK;
@@ -229,7 +226,7 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(names[i - 1].name, names[i].name) == 0) {
             uint32_t later = names[i].number > names[i - 1].number ? i : i - 1;
-            return ar_csv_error(csv, names[later].number, "name", "a name that is there once", err);
+            return ar_csv_error(csv, names[later].number, "name", err, "a name that is there once");
         }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -269,19 +266,13 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        char expected[160];
         const struct named *found = find_name(names, operators->count, rows[i].op);
-        if (found == NULL) {
-            snprintf(expected, sizeof expected, "an operator of %.120s", operators->path);
-            return ar_csv_error(csv, i, "operator", expected, err);
-        }
-        AR_CSV_REFUSE(made[found->number] != UINT32_MAX, csv, i, "operator", "each operator once",
-                      err);
-        if (rows[i].device >= devices_count) {
-            snprintf(expected, sizeof expected,
-                     "a whole number from 0 to %" PRIu32 ", a GPU of --gpus", devices_count - 1);
-            return ar_csv_error(csv, i, "device", expected, err);
-        }
+        AR_CSV_REFUSE(found == NULL, csv, i, "operator", err, "an operator of %.120s",
+                      operators->path);
+        AR_CSV_REFUSE(made[found->number] != UINT32_MAX, csv, i, "operator", err,
+                      "each operator once");
+        AR_CSV_REFUSE(rows[i].device >= devices_count, csv, i, "device", err,
+                      "a whole number from 0 to %" PRIu32 ", a GPU of --gpus", devices_count - 1);
         made[found->number] = (uint32_t)rows[i].device;
     }
     for (uint32_t i = 0; i < operators->count; i++) {

@@ -78,7 +78,6 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     }
     made->gpus = (uint32_t)gpus;
     /* Reads the phases, which follow each other without gaps and overlaps. */
-    char expected[96];
     double end = 0;
     made->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made->phases);
     made->phases_count = csv->rows_count;
@@ -93,15 +92,13 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
               csv->rows_count, TRAINING_PHASES_MAX);
     for (size_t i = 0; i < made->phases_count; i++) {
         const struct training_phase *phase = &made->phases[i];
-        if (phase->first_epoch != end) {
-            snprintf(expected, sizeof expected,
-                     "%.12g, where the phase of line %" PRIu64 " ends: phases in order, no %s", end,
-                     csv->lines[i > 0 ? i - 1 : 0], phase->first_epoch > end ? "gaps" : "overlaps");
-            return ar_csv_error(csv, i, "first_epoch", i > 0 ? expected : "0, where the run begins",
-                                err);
-        }
-        AR_CSV_REFUSE(phase->last_epoch <= phase->first_epoch, csv, i, "last_epoch",
-                      "a number above first_epoch", err);
+        AR_CSV_REFUSE(i == 0 && phase->first_epoch != 0, csv, i, "first_epoch", err,
+                      "0, where the run begins");
+        AR_CSV_REFUSE(phase->first_epoch != end, csv, i, "first_epoch", err,
+                      "%.12g, where the phase of line %" PRIu64 " ends: phases in order, no %s",
+                      end, csv->lines[i - 1], phase->first_epoch > end ? "gaps" : "overlaps");
+        AR_CSV_REFUSE(phase->last_epoch <= phase->first_epoch, csv, i, "last_epoch", err,
+                      "a number above first_epoch");
         end = phase->last_epoch;
     }
     *file = made;
@@ -138,21 +135,15 @@ static enum ar_status begin_phase(const struct training *training, size_t index,
     const struct training_file *file = training->file;
     struct training_phase *phase = &training->phases[index];
     uint32_t gpus = training->scenario.gpus;
-    char expected[128];
     uint64_t parts, batch = batch_per_gpu(file, index, gpus, &parts);
     *phase = file->phases[index];
     const char *column = phase->batch_total > 0 ? "batch_total" : "batch_per_gpu";
-    if (phase->batch_total > 0 && batch * parts != phase->batch_total) {
-        snprintf(expected, sizeof expected, "a multiple of %" PRIu64 ", the number of GPUs", parts);
-        return ar_csv_error(file->csv, index, column, expected, err);
-    }
-    if (batch > file->images / gpus) {
-        snprintf(expected, sizeof expected,
-                 "a total batch of at most the %" PRIu64 " images of an epoch, not %" PRIu64
-                 " on each of %" PRIu32 " GPUs",
-                 file->images, batch, gpus);
-        return ar_csv_error(file->csv, index, column, expected, err);
-    }
+    AR_CSV_REFUSE(phase->batch_total > 0 && batch * parts != phase->batch_total, file->csv, index,
+                  column, err, "a multiple of %" PRIu64 ", the number of GPUs", parts);
+    AR_CSV_REFUSE(batch > file->images / gpus, file->csv, index, column, err,
+                  "a total batch of at most the %" PRIu64 " images of an epoch, not %" PRIu64
+                  " on each of %" PRIu32 " GPUs",
+                  file->images, batch, gpus);
     phase->run = file->name;
     phase->gpus = gpus;
     snprintf(phase->phase, sizeof phase->phase, "%zu", index + 1);

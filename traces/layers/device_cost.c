@@ -126,23 +126,16 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        char expected[128];
-        const char *name = quantity_names[rows[i].quantity];
         const struct quantity *quantity = &quantities[rows[i].quantity];
         unsigned first = rows[i].precision == ANY ? 0 : rows[i].precision;
         unsigned last = rows[i].precision == ANY ? AR_PRECISIONS_COUNT - 1 : rows[i].precision;
-        if (strcmp(rows[i].unit, quantity->unit) != 0) {
-            snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, name);
-            return ar_csv_error(csv, i, "unit", expected, err);
-        }
-        if (rows[i].value < quantity->min || rows[i].value > quantity->max) {
-            snprintf(expected, sizeof expected, "a number from %g to %g", quantity->min,
-                     quantity->max);
-            return ar_csv_error(csv, i, "value", expected, err);
-        }
+        AR_CSV_REFUSE(strcmp(rows[i].unit, quantity->unit) != 0, csv, i, "unit", err,
+                      "%s, the unit of %s", quantity->unit, quantity_names[rows[i].quantity]);
+        AR_CSV_REFUSE(rows[i].value < quantity->min || rows[i].value > quantity->max, csv, i,
+                      "value", err, "a number from %g to %g", quantity->min, quantity->max);
         for (unsigned k = first; k <= last; k++) {
-            AR_CSV_REFUSE(!isnan(cost->value[rows[i].quantity][k]), csv, i, "quantity",
-                          "each quantity once for each precision", err);
+            AR_CSV_REFUSE(!isnan(cost->value[rows[i].quantity][k]), csv, i, "quantity", err,
+                          "each quantity once for each precision");
             cost->value[rows[i].quantity][k] = rows[i].value;
         }
         cost->precisions |= rows[i].precision == ANY ? 0 : 1u << rows[i].precision;

@@ -175,10 +175,9 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
             goes_on = *text == '+';
             AR_CSV_REFUSE(digits == 0 || tensor == 0 || tensor > AR_TRACE_ELEMENTS_MAX ||
                               (!goes_on && *text != '\0'),
-                          csv, i, "gradient_elements",
+                          csv, i, "gradient_elements", err,
                           "elements of each tensor joined by \"+\" (2048000+1000), 0 for none, "
-                          "each at most 2^50",
-                          err);
+                          "each at most 2^50");
             trace->tensor_elements[trace->tensors_count++] = tensor;
             layer->tensors_count++;
         }
@@ -190,7 +189,7 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *are
     qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_names);
     for (uint32_t i = 1; i < trace->layers_count; i++) {
         AR_CSV_REFUSE(strcmp(sorted[i - 1]->name, sorted[i]->name) == 0, csv,
-                      (size_t)(sorted[i] - trace->layers), "layer", "each layer name once", err);
+                      (size_t)(sorted[i] - trace->layers), "layer", err, "each layer name once");
     }
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         elements += trace->tensor_elements[i];
@@ -238,14 +237,13 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
         for (size_t i = 0; i < csv->rows_count; i++) {
             list[i] = rows[i].work;
             bool has_macs = ar_layer_has_macs(list[i].kind);
-            AR_CSV_REFUSE((list[i].macs > 0) != has_macs, csv, i, "macs",
+            AR_CSV_REFUSE((list[i].macs > 0) != has_macs, csv, i, "macs", err,
                           has_macs ? "more than 0 for conv, fc and local"
-                                   : "0 for a layer that is neither conv, fc nor local",
-                          err);
+                                   : "0 for a layer that is neither conv, fc nor local");
             AR_CSV_REFUSE(has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0),
                           csv, i,
-                          list[i].input_elements == 0 ? "input_elements" : "output_elements",
-                          "more than 0 for conv, fc and local", err);
+                          list[i].input_elements == 0 ? "input_elements" : "output_elements", err,
+                          "more than 0 for conv, fc and local");
             list[i].is_first = has_macs && !had_macs;
             had_macs = had_macs || has_macs;
         }

@@ -140,8 +140,8 @@ static enum ar_status count_grid_ranks(const struct ar_logs *logs, size_t place,
         goes_on = length > 0 && *end == 'x';
         AR_CSV_REFUSE(length == 0 || (!goes_on && *end != '\0') ||
                           (nodes *= length) > UINT32_MAX / entry->ranks_per_node,
-                      logs->csv, place, "nodes", "a count, or lengths of a torus such as 4x4x4",
-                      err);
+                      logs->csv, place, "nodes", err,
+                      "a count, or lengths of a torus such as 4x4x4");
         at = end;
     }
     entry->run.nodes = (uint32_t)nodes;
@@ -180,15 +180,12 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct entry *entry = &entries[i];
         struct ar_log_row *row = &entry->row;
-        char divisor[64];
         if (entry->ranks_per_node > 0) {
             AR_TRY(count_grid_ranks(logs, i, entry, err));
         }
-        if (entry->element_bytes > 0 && row->payload_bytes % entry->element_bytes != 0) {
-            snprintf(divisor, sizeof divisor, "a divisor of payload_bytes, %" PRIu64,
-                     row->payload_bytes);
-            return ar_csv_error(csv, i, "element_bytes", divisor, err);
-        }
+        AR_CSV_REFUSE(entry->element_bytes > 0 && row->payload_bytes % entry->element_bytes != 0,
+                      csv, i, "element_bytes", err, "a divisor of payload_bytes, %" PRIu64,
+                      row->payload_bytes);
         row->count = entry->element_bytes > 0 ? row->payload_bytes / entry->element_bytes : 0;
         row->out_of_place.time_s *= table->time_unit_s;
         row->in_place.time_s *= table->time_unit_s;
