@@ -38,7 +38,7 @@ static enum ar_status compare_layers(const struct options *options, struct ar_er
     const struct ar_input *input, *work = NULL, *cost = NULL;
     struct ar_trace *computed;
     struct ar_layer_comparison comparison;
-    struct parameters parameters = {0};
+    struct parameters parameters = {.arena = options->arena};
     AR_TRY(option_view(options, ar_compared_layer_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a trace of measured times", err));
     AR_REFUSE(
@@ -62,7 +62,7 @@ static enum ar_status compare_layers(const struct options *options, struct ar_er
         {"layers", work->trace->trace.name, work->trace->trace.source},
         {"cost table", cost->cost->name, cost->cost->source}};
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-        parameters_add(&parameters, inputs[i], options->arena);
+        parameters_add(&parameters, inputs[i]);
     }
     ar_note(option_notes(options), "%s", subject);
     if (options->out != NULL) {

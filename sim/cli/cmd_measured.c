@@ -185,7 +185,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
                      request.notes);
     *subject = ar_arena_format(options->arena, "cluster %.60s, predicted by engine %.40s",
                                ar_cluster_facts(cluster)->name, scenario->engine->name);
-    parameters_add_scenario(parameters, scenario, options->arena);
+    parameters_add_scenario(parameters, scenario);
     return AR_OK;
 }
 
@@ -213,7 +213,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     struct sets sets;
     struct ar_comparison comparison;
     const char *subject = "predicted by a fit to the shipped rows of its set";
-    struct parameters parameters = {0};
+    struct parameters parameters = {.arena = options->arena};
     bool has_cluster = option_key(options, AR_KEY_CLUSTER) != NULL;
     const char *other = options->engine != NULL      ? "--engine"
                         : options->algorithm != NULL ? "--algorithm"
@@ -405,7 +405,7 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
     struct sets sets;
     struct ar_scenario scenario;
     struct ar_expectation expectation;
-    struct parameters parameters = {0};
+    struct parameters parameters = {.arena = options->arena};
     double require = 0;
     const char **arguments =
         ar_arena_alloc(options->arena, options->arguments_count + 1, sizeof *arguments);
@@ -426,7 +426,7 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
     AR_TRY(expect_rows(&logs, &sets, topo, &scenario, &expectation, err));
     if (options->out != NULL) {
         AR_TRY(ar_expect_save(&expectation, options->out, err));
-        parameters_add_scenario(&parameters, &scenario, options->arena);
+        parameters_add_scenario(&parameters, &scenario);
         AR_TRY(made_by_sign(options, NULL, &parameters, err));
         AR_TRY(option_draw(options, AR_PLOT_EXPECT, expectation.basis, err));
     }

@@ -92,14 +92,14 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
 enum ar_status option_save_rows(const struct options *options, const struct ar_scenario *scenario,
                                 const struct ar_row *rows, size_t count, struct ar_error *err)
 {
-    struct parameters parameters = {0};
+    struct parameters parameters = {.arena = options->arena};
     struct ar_row *saved = ar_arena_alloc(options->arena, count, sizeof *saved);
     for (size_t i = 0; i < count; i++) {
         saved[i] = rows[i];
         saved[i].wall_s = NAN; /* the same command gives the same file */
     }
     AR_TRY(ar_records_save(options->out, OPTION_ROWS_FILE, ar_row_columns, saved, count, err));
-    parameters_add_scenario(&parameters, scenario, options->arena);
+    parameters_add_scenario(&parameters, scenario);
     return made_by_sign(options, NULL, &parameters, err);
 }
 

@@ -268,22 +268,21 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
     const struct options *options = sweep->options;
     struct variants *variants = &sweep->space.variants;
     const uint32_t ends[] = {0, variants->count - 1};
-    struct parameters parameters = {0};
+    struct parameters parameters = {.arena = options->arena};
     if (sweep->request.mark == NULL) {
         return AR_OK;
     }
     if (sweep->cp > 0 && option_key(sweep->given, AR_KEY_MESH) == NULL) {
-        parameters_add(&parameters, (struct parameter){"--mesh", "all", "default"}, options->arena);
+        parameters_add(&parameters, (struct parameter){"--mesh", "all", "default"});
     }
     if (sweep->tries_strategies) {
-        parameters_add(&parameters, (struct parameter){"--strategy", STRATEGIES, "default"},
-                       options->arena);
+        parameters_add(&parameters, (struct parameter){"--strategy", STRATEGIES, "default"});
     }
     for (size_t i = 0; i < 2; i++) {
         const struct ar_scenario *scenario; /* the layouts at both ends may be impossible */
         AR_TRY(sweep->kind->is_ranked ? variants_cluster(variants, ends[i], &scenario, err)
                                       : variants_scenario(variants, ends[i], &scenario, err));
-        parameters_add_scenario(&parameters, scenario, options->arena);
+        parameters_add_scenario(&parameters, scenario);
     }
     return made_by_sign(sweep->given, sweep->request.mark, &parameters, err);
 }

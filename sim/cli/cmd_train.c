@@ -163,7 +163,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     if (options->out != NULL) {
         struct ar_output *file;
         struct ar_arena *arena = options->arena;
-        struct parameters parameters = {0};
+        struct parameters parameters = {.arena = options->arena};
         AR_TRY(ar_output_begin_in(options->out, "train.csv", arena, &file, err));
         write_runs(&runs, file->file, AR_VIEW(AR_FORMAT_CSV));
         AR_TRY(ar_output_commit(file, err));
@@ -174,7 +174,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
             AR_EACH(const struct ar_csv_directive, line, at->file->csv->directives,
                     at->file->csv->directives_count) {
                 const char *name = ar_arena_format(arena, "%s: %s", at->file->name, line->key);
-                parameters_add(&parameters, (struct parameter){name, line->value, source}, arena);
+                parameters_add(&parameters, (struct parameter){name, line->value, source});
             }
             AR_EACH(const struct training_phase, phase, at->file->phases, at->file->phases_count) {
                 bool is_total = phase->batch_total > 0;
@@ -183,10 +183,10 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
                                                    is_total ? "batch_total" : "batch_per_gpu");
                 const char *batch = ar_arena_format(
                     arena, "%" PRIu64, is_total ? phase->batch_total : phase->batch_per_gpu);
-                parameters_add(&parameters, (struct parameter){name, batch, source}, arena);
+                parameters_add(&parameters, (struct parameter){name, batch, source});
             }
             AR_TRY(training_step(at, 0, options->inputs, &step, err));
-            parameters_add_scenario(&parameters, &step, arena);
+            parameters_add_scenario(&parameters, &step);
         }
         AR_TRY(made_by_sign(options, NULL, &parameters, err));
     }

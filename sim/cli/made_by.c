@@ -178,7 +178,7 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
 {
     static const char begin[] = "allreckon: ";
     struct ar_output *output;
-    struct parameters all = {0};
+    struct parameters all = {.arena = options->arena};
     struct option_row rows[OPTIONS_MAX]; /* those that were given and decide the contents */
     size_t count = options_list(options->command, rows);
     for (size_t i = 0; i < count; i++) {
@@ -188,11 +188,11 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
             text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
         }
         if (text != NULL && !rows[i].is_shown_only) {
-            parameters_add(&all, (struct parameter){name, text, "command line"}, options->arena);
+            parameters_add(&all, (struct parameter){name, text, "command line"});
         }
     }
     for (size_t i = 0; parameters != NULL && i < parameters->count; i++) {
-        parameters_add(&all, parameters->list[i], options->arena);
+        parameters_add(&all, parameters->list[i]);
     }
     AR_TRY(ar_records_save(options->out, "parameters.csv", parameter_columns, all.list, all.count,
                            err));

@@ -238,15 +238,13 @@ static void write_stream(const struct ar_scenario *scenario, const struct ar_tim
 static void write_parameters(const struct ar_scenario *scenario, const char *options)
 {
     const char *algorithm = ar_algorithm_name(scenario->algorithm);
-    struct parameters parameters = {0};
-    parameters_add_inputs(&parameters, scenario, scenario->arena);
+    struct parameters parameters = {.arena = scenario->arena};
+    parameters_add_inputs(&parameters, scenario);
     const char *source = scenario->algorithm != NULL ? scenario->algorithm->source
                                                      : "NVIDIA/nccl, src/graph/tuning.cc";
-    parameters_add(&parameters, (struct parameter){"algorithm", algorithm, source},
-                   scenario->arena);
+    parameters_add(&parameters, (struct parameter){"algorithm", algorithm, source});
     if (options[0] != '\0') {
-        parameters_add(&parameters, (struct parameter){"engine", scenario->engine->name, options},
-                       scenario->arena);
+        parameters_add(&parameters, (struct parameter){"engine", scenario->engine->name, options});
     }
     printf("%-26s %-18s %s\n", "Parameter", "value", "source");
     AR_EACH(const struct parameter, row, parameters.list, parameters.count) {

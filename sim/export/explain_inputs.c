@@ -16,9 +16,9 @@ static const struct ar_column columns[] = {
 };
 const struct ar_columns parameter_columns = AR_COLUMNS(columns);
 
-void parameters_add(struct parameters *parameters, struct parameter parameter,
-                    struct ar_arena *arena)
+void parameters_add(struct parameters *parameters, struct parameter parameter)
 {
+    struct ar_arena *arena = parameters->arena;
     AR_EACH(struct parameter, known, parameters->list, parameters->count) {
         if (strcmp(known->parameter, parameter.parameter) == 0) {
             known->value = strcmp(known->value, parameter.value) == 0 ? known->value : "varies";
@@ -30,32 +30,29 @@ void parameters_add(struct parameters *parameters, struct parameter parameter,
         ar_arena_text(arena, parameter.source)};
 }
 
-void parameters_add_inputs(struct parameters *parameters, const struct ar_scenario *scenario,
-                           struct ar_arena *arena)
+void parameters_add_inputs(struct parameters *parameters, const struct ar_scenario *scenario)
 {
     for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
         struct ar_cluster_parameter of = ar_cluster_parameter(scenario->cluster, i);
         const char *source = of.source[0] != '\0' ? of.source : "not stated";
         if (strcmp(of.key, "description") != 0) {
-            parameters_add(parameters, (struct parameter){of.key, of.text, source}, arena);
+            parameters_add(parameters, (struct parameter){of.key, of.text, source});
         }
     }
     if (scenario->trace != NULL) {
         const struct ar_trace *trace = scenario->trace;
-        parameters_add(parameters, (struct parameter){"layer times", trace->name, trace->source},
-                       arena);
+        parameters_add(parameters, (struct parameter){"layer times", trace->name, trace->source});
     }
 }
 
-void parameters_add_scenario(struct parameters *parameters, const struct ar_scenario *scenario,
-                             struct ar_arena *arena)
+void parameters_add_scenario(struct parameters *parameters, const struct ar_scenario *scenario)
 {
-    parameters_add_inputs(parameters, scenario, arena);
+    parameters_add_inputs(parameters, scenario);
     for (int i = 0; scenario->framework != NULL && i < AR_TERMS_COUNT; i++) {
         const struct ar_term_value *term = &scenario->framework->terms[i];
         if (ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
             parameters_add(parameters,
-                           (struct parameter){ar_terms[i].key, term->text, term->source}, arena);
+                           (struct parameter){ar_terms[i].key, term->text, term->source});
         }
     }
 }

@@ -118,7 +118,9 @@ struct parameter {
     const char *source;
 };
 
+/** Parameters so far, in an arena. */
 struct parameters {
+    struct ar_arena *arena;
     struct parameter *list;
     size_t count;
 };
@@ -126,16 +128,13 @@ struct parameters {
 extern const struct ar_columns parameter_columns;
 
 /** Adds one; all texts are copied. A parameter that has another value already becomes "varies". */
-void parameters_add(struct parameters *parameters, struct parameter parameter,
-                    struct ar_arena *arena);
+void parameters_add(struct parameters *parameters, struct parameter parameter);
 
 /** Adds the values of the cluster and the trace of a loaded scenario. */
-void parameters_add_inputs(struct parameters *parameters, const struct ar_scenario *scenario,
-                           struct ar_arena *arena);
+void parameters_add_inputs(struct parameters *parameters, const struct ar_scenario *scenario);
 
 /** The same, and the terms of its framework. */
-void parameters_add_scenario(struct parameters *parameters, const struct ar_scenario *scenario,
-                             struct ar_arena *arena);
+void parameters_add_scenario(struct parameters *parameters, const struct ar_scenario *scenario);
 
 /* --- loads of links --------------------------------------------------------------------------- */
 
