@@ -101,10 +101,18 @@ static enum ar_status add_setting(struct variants *variants, size_t index, struc
     return add_axis(variants, axis, prefix_length, setting.text, err);
 }
 
+static void slot_clear(struct variant_slot *slot)
+{
+    ar_arena_end(&slot->arena);
+    slot->number = UINT32_MAX;
+}
+
 enum ar_status variants_create(const struct space_request *request, struct variants *variants,
                                struct ar_error *err)
 {
     variants->request = request;
+    slot_clear(&variants->loaded);
+    slot_clear(&variants->cluster);
     if (request->first.count > 0) {
         variants->axes[variants->axes_count++] = request->first;
     }
@@ -219,12 +227,6 @@ uint32_t variants_condition(const struct variants *variants, uint32_t variant)
 
 /* --- scenarios -------------------------------------------------------------------------------- */
 
-static void slot_clear(struct variant_slot *slot)
-{
-    ar_arena_end(&slot->arena);
-    slot->scenario = (struct ar_scenario){.cluster = NULL};
-}
-
 void variants_destroy(struct variants *variants)
 {
     slot_clear(&variants->loaded);
@@ -232,23 +234,26 @@ void variants_destroy(struct variants *variants)
     ar_arena_end(&variants->arena);
 }
 
-/* Loads the cluster of a variant, or, if the cluster is there, the whole variant. */
-static enum ar_status slot_load(struct variants *variants, uint32_t variant,
+/* Loads the cluster of a variant, or, if the cluster is there, the whole variant, unless the slot
+ * has it already. */
+static enum ar_status slot_load(struct variants *variants, uint32_t variant, uint32_t number,
                                 const struct variant_slot *cluster, struct variant_slot *slot,
                                 struct ar_error *err)
 {
     struct ar_scenario *scenario = &slot->scenario;
+    if (slot->number == number) {
+        return AR_OK;
+    }
     slot_clear(slot);
     slot->arena.bytes_max = AR_ARENA_BYTES_MAX;
     *scenario = variants->request->base;
     scenario->arena = &slot->arena;
     apply_settings(variants, variant, scenario);
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; i < variants->axes_count && status == AR_OK; i++) {
+    for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         const char *value = variants_value(variants, i, variant);
         if (axis->key != AR_KEY_SET) {
-            status = ar_scenario_set(scenario, axis->key, NULL, value, err);
+            AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
         }
         char *end;
         if (axis->key == AR_KEY_JITTER && axis->count > 1 && strtod(value, &end) == 0 &&
@@ -257,46 +262,34 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant,
             scenario->origins[AR_KEY_ITERATIONS] = (struct ar_origin){.where = NULL};
         }
     }
-    if (status == AR_OK && cluster == NULL) {
-        status = ar_scenario_load_cluster(scenario, variants->request->inputs, err);
-        if (status == AR_OK) { /* for the engines of all variants */
-            status = ar_scenario_load_library(scenario, variants->request->inputs, err);
-        }
-    } else if (status == AR_OK) {
+    if (cluster == NULL) { /* with the library, for the engines of all variants */
+        AR_TRY(ar_scenario_load_cluster(scenario, variants->request->inputs, err));
+        AR_TRY(ar_scenario_load_library(scenario, variants->request->inputs, err));
+    } else {
         scenario->cluster = cluster->scenario.cluster;
         scenario->table = cluster->scenario.table;
         scenario->constants = cluster->scenario.constants;
-        status = ar_scenario_load(scenario, variants->request->inputs, err);
+        AR_TRY(ar_scenario_load(scenario, variants->request->inputs, err));
     }
-    if (status != AR_OK) {
-        slot_clear(slot);
-    }
-    return status;
+    slot->number = number;
+    return AR_OK;
 }
 
 enum ar_status variants_cluster(struct variants *variants, uint32_t variant,
                                 const struct ar_scenario **scenario, struct ar_error *err)
 {
     uint32_t number = number_of(variants, variant, is_of_cluster);
-    struct variant_slot *cluster = &variants->cluster;
-    *scenario = &cluster->scenario;
-    if (cluster->scenario.cluster != NULL && cluster->number == number) {
-        return AR_OK;
+    *scenario = &variants->cluster.scenario;
+    if (variants->cluster.number != number) {
+        slot_clear(&variants->loaded); /* it is of the cluster that goes */
     }
-    slot_clear(&variants->loaded); /* it is of the cluster that goes */
-    cluster->number = number;
-    return slot_load(variants, variant, NULL, cluster, err);
+    return slot_load(variants, variant, number, NULL, &variants->cluster, err);
 }
 
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err)
 {
-    struct variant_slot *loaded = &variants->loaded;
     AR_TRY(variants_cluster(variants, variant, scenario, err));
-    *scenario = &loaded->scenario;
-    if (loaded->scenario.cluster != NULL && loaded->number == variant) {
-        return AR_OK;
-    }
-    loaded->number = variant;
-    return slot_load(variants, variant, &variants->cluster, loaded, err);
+    *scenario = &variants->loaded.scenario;
+    return slot_load(variants, variant, variant, &variants->cluster, &variants->loaded, err);
 }

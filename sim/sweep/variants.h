@@ -91,8 +91,8 @@ struct space_request {
 /** A scenario that is in memory. */
 struct variant_slot {
     struct ar_arena arena;
-    struct ar_scenario scenario; /**< its cluster is NULL: nothing yet */
-    uint32_t number;
+    struct ar_scenario scenario;
+    uint32_t number; /**< UINT32_MAX: nothing yet */
 };
 
 struct variants {
