@@ -172,10 +172,7 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
 /* A variant of which no point can run is an error. */
 static enum ar_status check_taken(const struct adding *adding, size_t taken, struct ar_error *err)
 {
-    if (taken == 0) {
-        *err = adding->refused->reason;
-    }
-    return taken > 0 ? AR_OK : err->status;
+    return taken > 0 ? AR_OK : (*err = adding->refused->reason).status;
 }
 
 /* The bare all-reduces beside steps: all algorithms in standard shapes at the largest GPU count. */
