@@ -118,9 +118,8 @@ struct ar_layout {
 /** Axes of the mesh, as bits, of groups of a recorded step (AR_RECORDED_DP, ...). */
 uint32_t ar_recorded_axes(unsigned groups);
 
-/** GPUs that see other sequences; replicas, GPUs that see other tokens; and those of them that
- * share what a strategy shards, one copy. */
-uint32_t ar_layout_sequences(const struct ar_layout *layout);
+/** Replicas, GPUs that see other tokens; and those of them that share what a strategy shards, one
+ * copy. */
 uint32_t ar_layout_replicas(const struct ar_layout *layout);
 uint32_t ar_layout_shards(const struct ar_layout *layout);
 

@@ -6,14 +6,15 @@
 const char *const ar_offload_names[] = {AR_OFFLOAD_LIST(AR_LIST_SECOND) NULL};
 const char *const ar_dispatcher_names[] = {AR_DISPATCHER_LIST(AR_LIST_SECOND) NULL};
 
-uint32_t ar_layout_sequences(const struct ar_layout *layout)
+/* GPUs that see other sequences. */
+static uint32_t count_sequences(const struct ar_layout *layout)
 {
     return layout->sizes[AR_AXIS_REP] * layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
 }
 
 uint32_t ar_layout_replicas(const struct ar_layout *layout)
 {
-    return ar_layout_sequences(layout) * layout->sizes[AR_AXIS_CP];
+    return count_sequences(layout) * layout->sizes[AR_AXIS_CP];
 }
 
 uint32_t ar_layout_shards(const struct ar_layout *layout)
@@ -23,7 +24,7 @@ uint32_t ar_layout_shards(const struct ar_layout *layout)
 
 uint32_t ar_layout_batches(const struct ar_layout *layout)
 {
-    return layout->global_batch / (ar_layout_sequences(layout) * layout->micro_batch);
+    return layout->global_batch / (count_sequences(layout) * layout->micro_batch);
 }
 
 struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout)
@@ -169,7 +170,7 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
                          layout->sizes[AR_AXIS_REP] > 1
                              ? "rep times dp times ep times the micro-batch"
                              : "dp times ep times the micro-batch",
-                         (uint64_t)ar_layout_sequences(layout) * layout->micro_batch, err));
+                         (uint64_t)count_sequences(layout) * layout->micro_batch, err));
     AR_REFUSE(layout->schedule->has_chunks && stages == 1, err, AR_USAGE,
               "%s: found schedule %s:%u without a pipeline; expected pp above 1, or 1f1b", where,
               layout->schedule->name, layout->chunks);

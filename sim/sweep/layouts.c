@@ -37,12 +37,6 @@ static const enum ar_key layout_axes[] = {AR_KEY_CLUSTER,
                                           AR_KEY_RECOMPUTE,
                                           AR_KEYS_COUNT};
 
-const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
-                                            .file = "layouts.csv",
-                                            .axes = layout_axes,
-                                            .is_ranked = true,
-                                            .add_points = layouts_add};
-
 const enum ar_key layout_conditions[] = {AR_KEY_CLUSTER,   AR_KEY_SET,          AR_KEY_WORKLOAD,
                                          AR_KEY_PRECISION, AR_KEY_GLOBAL_BATCH, AR_KEYS_COUNT};
 
@@ -400,7 +394,8 @@ static uint32_t group_size(const struct space *space, uint32_t variant)
     return request->is_planned ? planned_count(&space->variants, 0) : 1;
 }
 
-enum ar_status layouts_add(struct space *space, struct ar_error *err)
+/* Adds the layouts that divide and fit; an error if there is none. */
+static enum ar_status layouts_add(struct space *space, struct ar_error *err)
 {
     struct adding_layouts adding = {.space = space};
     space->has_steps = true;
@@ -445,3 +440,9 @@ enum ar_status layouts_add(struct space *space, struct ar_error *err)
     }
     return space->unfit.count > 0 ? refuse_unfit(space, err) : refuse_all(&adding, err);
 }
+
+const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
+                                            .file = "layouts.csv",
+                                            .axes = layout_axes,
+                                            .is_ranked = true,
+                                            .add_points = layouts_add};

@@ -80,9 +80,6 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
 enum ar_status point_append(struct space *space, struct points *points, const struct point *point,
                             struct ar_error *err);
 
-/** Adds the layouts that divide and fit; an error if there is none. */
-enum ar_status layouts_add(struct space *space, struct ar_error *err);
-
 /** The range in which a plan looks next for something faster than this variant: in the first of
  * PLAN_ROUNDS at all schedules, in the second at all overlaps of its schedule; always with as
  * little recomputation as fits. */
