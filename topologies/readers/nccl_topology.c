@@ -78,6 +78,7 @@ struct reader {
     const char *host;
     uint64_t links_line;
     bool has_gpus; /* elements <gpu>: else the file tells nothing of NVLinks */
+    bool has_nets; /* elements <net> */
 };
 
 /* --- known GPUs ------------------------------------------------------------------------------- */
@@ -354,6 +355,7 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
                                  .top = reader->open_count > 1 ? reader->tops : NONE,
                                  .rate_bps = (double)speed_Mbps * 1e6,
                                  .is_confirmed = true};
+    reader->has_nets = true;
     uint32_t device = reader->open_count > 0 ? reader->open[reader->open_count - 1].nic : NONE;
     if (device != NONE && !reader->nics[device].is_confirmed) {
         reader->nics[device] = nic;
@@ -423,21 +425,14 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
     uint64_t end_line = source->line;
     uint32_t groups[AR_TOPO_GPUS_MAX];
     /* Drops GPUs and NICs that are not confirmed where others of their kind are; sorts the GPUs. */
-    bool has_gpu = false, has_nic = false;
     uint32_t gpus = 0, nics = 0;
     for (uint32_t i = 0; i < reader->gpus_count; i++) {
-        has_gpu = has_gpu || reader->gpus[i].is_confirmed;
-    }
-    for (uint32_t i = 0; i < reader->nics_count; i++) {
-        has_nic = has_nic || reader->nics[i].is_confirmed;
-    }
-    for (uint32_t i = 0; i < reader->gpus_count; i++) {
         reader->gpus[gpus] = reader->gpus[i];
-        gpus += !has_gpu || reader->gpus[i].is_confirmed;
+        gpus += !reader->has_gpus || reader->gpus[i].is_confirmed;
     }
     for (uint32_t i = 0; i < reader->nics_count; i++) {
         reader->nics[nics] = reader->nics[i];
-        nics += !has_nic || reader->nics[i].is_confirmed;
+        nics += !reader->has_nets || reader->nics[i].is_confirmed;
     }
     reader->gpus_count = gpus;
     reader->nics_count = nics;
