@@ -233,6 +233,13 @@ static void training_end(struct training *training)
     struct training_phase *total = &phases[training->phases_count];
     double steps_s = 0;
     double baseline_s = 0; /* of the baseline, for the same images */
+    *total = (struct training_phase){.run = phases[0].run,
+                                     .phase = "total",
+                                     .gpus = phases[0].gpus,
+                                     .batch_per_gpu = phases[0].batch_per_gpu,
+                                     .batch_total = phases[0].batch_total,
+                                     .row = phases[0].row,
+                                     .evaluation_samples_per_s = (double)NAN};
     AR_EACH(struct training_phase, phase, phases, training->phases_count) {
         const struct ar_row *row = &phase->row;
         double epochs = phase->last_epoch - phase->first_epoch;
@@ -256,17 +263,8 @@ static void training_end(struct training *training)
         phase->compute_s = phase->steps_count * row->compute_s;
         phase->exposed_s = phase->steps_count * row->exposed_s;
         phase->other_s = is_rounding ? 0 : phase->steps_count * other_s;
-        phase->time_s = phase->steps_count * row->iteration_s + phase->evaluation_s;
-    }
-    *total = (struct training_phase){.run = phases[0].run,
-                                     .phase = "total",
-                                     .gpus = phases[0].gpus,
-                                     .batch_per_gpu = phases[0].batch_per_gpu,
-                                     .batch_total = phases[0].batch_total,
-                                     .row = phases[0].row,
-                                     .evaluation_samples_per_s = (double)NAN};
-    AR_EACH(const struct training_phase, phase, phases, training->phases_count) {
-        double time_s = phase->steps_count * phase->row.iteration_s;
+        double time_s = phase->steps_count * row->iteration_s;
+        phase->time_s = time_s + phase->evaluation_s;
         if (phase->batch_per_gpu != total->batch_per_gpu) {
             total->batch_per_gpu = total->batch_total = AR_NO_COUNT;
         }
@@ -279,11 +277,11 @@ static void training_end(struct training *training)
         total->other_s += phase->other_s;
         total->evaluation_s += phase->evaluation_s;
         total->evaluations_count += phase->evaluations_count;
-        if (phase->row.exact == 0 || total->row.exact == 1) { /* one estimate makes it one */
-            total->row.exact = phase->row.exact;
+        if (row->exact == 0 || total->row.exact == 1) { /* one estimate makes it one */
+            total->row.exact = row->exact;
         }
         steps_s += time_s;
-        baseline_s += time_s * phase->row.efficiency_frac;
+        baseline_s += time_s * row->efficiency_frac;
     }
     total->row.iteration_s = steps_s / total->steps_count;
     total->row.efficiency_frac = baseline_s / steps_s;
