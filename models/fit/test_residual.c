@@ -1,7 +1,6 @@
 /* Errors of rows from those of their neighbours. */
-#include <math.h>
-
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "ar_residual.h"
 
