@@ -73,12 +73,13 @@ enum ar_library_call {
     AR_LIBRARY_CALLS_COUNT
 };
 
-/** Facts about each call. */
-extern const struct ar_library_call_facts {
-    const struct ar_operation *operation;
-    uint32_t rounds; /**< of its rings: steps of an all-reduce go round twice */
-    bool is_chain;
-} ar_library_call_facts[AR_LIBRARY_CALLS_COUNT];
+/** The operation of each call. Rings of one whose ranks send all of the payload are chains. */
+extern const struct ar_operation *const ar_library_operations[AR_LIBRARY_CALLS_COUNT];
+
+static inline bool ar_library_is_chain(enum ar_library_call call)
+{
+    return ar_library_operations[call]->rounds == 0;
+}
 
 /** The call that achieves an operation; false if the library has no model of one. */
 bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_call *call);

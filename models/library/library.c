@@ -24,28 +24,25 @@ const char *const ar_hca_kind_names[] = {[AR_HCA_INFINIBAND] = "infiniband",
 
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
 {
-    const struct ar_library_call_facts *call = &ar_library_call_facts[run->call];
-    double rounds = call->rounds;
+    bool is_chain = ar_library_is_chain(run->call);
+    double rounds = is_chain ? 1 : ar_library_operations[run->call]->rounds;
     double net = rounds * (run->nodes - 1);
     double all = rounds * (run->ranks - 1);
     return (struct ar_library_hops){
-        .node = all - net, .net = net, .parts = call->is_chain ? run->ranks : all};
+        .node = all - net, .net = net, .parts = is_chain ? run->ranks : all};
 }
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-const struct ar_library_call_facts ar_library_call_facts[AR_LIBRARY_CALLS_COUNT] = {
-    [AR_ALL_REDUCE] = {&ar_operation_all_reduce, 2, false},
-    [AR_REDUCE_SCATTER] = {&ar_operation_reduce_scatter, 1, false},
-    [AR_ALL_GATHER] = {&ar_operation_all_gather, 1, false},
-    [AR_REDUCE] = {&ar_operation_reduce, 1, true},
-    [AR_BROADCAST] = {&ar_operation_broadcast, 1, true},
-    [AR_ALL_TO_ALL] = {&ar_operation_all_to_all, 1, false}};
+const struct ar_operation *const ar_library_operations[AR_LIBRARY_CALLS_COUNT] = {
+    [AR_ALL_REDUCE] = &ar_operation_all_reduce, [AR_REDUCE_SCATTER] = &ar_operation_reduce_scatter,
+    [AR_ALL_GATHER] = &ar_operation_all_gather, [AR_REDUCE] = &ar_operation_reduce,
+    [AR_BROADCAST] = &ar_operation_broadcast,   [AR_ALL_TO_ALL] = &ar_operation_all_to_all};
 
 bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_call *call)
 {
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
-        if (ar_library_call_facts[i].operation == operation) {
+        if (ar_library_operations[i] == operation) {
             *call = (enum ar_library_call)i;
             return true;
         }

@@ -112,7 +112,7 @@ static double shared_bandwidth(const struct ar_tuning *tuning, const double *val
 {
     double shares[] = {values[AR_LL_SHARE], values[AR_LL128_SHARE], 1};
     double net_shares[] = {values[AR_LL_NET_SHARE], LL128_DATA, 1};
-    bool is_chain = ar_library_call_facts[run->call].is_chain;
+    bool is_chain = ar_library_is_chain(run->call);
     double found = values[AR_NODE_BANDWIDTH] * shares[protocol];
     if (run->nodes > 1) {
         found = fmin(found, net_bandwidth(tuning, values, run) * net_shares[protocol] / crossings);
@@ -294,9 +294,8 @@ double ar_library_time(const struct ar_tuning *tuning,
                         : 0;
     switch (ar_choices[choice].algorithm) {
     case AR_CHOICE_RING:
-        return ar_library_call_facts[run->call].is_chain
-                   ? chain_time(tuning, values, protocol, run)
-                   : ring_time(tuning, values, protocol, run) + fill_s;
+        return ar_library_is_chain(run->call) ? chain_time(tuning, values, protocol, run)
+                                              : ring_time(tuning, values, protocol, run) + fill_s;
     case AR_CHOICE_TREE:
         return tree_time(tuning, values, protocol, run) + fill_s;
     case AR_CHOICE_SEND:

@@ -138,7 +138,7 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
         if ((library->calls >> i & 1) != 0) {
             ar_append_text(operations, sizeof operations, "%s%s", operations[0] != '\0' ? " " : "",
-                           ar_library_call_facts[i].operation->command);
+                           ar_library_operations[i]->command);
         }
     }
     const struct file own = {.table = *table,
@@ -151,8 +151,8 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
     for (uint32_t i = 0; library->rows != NULL && i < library->rows_count; i++) {
         const struct ar_library_row *row = &library->rows[i];
         fprintf(file, "# row: %s %d %" PRIu32 " %" PRIu32 " %.17g %.17g\n",
-                ar_library_call_facts[row->run.call].operation->command, (int)row->calls,
-                row->run.nodes, row->run.ranks, row->run.bytes, row->time_s);
+                ar_library_operations[row->run.call]->command, (int)row->calls, row->run.nodes,
+                row->run.ranks, row->run.bytes, row->time_s);
     }
     for (size_t i = 0; i < comments_count; i++) {
         fprintf(file, "# %s\n", comments[i]);
@@ -206,7 +206,7 @@ static enum ar_status read_fitted(const struct ar_csv *csv, struct ar_arena *are
         (void)sscanf(csv->directives[i].value, "%31s %d %" SCNu32 " %" SCNu32 " %lf %lf", command,
                      &calls, &run.nodes, &run.ranks, &run.bytes, &time_s);
         while (call < AR_LIBRARY_CALLS_COUNT &&
-               strcmp(command, ar_library_call_facts[call].operation->command) != 0) {
+               strcmp(command, ar_library_operations[call]->command) != 0) {
             call++;
         }
         run.call = (enum ar_library_call)call;
@@ -275,8 +275,7 @@ enum ar_status ar_library_table_read(const char *path, struct ar_arena *kept,
                                  file->table.library.tuning.generation);
     }
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
-        bool is_fitted =
-            ar_text_has_word(file->operations, ar_library_call_facts[i].operation->command);
+        bool is_fitted = ar_text_has_word(file->operations, ar_library_operations[i]->command);
         file->table.library.calls |= is_fitted ? 1u << i : 0;
     }
     struct ar_library_nodes *fitted = &file->table.fitted;

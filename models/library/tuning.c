@@ -214,8 +214,8 @@ static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
 static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
                         const struct ar_library_run *run)
 {
-    double latency = ar_library_call_facts[run->call].is_chain ? chain_latency(tuning, choice, run)
-                                                               : ring_latency(tuning, choice, run);
+    double latency = ar_library_is_chain(run->call) ? chain_latency(tuning, choice, run)
+                                                    : ring_latency(tuning, choice, run);
     double parts = ar_library_ring_hops(run).parts;
     return in_seconds(latency, run->bytes * parts / run->ranks,
                       ring_bandwidth(tuning, choice, run));
@@ -408,8 +408,7 @@ bool ar_tuning_is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     const struct ar_choice_facts *facts = &ar_choices[choice];
     bool is_half = run->call == AR_REDUCE_SCATTER || run->call == AR_ALL_GATHER;
     uint32_t choices = is_half ? tuning->release->halves : tuning->release->all_reduces;
-    bool is_of_call =
-        !ar_library_call_facts[run->call].is_chain || facts->algorithm == AR_CHOICE_RING;
+    bool is_of_call = !ar_library_is_chain(run->call) || facts->algorithm == AR_CHOICE_RING;
     /* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: else lines may arrive torn. */
     bool has_protocol = facts->protocol != AR_PROTOCOL_LL128 ||
                         (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_near_hcas));

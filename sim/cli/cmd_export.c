@@ -165,7 +165,7 @@ static void note_basis(const struct options *options, const struct ar_library *l
         ar_note(notes, "%s loads no tuner plug-in, NCCL does from 2.19.1 on", name);
     }
     for (int i = 0; is_fitted && library->calls != 0 && i < AR_PRICED_CALLS; i++) {
-        const struct ar_operation *of_call = ar_library_call_facts[i].operation;
+        const struct ar_operation *of_call = ar_library_operations[i];
         if ((operation == NULL || operation == of_call) && (library->calls >> i & 1) == 0) {
             missing = missing == NULL
                           ? of_call->command

@@ -219,7 +219,7 @@ static void write_library_calls(const struct ar_scenario *scenario, const struct
         const struct ar_library_run *run = &runs[i];
         char payload[AR_UNIT_TEXT];
         printf("  %-16s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-12s %12s %10.3f\n",
-               ar_library_call_facts[run->call].operation->name, run->ranks, run->nodes,
+               ar_library_operations[run->call]->name, run->ranks, run->nodes,
                run->nodes > 1 ? ar_library_sharers(run) : 1, ar_choices[predictions[i].choice].name,
                ar_format_bytes((uint64_t)run->bytes, payload), times_s[i] * 1e3);
     }

@@ -39,8 +39,8 @@ static enum ar_choice find_fastest(const struct ar_library *library, bool is_fit
 static void write_line(FILE *file, const struct ar_library_run *run, uint64_t first, uint64_t last,
                        enum ar_choice choice)
 {
-    fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",",
-            ar_library_call_facts[run->call].operation->command, first, last);
+    fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",", ar_library_operations[run->call]->command, first,
+            last);
     for (const char *next = ar_choices[choice].name; *next != '\0'; next++) { /* as NCCL does */
         fputc(*next == '/' ? ',' : *next == '-' ? '_' : *next, file);
     }

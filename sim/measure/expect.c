@@ -128,7 +128,7 @@ static void begin_ranking(const struct ar_measured *measured, const struct ar_li
         struct ar_compared compared = {
             .measured = &call,
             .row = *row,
-            .operation = ar_library_call_facts[row->run.call].operation->command,
+            .operation = ar_library_operations[row->run.call]->command,
             .payload_bytes = (uint64_t)row->run.bytes,
             .prediction = ar_library_predict(&table->library, row->calls, &row->run)};
         ranking->rows[count] = &known[count];
