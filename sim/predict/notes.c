@@ -200,6 +200,13 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
                 "band does not know what is new there, such as a second rack",
                 nodes, measured);
     }
+    enum ar_library_call call;
+    uint32_t calls = is_measured ? scenario->table->library.calls : 0; /* 0: not known */
+    if (calls != 0 && ar_scenario_kind(scenario)->is_collective &&
+        ar_library_call_find(scenario->operation, &call) && (calls >> call & 1) == 0) {
+        ar_note(notes, "no %s was measured: its times follow from the operations that were",
+                scenario->operation->name);
+    }
     /* Does a key set what the library's times do not react to? */
     bool is_without_effect = ar_scenario_has(scenario, AR_KEY_SLOW_LINK) ||
                              ar_scenario_has(scenario, AR_KEY_DOWN_LINK) ||
