@@ -206,7 +206,8 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step);
 
-/** The sends of all those moves in one step of an exchange, faster than one after the other. */
+/** The sends of all those moves in one step of an exchange or a walk, faster than one after
+ * the other. */
 void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, struct ar_sends *sends);
 

@@ -104,7 +104,11 @@ static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t 
     };
 }
 
-#define WALK(move_of) .kind = AR_PHASE_WALK, .move = (move_of)
+#define WALK(move_of) .kind = AR_PHASE_WALK, .move = (move_of), .sends = move_of##_sends
+BLOCK_LOOPS(ring_reduce_scatter)
+BLOCK_LOOPS(ring_all_gather)
+BLOCK_LOOPS(ring_all_reduce)
+BLOCK_LOOPS(chain_scatter)
 
 const struct block block_ring_reduce_scatter = {WALK(ring_reduce_scatter), .steps = one_round,
                                                 .messages = all_to_each};

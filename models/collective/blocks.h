@@ -61,7 +61,7 @@ struct block {
     uint64_t (*messages)(uint32_t size);
     uint32_t (*parts)(uint32_t size);
     struct block_move (*move)(uint32_t size, uint32_t member, uint32_t step);
-    /** Sends of `count` members from `first` on in a step: BLOCK_LOOPS(). NULL: walks, sums. */
+    /** Sends of `count` members from `first` on in a step: BLOCK_LOOPS(). NULL: sums. */
     void (*sends)(uint32_t size, uint32_t step, bool is_backwards, uint32_t first, uint32_t count,
                   struct block_sends *sends);
 };

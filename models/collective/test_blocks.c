@@ -21,7 +21,7 @@ Test(blocks, each_algorithm_achieves_its_operation)
     }
 }
 
-/* Compares a step of an exchange with the moves of all positions. */
+/* Compares a step with the moves of all positions. */
 static void check_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, uint32_t first)
 {
@@ -64,7 +64,8 @@ static void check_all_sends(const struct ar_algorithm *algorithm, const struct a
             if (phases[i].kind == AR_PHASE_EXCHANGE) {
                 check_like(algorithm, shape, &phases[i], step, others);
             }
-            for (uint32_t first = 0; first < 2 && phases[i].kind == AR_PHASE_EXCHANGE; first++) {
+            bool has_peers = phases[i].kind == AR_PHASE_EXCHANGE || phases[i].kind == AR_PHASE_WALK;
+            for (uint32_t first = 0; first < 2 && has_peers; first++) {
                 check_sends(algorithm, shape, phases[i].pieces, step, first);
                 check_sends(algorithm, shape, 3, step, first);
                 check_sends(algorithm, shape, 1009, step, first);

@@ -107,42 +107,44 @@ static uint32_t place_peer(const struct bundle *bundle, size_t place)
     return bundle->positions[next < bundle->places_count ? next : next - bundle->places_count];
 }
 
-/* From the states of the ranks into the arrays of their places. No division in the inner loops,
- * here and in bundle_store(): steps of uneven ranks are short, and spent half their time on it. */
+/* From the states of the ranks into the arrays of their places. */
 static void bundle_load(const struct bundle_run *run)
 {
     const struct recurrence *recurrence = run->all;
     const struct lanes *lanes = run->lanes;
-    uint32_t first_slot = message_slot(run, -(int64_t)run->window);
+    const uint32_t *positions = run->bundle->positions;
     for (size_t place = 0; place < run->bundle->places_count; place++) {
-        uint32_t position = run->bundle->positions[place];
-        const struct rank_state *state = &recurrence->states[position];
-        const double *flights_s = recurrence->flights_s + (size_t)position * run->window;
+        const struct rank_state *state = &recurrence->states[positions[place]];
         lanes->now_s[place] = state->now_s;
         lanes->free_s[place] = state->peer == place_peer(run->bundle, place) ? state->free_s : 0;
-        for (uint32_t i = 0, from = state->oldest, slot = first_slot; i < run->window; i++) {
-            lanes->flights_s[slot * lanes->stride + place] = flights_s[from];
-            from = from + 1 < run->window ? from + 1 : 0;
-            slot = slot + 1 < lanes->slots ? slot + 1 : 0;
+    }
+    for (uint32_t i = 0; i < run->window; i++) {
+        const double *from_s = recurrence->flights_s + (size_t)i * recurrence->positions;
+        double *to_s = bundle_flights(run, (int64_t)i - run->window);
+        for (size_t place = 0; place < run->bundle->places_count; place++) {
+            to_s[place] = from_s[positions[place]];
         }
     }
 }
 
-/* Back into the states; the oldest flight comes first then. */
+/* Back into the states. */
 static void bundle_store(const struct bundle_run *run)
 {
     const struct recurrence *recurrence = run->all;
     const struct lanes *lanes = run->lanes;
-    uint32_t first_slot = message_slot(run, (int64_t)run->all->phase->steps - run->window);
+    const uint32_t *positions = run->bundle->positions;
     for (size_t place = 0; place < run->bundle->places_count; place++) {
-        uint32_t position = run->bundle->positions[place];
-        double *flights_s = recurrence->flights_s + (size_t)position * run->window;
-        recurrence->states[position] = (struct rank_state){.now_s = lanes->now_s[place],
-                                                           .free_s = lanes->free_s[place],
-                                                           .peer = place_peer(run->bundle, place)};
-        for (uint32_t i = 0, slot = first_slot; i < run->window; i++) {
-            flights_s[i] = lanes->flights_s[slot * lanes->stride + place];
-            slot = slot + 1 < lanes->slots ? slot + 1 : 0;
+        recurrence->states[positions[place]] =
+            (struct rank_state){.now_s = lanes->now_s[place],
+                                .free_s = lanes->free_s[place],
+                                .peer = place_peer(run->bundle, place)};
+    }
+    for (uint32_t i = 0; i < run->window; i++) {
+        int64_t message = (int64_t)run->all->phase->steps - run->window + i;
+        const double *from_s = bundle_flights(run, message);
+        double *to_s = recurrence->flights_s + (size_t)i * recurrence->positions;
+        for (size_t place = 0; place < run->bundle->places_count; place++) {
+            to_s[positions[place]] = from_s[place];
         }
     }
 }
@@ -265,19 +267,17 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
         run.latency_s = lanes->latency_s;
         run.s_per_byte = lanes->s_per_byte;
     }
-    /* The bytes that each place sends in the first step, twice round. A place receives what the one
-     * before it sends, so every other row gives the bytes of two. */
+    /* The bytes that each place sends in the first step, twice round. */
     const struct ar_collective *collective = recurrence->collective;
-    size_t walks = bundle->walks, places = bundle->places_count;
-    for (uint32_t row = 0; row < bundle->rows; row += 2) {
-        for (size_t place = row * walks; place < (row + 1) * walks; place++) {
-            size_t sender = (row > 0 ? place : place + places) - walks;
-            struct ar_move move =
-                ar_algorithm_move(collective->algorithm, &collective->shape, recurrence->elements,
-                                  bundle->positions[place], recurrence->first_step);
-            lanes->bytes[place] = (double)(move.send_span.count * collective->element_bytes);
-            lanes->bytes[sender] = (double)(move.receive_span.count * collective->element_bytes);
-        }
+    struct ar_sends sends = recurrence->sends;
+    size_t places = bundle->places_count;
+    sends.first = 0;
+    sends.end = recurrence->positions;
+    ar_algorithm_sends(collective->algorithm, &collective->shape, recurrence->elements,
+                       recurrence->first_step, &sends);
+    for (size_t place = 0; place < places; place++) {
+        uint64_t elements = sends.counts[bundle->positions[place]];
+        lanes->bytes[place] = (double)(elements * collective->element_bytes);
     }
     memcpy(lanes->bytes + places, lanes->bytes, places * sizeof *lanes->bytes);
     bundle_load(&run);

@@ -54,7 +54,7 @@ void recurrence_run_moves(struct recurrence *recurrence)
             if (move.sends) {
                 /* Its arrival takes the place of that of the message `window` sends before. */
                 struct rank_state *state = &recurrence->states[hop->from];
-                size_t place = (size_t)hop->from * collective->window + state->oldest;
+                size_t place = (size_t)state->oldest * recurrence->positions + hop->from;
                 double *flight_s = &recurrence->flights_s[place];
                 bool is_last = state->oldest + 1 == collective->window;
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
@@ -68,6 +68,18 @@ void recurrence_run_moves(struct recurrence *recurrence)
                 message_receive(recurrence, hops[i].to, sent_bytes[i],
                                 step < recurrence->phase->copies_from);
             }
+        }
+    }
+    size_t stride = recurrence->positions;
+    for (size_t i = 0; i < stride; i++) { /* the oldest flights come first */
+        uint32_t *oldest = &recurrence->states[i].oldest;
+        double *flights_s = recurrence->flights_s + i;
+        for (; *oldest > 0; --*oldest) {
+            double first_s = flights_s[0];
+            for (size_t k = 1; k < collective->window; k++) {
+                flights_s[(k - 1) * stride] = flights_s[k * stride];
+            }
+            flights_s[(collective->window - 1) * stride] = first_s;
         }
     }
 }
@@ -147,8 +159,7 @@ void recurrence_run_tree(struct recurrence *recurrence)
      * each of its hops has arrived. */
     const double *last_s = run.flights_s + (phase->parts - 1) % run.slots * hops_count;
     for (size_t i = 0; i < hops_count; i++) {
-        size_t place = (size_t)run.hops[i].from * recurrence->flights_each;
-        double *flight_s = &recurrence->flights_s[place];
+        double *flight_s = &recurrence->flights_s[run.hops[i].from];
         *flight_s = later_s(*flight_s, last_s[i]);
     }
 }

@@ -49,15 +49,15 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 
 /* --- one job on one lane --------------------------------------------------------------------- */
 
-/* When a position has finished the steps so far and all that it has sent has arrived. */
-static double recurrence_finish(const struct recurrence *recurrence, uint32_t position)
+/* Waits until all that positions have sent has arrived. */
+static void recurrence_finish(const struct recurrence *recurrence)
 {
-    uint32_t each = recurrence->flights_each;
-    double finish_s = recurrence->states[position].now_s;
-    for (uint32_t i = 0; i < each; i++) {
-        finish_s = later_s(finish_s, recurrence->flights_s[(size_t)position * each + i]);
+    const double *flight_s = recurrence->flights_s;
+    for (uint32_t i = 0; i < recurrence->flights_each; i++) {
+        for (uint32_t k = 0; k < recurrence->positions; k++, flight_s++) {
+            recurrence->states[k].now_s = later_s(recurrence->states[k].now_s, *flight_s);
+        }
     }
-    return finish_s;
 }
 
 /* Writes a mark of the present job: where the observed ranks on the lane are in time. */
@@ -95,9 +95,10 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
         if (phase->steps > 0 &&
             (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS)) {
-            for (uint32_t k = 0; k < recurrence->positions; k++) { /* all that was sent arrives */
+            recurrence_finish(recurrence);
+            for (uint32_t k = 0; k < recurrence->positions; k++) {
                 recurrence->states[k] = (struct rank_state){
-                    .now_s = recurrence_finish(recurrence, k), .peer = UINT32_MAX};
+                    .now_s = recurrence->states[k].now_s, .peer = UINT32_MAX};
             }
             memset(recurrence->flights_s, 0, flights * sizeof *recurrence->flights_s);
             (phase->kind == AR_PHASE_SUMS ? recurrence_run_sums
@@ -248,8 +249,8 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
                 states[position].now_s += begin_s;
             }
             recurrence_run_lane(recurrence, lane, part.count);
+            recurrence_finish(recurrence);
             for (uint32_t position = 0; position < positions; position++) {
-                states[position].now_s = recurrence_finish(recurrence, position);
                 time.finish_s = later_s(states[position].now_s, time.finish_s);
             }
             recurrence_mark(recurrence, lane, AR_MARK_DONE);

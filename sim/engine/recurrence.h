@@ -48,7 +48,7 @@ struct rank_state {
     double free_s;    /**< its connection has sent the last message */
     double arrival_s; /**< of the message it receives in this step */
     uint32_t peer;    /**< position its connection leads to */
-    uint32_t oldest;  /**< place of the oldest of its flights, that of the next message */
+    uint32_t oldest;  /**< place of its next flight in a phase that goes move by move; else 0 */
 };
 
 /** Steps that a tile of a ring runs at a time: then what it needs is still in the cache. */
@@ -92,8 +92,8 @@ struct recurrence {
     double *begins_s;          /**< [position]: it was ready for the call on the lane that was run
                                     last; twice: room for the next one */
     struct rank_state *states; /**< [position] */
-    double *flights_s;         /**< [position][flights_each]: arrivals; 0: none yet */
-    uint32_t flights_each;     /**< a ring buffer of the window; 1 where no phase is of walks */
+    double *flights_s;         /**< [flights_each][position]: arrivals, the oldest first; 0: none yet */
+    uint32_t flights_each;     /**< the window; 1 where no phase is of walks */
     struct ar_sends sends;     /**< room for one step of an exchange */
     double *room_s;            /**< what phases but bundles need on a lane */
     struct lanes lanes;

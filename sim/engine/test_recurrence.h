@@ -46,9 +46,8 @@ static inline void test_expect_same_states(const struct recurrence *a, const str
         test_expect_near(left->free_s, right->free_s, most_s, what);
         cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
         for (uint32_t age = 0; age < window; age++) {
-            size_t first = (size_t)position * window;
-            test_expect_near(a->flights_s[first + (left->oldest + age) % window],
-                             b->flights_s[first + (right->oldest + age) % window], most_s, what);
+            size_t flight = (size_t)age * a->positions + position;
+            test_expect_near(a->flights_s[flight], b->flights_s[flight], most_s, what);
         }
     }
 }
