@@ -299,8 +299,11 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
         double now_s = task->start_s + task->copy_s;
         double own_s = advance_sending(&request->sendings[task->role], request->speeds[task->work],
                                        ar_task_from(task), now_s, time_s);
-        double other_s = advance_sending(&request->sendings[task->to], request->speeds[task->work],
-                                         ar_task_from(task), now_s, time_s);
+        double other_s = task->to == task->role
+                             ? own_s
+                             : advance_sending(&request->sendings[task->to],
+                                               request->speeds[task->work], ar_task_from(task),
+                                               now_s, time_s);
         sent_s = (own_s > other_s ? own_s : other_s) - now_s;
     }
     if (!is_computed) {
