@@ -148,20 +148,21 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
 /* --- what is sent beside other things --------------------------------------------------------- */
 
 /* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
- * (0, NULL: 1) beside what is on the list and shares with it. Of several the first counts. */
+ * (0, NULL: 1) beside what is on the list and shares with it. Of several the first counts. `first`
+ * is that of the stream before, or 0, and becomes the first one that is not over, nor all before
+ * it. */
 static double advance_sending(const struct ar_sendings *sendings, const double *speeds,
-                              uint32_t from, double now_s, double time_s)
+                              uint32_t from, double now_s, double time_s, uint32_t *first)
 {
-    bool is_before_all = sendings->count > 0 && time_s <= sendings->list[0].begin_s - now_s;
-    uint32_t first = is_before_all || speeds == NULL ? sendings->count : 0, end = sendings->count;
-    while (first < end) { /* search for the first one that is not over, nor all before it */
-        uint32_t middle = first + (end - first) / 2;
-        bool is_over = sendings->list[middle].last_s <= now_s;
-        first = is_over ? middle + 1 : first;
-        end = is_over ? end : middle;
+    const struct ar_sending *list = sendings->list;
+    while (*first > 0 && list[*first - 1].last_s > now_s) {
+        --*first;
     }
-    for (uint32_t i = first; i < sendings->count; i++) {
-        const struct ar_sending *other = &sendings->list[i];
+    while (*first < sendings->count && list[*first].last_s <= now_s) {
+        ++*first;
+    }
+    for (uint32_t i = *first; i < sendings->count && speeds != NULL; i++) {
+        const struct ar_sending *other = &list[i];
         double begin_s = other->begin_s > now_s ? other->begin_s : now_s;
         double speed_frac = speeds[other->work];
         if (time_s <= begin_s - now_s) {
@@ -195,6 +196,7 @@ struct walk {
     uint32_t *awake;    /* streams that may go on, the next one last */
     uint32_t awake_count;
     uint32_t *next;     /* [role]: ar_slowdown_advance() */
+    uint32_t *sent;     /* [stream][end]: advance_sending() */
     struct moment *end; /* [task]: it has ended; NULL: all ranks are at its end_s */
     /* For series; NULL: there are none. */
     bool *is_needed; /* [task]: not only by the one after it */
@@ -297,13 +299,15 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
     if (!is_computed && request->sendings != NULL) {
         /* It shares links with what its role sends and gets; its slower end sets its rate. */
         double now_s = task->start_s + task->copy_s;
-        double own_s = advance_sending(&request->sendings[task->role], request->speeds[task->work],
-                                       ar_task_from(task), now_s, time_s);
-        double other_s = task->to == task->role
-                             ? own_s
-                             : advance_sending(&request->sendings[task->to],
-                                               request->speeds[task->work], ar_task_from(task),
-                                               now_s, time_s);
+        double own_s =
+            advance_sending(&request->sendings[task->role], request->speeds[task->work],
+                            ar_task_from(task), now_s, time_s, &walk->sent[2 * ar_task_from(task)]);
+        double other_s =
+            task->to == task->role
+                ? own_s
+                : advance_sending(&request->sendings[task->to], request->speeds[task->work],
+                                  ar_task_from(task), now_s, time_s,
+                                  &walk->sent[2 * ar_task_from(task) + 1]);
         sent_s = (own_s > other_s ? own_s : other_s) - now_s;
     }
     if (!is_computed) {
@@ -431,6 +435,7 @@ static void begin_walk(struct walk *walk)
     walk->ended = make_numbers(walk, streams);
     walk->awake = make_numbers(walk, streams);
     walk->next = ar_arena_alloc(memory, graph->roles_count, sizeof *walk->next);
+    walk->sent = ar_arena_alloc(memory, 2 * (size_t)streams, sizeof *walk->sent);
     memcpy(walk->at, graph->first, streams * sizeof *walk->at);
     while (walk->awake_count < streams) {
         walk->awake[walk->awake_count] = streams - 1 - walk->awake_count;
