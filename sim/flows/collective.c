@@ -65,29 +65,40 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
         phase = &one_step;
     }
     /* The peers of the first lane, which all lanes have. */
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
-    uint64_t senders = 0;
-    for (uint32_t step = 0; step < ar_phase_period(phase); step++) {
-        for (uint32_t position = 0; position < ranks; position++) {
-            size_t place = (size_t)step * ranks + position;
-            struct ar_move move;
-            flows->first_steps[place] =
-                ar_algorithm_find_step(collective->algorithm, &collective->shape, phase, first_step,
-                                       position, step, true, &move);
-            bool sends = flows->first_steps[place] != AR_NEVER;
-            flows->peers[place] = sends ? move.send_to : AR_NEVER;
-            flows->sends[place] = phase->kind == AR_PHASE_TREE ? phase->parts : phase->steps;
-            flows->flow_of[place] = (uint32_t)senders;
-            senders += sends;
-        }
+    struct ar_arena room AR_ENDS_HERE = {NULL};
+    uint32_t ranks = ar_shape_ranks(&collective->shape), senders = 0;
+    struct ar_sends sends = {.end = ranks, .peers = flows->ranks};
+    bool is_tree = phase->kind == AR_PHASE_TREE, is_even = is_tree;
+    for (size_t place = 0; place < each; place++) {
+        uint32_t position = (uint32_t)(place % ranks), step = (uint32_t)(place / ranks);
+        struct ar_move move;
+        flows->first_steps[place] =
+            is_tree ? ar_algorithm_find_step(collective->algorithm, &collective->shape, phase,
+                                             first_step, position, step, true, &move)
+                    : AR_NEVER;
+        flows->peers[place] = flows->first_steps[place] != AR_NEVER ? move.send_to : AR_NEVER;
+        flows->sends[place] = is_tree ? phase->parts : 0;
     }
-    bool is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
-    for (uint32_t place = 0; !is_even && place < ranks; place++) {
-        flows->sends[place] = 0;
-        for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
-            flows->sends[place] +=
-                ar_algorithm_move(collective->algorithm, &collective->shape, 0, place, step).sends;
+    sends.counts = is_tree ? NULL : ar_arena_room(&room, ranks, sizeof *sends.counts);
+    for (uint32_t step = 0; step < phase->steps && !is_even; step++) {
+        ar_algorithm_sends(collective->algorithm, &collective->shape, 0, first_step + step, &sends);
+        for (uint32_t position = 0; position < ranks; position++) {
+            if (sends.peers[position] != AR_NEVER) {
+                bool is_first = flows->sends[position]++ == 0;
+                flows->first_steps[position] = is_first ? step : flows->first_steps[position];
+                flows->peers[position] = sends.peers[position];
+                senders += step == 0;
+            }
         }
+        is_even = (uint64_t)senders * phase->steps == phase->messages; /* all go on */
+    }
+    for (uint32_t position = 0; position < ranks && is_even && !is_tree; position++) {
+        flows->sends[position] = phase->steps;
+    }
+    senders = 0;
+    for (size_t place = 0; place < each; place++) {
+        flows->flow_of[place] = senders;
+        senders += flows->peers[place] != AR_NEVER;
     }
     flows->flows_count = 0;
     flows->lane_flows = senders;
