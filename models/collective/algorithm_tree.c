@@ -28,21 +28,13 @@ enum { LEFT, RIGHT, CHAIN, PERIOD };
 /* The least power of two that is not below a number of groups. */
 static uint64_t span_of(uint32_t groups)
 {
-    uint64_t span = 1;
-    while (span < groups) {
-        span *= 2;
-    }
-    return span;
+    return groups > 1 ? (uint64_t)1 << (32 - __builtin_clz(groups - 1)) : 1;
 }
 
 /* Hops from the farthest leaf to the root: X - 1 along the chain, then log2 Y rounded up. */
 static uint32_t depth_of(const struct ar_shape *shape)
 {
-    uint32_t depth = shape->x - 1;
-    for (uint64_t span = span_of(shape->y); span > 1; span /= 2) {
-        depth++;
-    }
-    return depth;
+    return shape->x - 1 + (uint32_t)__builtin_ctzll(span_of(shape->y));
 }
 
 static uint64_t lowest_bit(uint32_t group)
@@ -87,36 +79,33 @@ static uint32_t side_of(uint32_t groups, uint32_t group)
     return group > 0 && group > parent_of(groups, group) ? RIGHT : LEFT;
 }
 
-/* The place of a position in the tree. */
-struct place {
-    uint32_t side;  /* which child of its parent it is */
-    uint32_t first; /* step in which it sends the first part, or would if it is the root */
-    uint32_t parent;
-};
-
-static struct place place_of(const struct ar_shape *shape, uint32_t position)
+/* Which child of its parent a position is. */
+static uint32_t side_at(const struct ar_shape *shape, uint32_t position)
 {
-    uint32_t group = position / shape->x;
-    uint32_t member = position % shape->x;
-    uint32_t side = side_of(shape->y, group);
-    uint32_t root_first = PERIOD * depth_of(shape);
-    struct place place = {.side = side, .first = root_first};
-    for (uint32_t at = group, at_side = side; at > 0;) { /* before the root would, by each hop */
-        at = parent_of(shape->y, at);
-        uint32_t side_of_parent = side_of(shape->y, at);
-        place.first -= lead_over(side_of_parent, at_side);
-        at_side = side_of_parent;
+    return position % shape->x > 0 ? CHAIN : side_of(shape->y, position / shape->x);
+}
+
+static uint32_t parent_at(const struct ar_shape *shape, uint32_t position)
+{
+    return position == 0             ? AR_NEVER
+           : position % shape->x > 0 ? position - 1
+                                     : parent_of(shape->y, position / shape->x) * shape->x;
+}
+
+/* The step in which a position sends the first part, or would if it is the root: before its parent
+ * does, by each hop. In its period it is the step of its side. */
+static uint32_t first_at(const struct ar_shape *shape, uint32_t position)
+{
+    uint32_t group = position / shape->x, member = position % shape->x;
+    uint32_t side = side_of(shape->y, group), first = PERIOD * depth_of(shape);
+    first -= member > 0 ? lead_over(side, CHAIN) + (member - 1) * PERIOD : 0;
+    while (group > 0) {
+        uint32_t side_of_child = side;
+        group = parent_of(shape->y, group);
+        side = side_of(shape->y, group);
+        first -= lead_over(side, side_of_child);
     }
-    if (member > 0) {
-        place.first -= lead_over(side, CHAIN) + (member - 1) * PERIOD;
-        place.side = CHAIN;
-        place.parent = position - 1;
-    } else if (group > 0) {
-        place.parent = parent_of(shape->y, group) * shape->x;
-    } else {
-        place.parent = AR_NEVER;
-    }
-    return place;
+    return first;
 }
 
 /* The child on a side of a position, AR_NEVER if there is none. */
@@ -186,21 +175,20 @@ static struct ar_slice slice_of(const struct ar_shape *shape, uint64_t elements,
 static struct ar_move one_way(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                               uint32_t step, bool is_down)
 {
-    struct place place = place_of(shape, position);
-    uint32_t parts = parts_of(shape), side = step % PERIOD;
-    uint32_t child = child_at(shape, position, side);
-    uint32_t own = part_at(parts, step, place.first);
-    uint32_t part = part_at(parts, step, place.first - lead_over(place.side, side));
-    bool meets_parent = place.parent != AR_NEVER && own < parts;
+    uint32_t parts = parts_of(shape), side = step % PERIOD, first = first_at(shape, position);
+    uint32_t child = child_at(shape, position, side), parent = parent_at(shape, position);
+    uint32_t own = part_at(parts, step, first);
+    uint32_t part = part_at(parts, step, first - lead_over(side_at(shape, position), side));
+    bool meets_parent = parent != AR_NEVER && own < parts;
     bool meets_child = child != AR_NEVER && part < parts;
     struct ar_move move = {.sends = is_down ? meets_child : meets_parent};
     if (move.sends) {
-        move.send_to = is_down ? child : place.parent;
+        move.send_to = is_down ? child : parent;
         move.send_span = slice_of(shape, elements, is_down ? parts - 1 - part : own);
     }
     if (is_down ? meets_parent : meets_child) {
         move.receive = is_down ? AR_RECEIVE_COPY : AR_RECEIVE_REDUCE;
-        move.receive_from = is_down ? place.parent : child;
+        move.receive_from = is_down ? parent : child;
         move.receive_span = slice_of(shape, elements, is_down ? parts - 1 - own : part);
     }
     return move;
@@ -226,28 +214,27 @@ static struct ar_move move_both(const struct ar_shape *shape, uint64_t elements,
                         : move_down(shape, elements, position, step - steps);
 }
 
-/* When a position, whose place is `own`, sends its first part up, or gets that of the child at a
- * place of the period. */
-static uint32_t step_up(const struct ar_shape *shape, const struct place *own, uint32_t position,
-                        uint32_t place, bool sends)
+/* When a position sends its first part up, or gets that of the child at a place of the period. */
+static uint32_t step_up(const struct ar_shape *shape, uint32_t position, uint32_t place, bool sends)
 {
+    uint32_t side = side_at(shape, position);
     if (sends) {
-        return own->parent != AR_NEVER && own->first % PERIOD == place ? own->first : AR_NEVER;
+        return position > 0 && side == place ? first_at(shape, position) : AR_NEVER;
     }
-    return child_at(shape, position, place) != AR_NEVER ? own->first - lead_over(own->side, place)
-                                                        : AR_NEVER;
+    return child_at(shape, position, place) != AR_NEVER
+               ? first_at(shape, position) - lead_over(side, place)
+               : AR_NEVER;
 }
 
 uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, uint32_t position,
                    uint32_t place, bool sends)
 {
-    struct place own = place_of(shape, position);
     if (phase->copies_from > 0) {
-        return step_up(shape, &own, position, place, sends);
+        return step_up(shape, position, place, sends);
     }
     /* The way down begins where the last part goes up, backwards in time. */
     for (uint32_t place_up = 0; place_up < PERIOD; place_up++) {
-        uint32_t up = step_up(shape, &own, position, place_up, !sends);
+        uint32_t up = step_up(shape, position, place_up, !sends);
         uint32_t step =
             up == AR_NEVER ? up : steps_of(shape) - 1 - up - (parts_of(shape) - 1) * PERIOD;
         if (up != AR_NEVER && step % PERIOD == place) {
