@@ -89,15 +89,10 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
 
 /* --- a phase on its way ----------------------------------------------------------------------- */
 
-/* Slot of the messages with this number; the last of the phase before has number -1. */
-static uint32_t message_slot(const struct bundle_run *run, int64_t message)
-{
-    return (uint32_t)((message + run->lanes->slots) % run->lanes->slots);
-}
-
 double *bundle_flights(const struct bundle_run *run, int64_t message)
 {
-    return run->lanes->flights_s + message_slot(run, message) * run->lanes->stride;
+    size_t slot = (size_t)(message + run->lanes->slots) % run->lanes->slots;
+    return run->lanes->flights_s + slot * run->lanes->stride;
 }
 
 /* The position that a place sends to. */
@@ -269,14 +264,11 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
     }
     /* The bytes that each place sends in the first step, twice round. */
     const struct ar_collective *collective = recurrence->collective;
-    struct ar_sends sends = recurrence->sends;
     size_t places = bundle->places_count;
-    sends.first = 0;
-    sends.end = recurrence->positions;
     ar_algorithm_sends(collective->algorithm, &collective->shape, recurrence->elements,
-                       recurrence->first_step, &sends);
+                       recurrence->first_step, &recurrence->sends);
     for (size_t place = 0; place < places; place++) {
-        uint64_t elements = sends.counts[bundle->positions[place]];
+        uint64_t elements = recurrence->sends.counts[bundle->positions[place]];
         lanes->bytes[place] = (double)(elements * collective->element_bytes);
     }
     memcpy(lanes->bytes + places, lanes->bytes, places * sizeof *lanes->bytes);

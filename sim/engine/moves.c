@@ -44,23 +44,21 @@ void recurrence_run_moves(struct recurrence *recurrence)
     const struct ar_hop *hops = recurrence->pattern->hops + lane_hops[0];
     uint32_t hops_count = lane_hops[1] - lane_hops[0];
     double *sent_bytes = recurrence->room_s; /* [hop]: in the step; below 0: nothing is sent */
-    struct ar_sends sends = recurrence->sends;
-    sends.first = 0;
-    sends.end = recurrence->positions;
+    const struct ar_sends *sends = &recurrence->sends;
     for (uint32_t step = 0; step < recurrence->phase->steps; step++) {
         ar_algorithm_sends(collective->algorithm, &collective->shape, recurrence->elements,
-                           recurrence->first_step + step, &sends);
+                           recurrence->first_step + step, &recurrence->sends);
         for (uint32_t i = 0; i < hops_count; i++) {
             const struct ar_hop *hop = &hops[i];
             sent_bytes[i] = -1;
-            if (sends.peers[hop->from] != AR_NEVER) {
+            if (sends->peers[hop->from] != AR_NEVER) {
                 /* Its arrival takes the place of that of the message `window` sends before. */
                 struct rank_state *state = &recurrence->states[hop->from];
                 size_t place = (size_t)state->oldest * recurrence->positions + hop->from;
                 double *flight_s = &recurrence->flights_s[place];
                 bool is_last = state->oldest + 1 == collective->window;
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
-                sent_bytes[i] = (double)(sends.counts[hop->from] * collective->element_bytes);
+                sent_bytes[i] = (double)(sends->counts[hop->from] * collective->element_bytes);
                 *flight_s = message_send(recurrence, hop, hop->rate_Bps, sent_bytes[i],
                                          hop_free_s(recurrence, hop), *flight_s);
             }

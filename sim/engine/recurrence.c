@@ -40,6 +40,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
         ar_arena_alloc(arena, positions * recurrence->flights_each, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
+    recurrence->sends.end = recurrence->positions;
     recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
     recurrence->sends.counts = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.counts);
     /* Pages that nobody writes to cost nothing. */
@@ -49,13 +50,16 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 
 /* --- one job on one lane --------------------------------------------------------------------- */
 
-/* Waits until all that positions have sent has arrived. */
+/* All positions wait until what they have sent has arrived, and have no connection any more. */
 static void recurrence_finish(const struct recurrence *recurrence)
 {
-    const double *flight_s = recurrence->flights_s;
+    double *flight_s = recurrence->flights_s;
     for (uint32_t i = 0; i < recurrence->flights_each; i++) {
         for (uint32_t k = 0; k < recurrence->positions; k++, flight_s++) {
-            recurrence->states[k].now_s = later_s(recurrence->states[k].now_s, *flight_s);
+            struct rank_state *state = &recurrence->states[k];
+            *state =
+                (struct rank_state){.now_s = later_s(state->now_s, *flight_s), .peer = UINT32_MAX};
+            *flight_s = 0;
         }
     }
 }
@@ -78,7 +82,6 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     const struct ar_flows *flows = recurrence->flows;
-    size_t flights = (size_t)recurrence->positions * recurrence->flights_each;
     recurrence->lane = lane;
     recurrence->resolved_lane = ar_flows_lane(flows, lane);
     recurrence->elements = elements;
@@ -96,11 +99,6 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         if (phase->steps > 0 &&
             (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS)) {
             recurrence_finish(recurrence);
-            for (uint32_t k = 0; k < recurrence->positions; k++) {
-                recurrence->states[k] = (struct rank_state){
-                    .now_s = recurrence->states[k].now_s, .peer = UINT32_MAX};
-            }
-            memset(recurrence->flights_s, 0, flights * sizeof *recurrence->flights_s);
             (phase->kind == AR_PHASE_SUMS ? recurrence_run_sums
                                           : recurrence_run_exchange)(recurrence);
         } else if (bundle->is_regular && are_alike) {
@@ -235,11 +233,8 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         }
         if (!is_like) {
             memcpy(begins_s, next_s, positions * sizeof *begins_s);
-            double begin_s =
-                recurrence->setup_s + recurrence->trial->calls[recurrence->call].copy_s;
+            double begin_s = recurrence->setup_s + job->copy_s;
             struct rank_state *states = recurrence->states;
-            memset(recurrence->flights_s, 0,
-                   (size_t)positions * recurrence->flights_each * sizeof *recurrence->flights_s);
             for (uint32_t position = 0; position < positions; position++) {
                 states[position] =
                     (struct rank_state){.now_s = begins_s[position], .peer = UINT32_MAX};
@@ -250,9 +245,6 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
             }
             recurrence_run_lane(recurrence, lane, part.count);
             recurrence_finish(recurrence);
-            for (uint32_t position = 0; position < positions; position++) {
-                time.finish_s = later_s(states[position].now_s, time.finish_s);
-            }
             recurrence_mark(recurrence, lane, AR_MARK_DONE);
             run = lane;
             elements = part.count;
@@ -260,6 +252,7 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         for (uint32_t position = 0; position < positions; position++) {
             double *finish = &finish_s[lane_ranks[position]];
             *finish = later_s(recurrence->states[position].now_s, *finish);
+            time.finish_s = later_s(*finish, time.finish_s);
         }
     }
     recurrence->has_ranks = true;

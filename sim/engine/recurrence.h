@@ -92,10 +92,10 @@ struct recurrence {
     double *begins_s;          /**< [position]: it was ready for the call on the lane that was run
                                     last; twice: room for the next one */
     struct rank_state *states; /**< [position] */
-    double *flights_s;         /**< [flights_each][position]: arrivals, the oldest first; 0: none yet */
-    uint32_t flights_each;     /**< the window; 1 where no phase is of walks */
-    struct ar_sends sends;     /**< room for one step of an exchange */
-    double *room_s;            /**< what phases but bundles need on a lane */
+    double *flights_s;     /**< [flights_each][position]: arrivals, the oldest first; 0: none yet */
+    uint32_t flights_each; /**< the window; 1 where no phase is of walks */
+    struct ar_sends sends; /**< room for one step of an exchange */
+    double *room_s;        /**< what phases but bundles need on a lane */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump */
     uint32_t rings_jumped; /**< bundles in which they did so far */

@@ -82,8 +82,7 @@ uint64_t ar_collective_messages(const struct ar_collective *collective);
 struct ar_phase_flows {
     /** Places are those of the first lane; all lanes have the same peers. */
     uint32_t *peers;       /**< [place]: position that it sends to; AR_NEVER if it does not send */
-    uint32_t *first_steps; /**< [place that sends]: step of the phase in which it does so, in trees
-                                the first */
+    uint32_t *first_steps; /**< [place of a tree that sends]: step of its first part */
     uint32_t *sends;       /**< [place that sends]: in so many steps, or periods */
     uint32_t *flow_of;     /**< [place that sends]: number of its flow among those of a lane */
     uint32_t *ranks;       /**< [position]: of the lane that was looked at last */

@@ -1,6 +1,7 @@
 #include "ar_collective.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* --- who sends to whom ---------------------------------------------------------------------- */
 
@@ -66,38 +67,37 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
     }
     /* The peers of the first lane, which all lanes have. */
     struct ar_arena room AR_ENDS_HERE = {NULL};
-    uint32_t ranks = ar_shape_ranks(&collective->shape), senders = 0;
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
     struct ar_sends sends = {.end = ranks, .peers = flows->ranks};
+    uint64_t senders = 0;
     bool is_tree = phase->kind == AR_PHASE_TREE, is_even = is_tree;
-    for (size_t place = 0; place < each; place++) {
-        uint32_t position = (uint32_t)(place % ranks), step = (uint32_t)(place / ranks);
+    memset(flows->peers, 0xff, each * sizeof *flows->peers); /* AR_NEVER */
+    memset(flows->sends, 0, each * sizeof *flows->sends);
+    for (size_t place = 0; place < each && is_tree; place++) {
         struct ar_move move;
-        flows->first_steps[place] =
-            is_tree ? ar_algorithm_find_step(collective->algorithm, &collective->shape, phase,
-                                             first_step, position, step, true, &move)
-                    : AR_NEVER;
-        flows->peers[place] = flows->first_steps[place] != AR_NEVER ? move.send_to : AR_NEVER;
-        flows->sends[place] = is_tree ? phase->parts : 0;
+        flows->first_steps[place] = ar_algorithm_find_step(
+            collective->algorithm, &collective->shape, phase, first_step, (uint32_t)(place % ranks),
+            (uint32_t)(place / ranks), true, &move);
+        if (flows->first_steps[place] != AR_NEVER) {
+            flows->peers[place] = move.send_to;
+        }
     }
     sends.counts = is_tree ? NULL : ar_arena_room(&room, ranks, sizeof *sends.counts);
     for (uint32_t step = 0; step < phase->steps && !is_even; step++) {
         ar_algorithm_sends(collective->algorithm, &collective->shape, 0, first_step + step, &sends);
         for (uint32_t position = 0; position < ranks; position++) {
             if (sends.peers[position] != AR_NEVER) {
-                bool is_first = flows->sends[position]++ == 0;
-                flows->first_steps[position] = is_first ? step : flows->first_steps[position];
                 flows->peers[position] = sends.peers[position];
+                flows->sends[position]++;
                 senders += step == 0;
             }
         }
-        is_even = (uint64_t)senders * phase->steps == phase->messages; /* all go on */
-    }
-    for (uint32_t position = 0; position < ranks && is_even && !is_tree; position++) {
-        flows->sends[position] = phase->steps;
+        is_even = senders * phase->steps == phase->messages; /* those of the first step go on */
     }
     senders = 0;
     for (size_t place = 0; place < each; place++) {
-        flows->flow_of[place] = senders;
+        flows->sends[place] = is_tree ? phase->parts : is_even ? phase->steps : flows->sends[place];
+        flows->flow_of[place] = (uint32_t)senders;
         senders += flows->peers[place] != AR_NEVER;
     }
     flows->flows_count = 0;

@@ -149,8 +149,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
 
 /* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
  * (0, NULL: 1) beside what is on the list and shares with it. Of several the first counts. `first`
- * is that of the stream before, or 0, and becomes the first one that is not over, nor all before
- * it. */
+ * becomes the first one that is not over, nor all before it: searched from where it is. */
 static double advance_sending(const struct ar_sendings *sendings, const double *speeds,
                               uint32_t from, double now_s, double time_s, uint32_t *first)
 {
@@ -299,16 +298,15 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
     if (!is_computed && request->sendings != NULL) {
         /* It shares links with what its role sends and gets; its slower end sets its rate. */
         double now_s = task->start_s + task->copy_s;
-        double own_s =
-            advance_sending(&request->sendings[task->role], request->speeds[task->work],
-                            ar_task_from(task), now_s, time_s, &walk->sent[2 * ar_task_from(task)]);
-        double other_s =
-            task->to == task->role
-                ? own_s
-                : advance_sending(&request->sendings[task->to], request->speeds[task->work],
-                                  ar_task_from(task), now_s, time_s,
-                                  &walk->sent[2 * ar_task_from(task) + 1]);
-        sent_s = (own_s > other_s ? own_s : other_s) - now_s;
+        uint32_t from = ar_task_from(task);
+        const uint32_t ends[] = {task->role, task->to};
+        sent_s = 0;
+        for (uint32_t k = 0; k < (task->to != task->role ? 2 : 1); k++) {
+            double there_s =
+                advance_sending(&request->sendings[ends[k]], request->speeds[task->work], from,
+                                now_s, time_s, &walk->sent[2 * from + k]);
+            sent_s = later_s(sent_s, there_s - now_s);
+        }
     }
     if (!is_computed) {
         bool has_groups = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
