@@ -82,7 +82,6 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     const struct ar_flows *flows = recurrence->flows;
-    recurrence->lane = lane;
     recurrence->resolved_lane = ar_flows_lane(flows, lane);
     recurrence->elements = elements;
     recurrence->first_step = 0;

@@ -79,8 +79,8 @@ struct recurrence {
     /* The present call, on a lane, in a phase. */
     uint32_t call;
     double reduce_s_per_byte, setup_s;
-    uint32_t lane, resolved_lane; /**< and the one that stands for it in flows */
-    uint64_t elements;            /**< on the lane */
+    uint32_t resolved_lane; /**< that stands for the lane in flows */
+    uint64_t elements;      /**< on the lane */
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
     uint32_t first_step; /**< of the phase */

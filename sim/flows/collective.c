@@ -55,19 +55,14 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
 {
     struct ar_order order = ar_collective_order(collective);
     size_t each = (size_t)order.ranks * ar_phase_period(phase);
-    struct ar_phase one_step = *phase;
     if (phase->kind == AR_PHASE_SUMS) {
         sums_find_flows(collective, phase, first_step, flows);
         return;
     }
-    if (phase->kind == AR_PHASE_EXCHANGE) {
-        one_step.steps = 1;
-        one_step.messages = 0; /* other steps may have other numbers */
-        phase = &one_step;
-    }
     /* The peers of the first lane, which all lanes have. */
     struct ar_arena room AR_ENDS_HERE = {NULL};
     uint32_t ranks = ar_shape_ranks(&collective->shape);
+    uint32_t steps = phase->kind == AR_PHASE_EXCHANGE ? 1 : phase->steps;
     struct ar_sends sends = {.end = ranks, .peers = flows->ranks};
     uint64_t senders = 0;
     bool is_tree = phase->kind == AR_PHASE_TREE, is_even = is_tree;
@@ -83,7 +78,7 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
         }
     }
     sends.counts = is_tree ? NULL : ar_arena_room(&room, ranks, sizeof *sends.counts);
-    for (uint32_t step = 0; step < phase->steps && !is_even; step++) {
+    for (uint32_t step = 0; step < steps && !is_even; step++) {
         ar_algorithm_sends(collective->algorithm, &collective->shape, 0, first_step + step, &sends);
         for (uint32_t position = 0; position < ranks; position++) {
             if (sends.peers[position] != AR_NEVER) {
@@ -92,11 +87,11 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
                 senders += step == 0;
             }
         }
-        is_even = senders * phase->steps == phase->messages; /* those of the first step go on */
+        is_even = senders * steps == phase->messages; /* those of the first step go on */
     }
     senders = 0;
     for (size_t place = 0; place < each; place++) {
-        flows->sends[place] = is_tree ? phase->parts : is_even ? phase->steps : flows->sends[place];
+        flows->sends[place] = is_tree ? phase->parts : is_even ? steps : flows->sends[place];
         flows->flow_of[place] = (uint32_t)senders;
         senders += flows->peers[place] != AR_NEVER;
     }
