@@ -19,15 +19,6 @@ static struct boundary boundary_of(struct ar_span whole, uint32_t parts, uint32_
     return (struct boundary){part, part * (whole.count / parts) + product / parts, product % parts};
 }
 
-static struct boundary next_boundary(struct boundary boundary, uint32_t parts, uint64_t quotient,
-                                     uint64_t remainder)
-{
-    uint64_t rest = boundary.rest + remainder;
-    bool is_over = rest >= parts;
-    return (struct boundary){boundary.part + 1, boundary.begin + quotient + is_over,
-                             rest - (is_over ? parts : 0)};
-}
-
 /* The elements of what some members send: those of ar_slice_of_parts(), 0 for a run of none. Slices
  * beside each other often are equal, or one part each, one after the other. */
 static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
@@ -51,8 +42,14 @@ static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
             counts[i] = ar_slice_of_parts(whole, parts, first, run, period).count;
         } else {
             struct boundary begin = first == end.part ? end : boundary_of(whole, parts, first);
-            end = run == 1 ? next_boundary(begin, parts, quotient, remainder)
-                           : boundary_of(whole, parts, first + run);
+            if (run > 1) {
+                end = boundary_of(whole, parts, first + run);
+            } else {
+                uint64_t rest = begin.rest + remainder;
+                bool is_over = rest >= parts;
+                end = (struct boundary){first + 1, begin.begin + quotient + is_over,
+                                        rest - (is_over ? parts : 0)};
+            }
             counts[i] = end.begin - begin.begin;
         }
     }
