@@ -85,16 +85,24 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
     CLI_LINES(cli_good("$AR list sets").out, "--cluster abci-v100 --engine library: AIST", 1);
 }
 
-/* Sends around the ranks are no collective here; the error says so. */
-Test(cli_compare, rows_of_what_is_not_modelled_are_named)
+#define OWN                                                                                        \
+    "backend,operation,algorithm,channels,ranks,nodes,datatype,element_bytes,payload_bytes,"       \
+    "time_median_s\n"
+
+/* Sends around the ranks are no collective here; the error says so. NCCL chose how nccl-... runs.
+ */
+Test(cli_compare, rows_of_the_harness_are_calls_messages_or_named_as_not_modelled)
 {
-    cli_write("sends.csv", "collective,gpus,nodes,payload_bytes,time_us\n"
-                           "all_reduce,16,4,1048576,300\n"
-                           "sendrecv,16,4,1048576,100\nsendrecv,16,4,2097152,200\n");
-    struct cli_run run = cli_good("$AR compare sends.csv --cluster abci-v100 --engine nccl");
-    CLI_HAS(run.err, "2 rows not used (first sends.csv:3, send-receive on 16 ranks): of operations "
+    cli_write("own.csv", OWN "nccl,allgather,nccl-allgather,1,16,4,fp32,4,64,1e-5\n"
+                             "nccl,sendrecv,nccl-sendrecv,1,16,4,fp32,4,64,1e-5\n"
+                             "nccl,sendrecv,nccl-sendrecv,1,16,4,fp32,4,128,1e-5\n");
+    struct cli_run run = cli_good("$AR compare own.csv --cluster abci-v100 --engine nccl");
+    CLI_HAS(run.err, "2 rows not used (first own.csv:3, send-receive on 16 ranks): of operations "
                      "that are not modelled");
+    CLI_HAS(run.out, "allgather", "ring/");
     CLI_LACKS(run.err, "called.csv");
+    cli_write("own.csv", OWN "host,send,message,1,2,1,fp32,4,64,1e-5\n");
+    CLI_SHOWS("compare own.csv --cluster host --engine recurrence", "message");
 }
 
 /* Sets with which nothing was chosen, and all; a sum that is the same for all sets has no line. */

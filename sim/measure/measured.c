@@ -68,13 +68,11 @@ static int classify_run(const struct ar_measured_request *request, const struct 
         return AR_LEFT_OPERATION;
     }
     if (has_name && run->format == AR_LOG_HARNESS) {
-        /* Only NCCL's own choice can be compared with its choice here. */
+        /* A grid made of NCCL's calls is none of our algorithms. */
         bool is_nccl = strcmp(run->tool, "nccl") == 0;
         *named = (struct named_algorithm){is_nccl ? NULL : algorithm_of(operation, run->algorithm),
                                           run->shape, run->channels};
-        return is_nccl && strcmp(run->algorithm, "nccl-allreduce") == 0 ? RUN_CALL
-               : named->algorithm != NULL                               ? (int)RUN_MESSAGES
-                                                                        : AR_LEFT_ALGORITHM;
+        return named->algorithm != NULL ? (int)RUN_MESSAGES : AR_LEFT_ALGORITHM;
     }
     if (!has_name && !request->is_messages && is_library_call(request, run, operation, facts)) {
         return RUN_CALL;
@@ -431,7 +429,7 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
                                  const struct ar_measured *measured, struct ar_error *err)
 {
     static const char expected[] =
-        "expected calls of a library (of the harness: backend nccl, algorithm nccl-allreduce), or "
+        "expected calls of a library (of the harness: algorithms nccl-allreduce, ...), or "
         "algorithms of 'allreckon list algorithms', on the machine of the cluster or set";
     for (int i = 0; i < AR_LEFT_REASONS; i++) {
         const struct ar_log *first = measured->left[i].first;

@@ -54,6 +54,7 @@ enum ar_log_collective {
     AR_LOG_SEND_RECV,
     AR_LOG_GATHER,
     AR_LOG_SCATTER,
+    AR_LOG_SEND,
     AR_LOG_LATENCY,   /**< one message from rank to rank, half a round trip */
     AR_LOG_BANDWIDTH, /**< many messages in flight from rank to rank */
 };

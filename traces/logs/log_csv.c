@@ -180,6 +180,9 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct entry *entry = &entries[i];
         struct ar_log_row *row = &entry->row;
+        if (table->format == AR_LOG_HARNESS && strncmp(entry->run.algorithm, "nccl-", 5) == 0) {
+            entry->run.algorithm[0] = '\0'; /* NCCL chose, as in nccl-tests */
+        }
         if (entry->ranks_per_node > 0) {
             AR_TRY(count_grid_ranks(logs, i, entry, err));
         }

@@ -30,6 +30,7 @@ static const struct collective_facts {
     [AR_LOG_SEND_RECV] = {"send-receive", "sendrecv", NULL, true},
     [AR_LOG_GATHER] = {"gather", "gather", &ar_operation_gather, false},
     [AR_LOG_SCATTER] = {"scatter", "scatter", &ar_operation_scatter, false},
+    [AR_LOG_SEND] = {"send", "send", &ar_operation_send, false},
     [AR_LOG_LATENCY] = {"latency", "latency", NULL, false},
     [AR_LOG_BANDWIDTH] = {"bandwidth", "bw", NULL, false},
 };
@@ -109,7 +110,7 @@ static bool explains_rows(enum ar_log_collective collective, const struct ar_log
 {
     const struct ar_operation *operation = ar_log_operation(collective);
     bool has_root = operation != NULL && operation->has_root;
-    bool is_explained = operation != NULL || collective == AR_LOG_SEND_RECV;
+    bool is_explained = collective != AR_LOG_OTHER && collective <= AR_LOG_SCATTER;
     double parts = operation != NULL && operation->has_parts ? run->ranks : 1;
     for (size_t i = 0; is_explained && i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
