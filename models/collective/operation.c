@@ -106,7 +106,7 @@ OPERATION(scatter, "scatter", "scatter", "every GPU gets its part of what one ha
           .has_root = true);
 OPERATION(all_to_all, "all-to-all", "alltoall", "every GPU gets a part from every other", 1, ALL,
           ALL, BEHIND, "the buffer of one rank, N times what it gives to each", .has_parts = true);
-OPERATION(send, "send", "send", "one message from one GPU to another", 0, ROOT, LAST, ROOT,
+OPERATION(send, "send", "send", "one message from a GPU to the one before it", 0, ROOT, LAST, ROOT,
           "the message", .has_root = true, .is_in_order = true);
 
 const struct ar_operation *const ar_operations[] = {

@@ -284,7 +284,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                             "openmpi-5.0 or mpich-4.3; without a release its newest",
                             COLLECTIVE, AR_LIST_OF_TEXTS, key_parse_runner},
     [AR_KEY_ROOT] = {"--root", "R", "0",
-                     "place in its group of the rank that gives or gets all; in a send, that gives",
+                     "place in its group of who gives or gets all; a send goes to the rank before",
                      BARE, COUNT, FIELD(root), 0, UINT32_MAX},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
                         "bytes as nccl-tests counts them ('allreckon list operations'): 64MiB", 0,
