@@ -80,16 +80,6 @@ static size_t list_values(const struct ar_plot_table *table, const char *key, ch
 
 /* --- choosing ----------------------------------------------------------------------------- */
 
-static bool has_key(const struct ar_plot_table *table, const char *key)
-{
-    for (size_t row = 0; row < table->csv->rows_count; row++) {
-        if (key_value(table, row, key).size > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, size_t tables_count,
                                      struct ar_error *err)
 {
@@ -103,7 +93,11 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
     *value++ = '\0';
     for (size_t i = 0; i < tables_count; i++) {
         first = first == NULL ? tables[i].csv : first;
-        if (tables[i].csv == NULL || !has_key(&tables[i], term)) {
+        bool has_key = false;
+        for (size_t row = 0; tables[i].csv != NULL && row < tables[i].csv->rows_count; row++) {
+            has_key = has_key || key_value(&tables[i], row, term).size > 0;
+        }
+        if (!has_key) {
             continue;
         }
         if (!is_known) {

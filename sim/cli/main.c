@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -10,16 +11,6 @@
 
 #include "commands.h"
 #include "ranks.h"
-
-static int report_failure(enum ar_status status, const struct ar_error *err)
-{
-    fflush(stdout);
-    /* Other ranks fail for the same reason, but for memory; an empty line was printed before. */
-    if ((launcher_find().rank == 0 || status == AR_NO_MEMORY) && err->text[0] != '\0') {
-        fprintf(stderr, "allreckon: %s\n", err->text);
-    }
-    return ar_status_exit_code(status);
-}
 
 /* Why stdout could not be written the first time; 0: it could. */
 static void flush_stdout(int *cause)
@@ -66,6 +57,14 @@ static void close_notes(void *object)
     free(notes->text);
 }
 
+/* Tells whoever waits that the command has not died; sweeps tell how far they are. */
+static void note_wait(int number)
+{
+    static const char text[] = "allreckon: note: still computing after 5 s\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+}
+
 struct request {
     int argc;
     char **argv;
@@ -108,6 +107,12 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     ar_arena_own(options.arena, notes, close_notes);
     options.notes = notes->stream;
     options.notes_text = &notes->text;
+    bool is_sweep = command.run == command_sweep || command.run == command_advise ||
+                    command.run == command_train || command.run == command_reproduce;
+    if (!is_sweep && !options.quiet) {
+        signal(SIGALRM, note_wait); /* calls of the system go on behind it */
+        alarm(5);
+    }
     AR_TRY(command.run(&options, err));
     fflush(notes->stream);
     return finish_stdout(notes->stdout_cause, err);
@@ -143,5 +148,11 @@ int main(int argc, char **argv)
     if (status == AR_OK) {
         status = finish_stdout(0, &err);
     }
-    return status == AR_OK ? 0 : report_failure(status, &err);
+    fflush(stdout);
+    /* Other ranks fail for the same reason, but for memory; an empty line was printed before. */
+    bool is_told = launcher_find().rank == 0 || status == AR_NO_MEMORY;
+    if (status != AR_OK && is_told && err.text[0] != '\0') {
+        fprintf(stderr, "allreckon: %s\n", err.text);
+    }
+    return status == AR_OK ? 0 : ar_status_exit_code(status);
 }

@@ -249,13 +249,6 @@ static size_t kind_of(const struct predicted_set *set, size_t row)
                             ar_cluster_facts(set->rows->scenario.cluster));
 }
 
-/* The median error of the rows that were added to a sum from place `begin` on. */
-static double median_from(const struct ar_error_sum *sum, size_t begin)
-{
-    struct ar_error_sum part = {.errors = sum->errors + begin, .count = sum->count - begin};
-    return ar_error_sum_end(&part).median_frac;
-}
-
 /* How far the factors of other machines may be followed: not, half way, all the way. */
 static const double weights[] = {0, 0.5, 1};
 enum { WEIGHTS = sizeof weights / sizeof weights[0] };
@@ -288,7 +281,9 @@ static void judge_kind(const struct predicted_set *sets, size_t count, size_t ki
         }
         if (sums[0].count > begin && strcmp(next, set->rows->set->machine) != 0) {
             for (size_t w = 0; w < WEIGHTS; w++) {
-                of_machines[w] += median_from(&sums[w], begin);
+                struct ar_error_sum own = {.errors = sums[w].errors + begin,
+                                           .count = sums[w].count - begin};
+                of_machines[w] += ar_error_sum_end(&own).median_frac;
             }
             begin = sums[0].count;
             machines++;

@@ -170,14 +170,6 @@ static void child_start_simgrid(const struct simgrid_task *task)
     simgrid_init(&count, arguments);
 }
 
-static bool write_answer(struct simgrid_task *task)
-{
-    struct rusage own;
-    getrusage(RUSAGE_SELF, &own);
-    task->memory_bytes = (uint64_t)own.ru_maxrss * 1024;
-    return writev(task->answer, task->results, SIMGRID_ANSWERS) >= 0;
-}
-
 static bool child_run_task(struct simgrid_task *task)
 {
     static const struct child_kind *const kinds[SIMGRID_KINDS_COUNT] = {
@@ -200,7 +192,10 @@ static bool child_run_task(struct simgrid_task *task)
     if (kind->finish != NULL) {
         kind->finish(task->data);
     }
-    return write_answer(task);
+    struct rusage own;
+    getrusage(RUSAGE_SELF, &own);
+    task->memory_bytes = (uint64_t)own.ru_maxrss * 1024;
+    return writev(task->answer, task->results, SIMGRID_ANSWERS) >= 0;
 }
 
 extern const struct simgrid_module ar_simgrid_module;
