@@ -45,8 +45,8 @@ enum ar_status ar_mesh_parse(const char *where, const char *text, struct ar_mesh
                       ar_parse_count(where, number + 1, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
                       ranks * size > UINT32_MAX,
                   err, AR_USAGE,
-                  "%s: found \"%.80s\"; expected up to %d axes, each once: pp=4,dp=16,tp=8", where,
-                  text, AR_MESH_AXES_MAX);
+                  "%s: found \"%.80s\"; expected up to %d axes, each once, such as pp=4,dp=16,tp=8",
+                  where, text, AR_MESH_AXES_MAX);
         ranks *= size;
         struct ar_mesh_axis *axis = &mesh->axes[mesh->axes_count++];
         memcpy(axis->name, name, length);

@@ -554,7 +554,7 @@ Test(cli_layout, wrong_lines_are_one_line)
         {GPT3 "--mesh tp=8 --gpus 16 --global-batch 8",
          "--mesh: tp=8 has 8 places; expected 16, the number of --gpus; dp=2 is missing"},
         {GPT3 "--mesh dp=1,tp=8", "option --global-batch is missing"},
-        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --batch 8", "--batch: found with --workload"},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --batch 8", "--workload: found with --batch"},
         {"--cluster dgx-a100 --workload gpt --gpus 8 --global-batch 8",
          "--workload: found 0 layers"},
         {"--cluster dgx-a100 --workload mpt-1b --gpus 8 --global-batch 8 --precision fp8",

@@ -89,9 +89,9 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
         return has_shape || is_placed || (wanted & KEYS_OF_LAYOUTS) != 0
                    ? ar_scenario_refuse(scenario, key, err, "found with %s; expected none there",
                                         kind->name)
-                   : ar_scenario_refuse(scenario, key, err, "found with --workload; expected %s",
-                                        key == AR_KEY_BATCH ? "--global-batch"
-                                                            : "one or the other");
+                   : ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                        "found with --%s; expected one or the other",
+                                        ar_key_name(key));
     }
     return AR_OK;
 }

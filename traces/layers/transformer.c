@@ -38,8 +38,8 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                                    : 4 * model->hidden;
     model->value_dim = model->value_dim > 0 ? model->value_dim : model->head_dim;
     AR_REFUSE(model->experts > 0 && (model->top_k == 0 || model->top_k > model->experts), err,
-              AR_USAGE, "%s: found top-k %u of %u experts; expected 1 to %u", where,
-              model->top_k, model->experts, model->experts);
+              AR_USAGE, "%s: found top-k %u of %u experts; expected 1 to %u", where, model->top_k,
+              model->experts, model->experts);
     AR_REFUSE(model->lora > model->hidden, err, AR_USAGE,
               "%s: found adapters of rank %u; expected at most the hidden size %u", where,
               model->lora, model->hidden);
