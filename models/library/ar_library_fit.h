@@ -29,9 +29,9 @@
  *             sends its bytes to be summed and its part of the sum to be spread, so with g GPUs on
  *             a node B = node x switch.bandwidth / (1 + 1/g); and each chunk of a channel waits for
  *             a flag, as long as NCCL counts for an ll hop, of a tree for two: before it is summed
- *             and before it is spread. A tree's network carries 2 (1 - 1/n) s, on two nodes s.
- *             First the first chunks of all channels go through the node, up the levels of the
- *             tree, down again, and through the node
+ *             and before it is spread. The fullest node of a tree sends 2 s, of two nodes s. First
+ *             the first chunks of all channels go through the node, up the levels of the tree, down
+ *             again, and through the node. Where NCCL's chunks grow, times fall, by 8 % at most
  *     others  collnet and pat: NCCL's own latency x switch.latency
  *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth
  *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
