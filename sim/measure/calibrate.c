@@ -198,11 +198,9 @@ static enum ar_status fit_without(const struct ar_measured_request *request,
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] =
             !ar_library_nodes_have(left_out, ar_measured_group(measured, &measured->rows[i]));
-        fitted += is_fitted[i];
+        fitted += is_fitted[i] && measured->rows[i].is_call;
     }
-    if (fitted >= AR_LIBRARY_PARAMETERS_COUNT || measured->calls_count < measured->rows_count) {
-        own.factors = NULL;
-    }
+    own.factors = fitted < AR_LIBRARY_PARAMETERS_COUNT ? request->factors : NULL;
     return ar_estimate_run(&own, measured, is_fitted, arena, estimate, err);
 }
 

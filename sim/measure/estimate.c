@@ -165,7 +165,7 @@ static enum ar_status estimate_messages(const struct ar_measured_request *reques
     for (size_t i = 0; i < count; i++) {
         clusters[i] = measured->machines[i].cluster;
         ar_cluster_keep_link_costs(clusters[i], costs[i]);
-        if (request->factors != NULL) {
+        if (is_fitted == NULL) { /* a fit starts from the numbers of the cluster */
             ar_estimate_tell_links(request, clusters[i]);
         }
     }
