@@ -74,7 +74,7 @@ const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
 {
     const char *source = ar_library_parameters[parameter].source;
     if (tuning->factor_logs != NULL) {
-        return "the release, times the factor that other machines tell";
+        return "NCCL's constant or the cluster's rate, times a factor of measured machines";
     }
     return source[0] != '\0' ? source : tuning->release->source;
 }

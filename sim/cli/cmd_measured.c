@@ -107,6 +107,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
         AR_TRY(made_by_check_file(options, options->out, err));
         AR_TRY(made_by_check_file(options, request.table_path, err));
     }
+    request.is_shipped = sets.one != NULL;
     request.is_all_fitted = options->hold_out != NULL && strcmp(options->hold_out, "none") == 0;
     if (options->hold_out != NULL && !request.is_all_fitted) {
         AR_TRY(list_counts(options->arena, "--hold-out", options->hold_out, UINT32_MAX, &held_out,

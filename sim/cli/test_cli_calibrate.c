@@ -250,8 +250,13 @@ Test(cli_calibrate, priors_are_from_where_they_were_given)
                           .out;
     CLI_HAS(set, ",5.25e+09,measured set,");
     CLI_LACKS(set, "--set");
-    CLI_HAS(cli_good("$AR calibrate a100_1n_stas00").out, "factor that other machines tell");
-    CLI_LACKS(cli_good("$AR calibrate dgx_h100_1n").out, "other machines"); /* 32 rows */
+    CLI_HAS(cli_good("$AR calibrate a100_1n_stas00").out, "times a factor of measured machines");
+    CLI_LACKS(cli_good("$AR calibrate dgx_h100_1n").out, "measured machines"); /* 32 rows */
+    /* Messages across nodes beside the calls change nothing of that. */
+    CLI_HAS(cli_good("sed 's/^all_reduce,16.*[37]6,/all_to_all,16,2,65536,/' " COLLECTIVES
+                     "h100_ndr_2n_4n_8n.csv >x.csv && $AR calibrate x.csv --cluster dgx-h100")
+                .err,
+            "calls are fewer than the 31 parameters: the fit starts from what");
 }
 
 /* Rows of no machine of a set are noted with the command, and not used. */

@@ -10,6 +10,7 @@
 /** All texts and lists are the caller's. */
 struct ar_calibrate_request {
     struct ar_measured_request rows;
+    bool is_shipped;          /**< the rows are of a measured set, by which machines are told */
     bool is_all_fitted;       /**< nothing is held out */
     const uint64_t *held_out; /**< these node or GPU counts are; none: see ar_measured_request */
     size_t held_out_count;

@@ -496,10 +496,11 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
     if (estimate->has_library) {
         if (estimate->library.tuning.factor_logs != NULL) {
             ar_note(request->rows.notes,
-                    "%u rows are fewer than the %d parameters: the fit starts from what %" PRIu64
-                    " sets of other machines tell",
+                    "%u calls are fewer than the %d parameters: the fit starts from what %" PRIu64
+                    " sets of measured machines tell%s",
                     estimate->library.rows_count, AR_LIBRARY_PARAMETERS_COUNT,
-                    request->rows.factors->told.sets_count);
+                    request->rows.factors->told.sets_count,
+                    request->is_shipped ? ", these rows among them, so errors flatter" : "");
         }
         AR_TRY(take_library(made, &estimate->library, arena, err));
     }
