@@ -158,7 +158,7 @@ static const struct command commands[] = {
              "results) and with --out writes a cluster for --engine library, whose predictions "
              "have a 95 % band. The largest node count is not fitted: only there accuracy is "
              "quoted. Parameters that the data cannot tell stay at NCCL's constants, those of the "
-             "release that --tuning or library.release names (rows fewer than the parameters: at "
+             "release that --tuning or library.release names (calls fewer than the parameters: at "
              "what measured machines tell of this one), and are marked so.\n\nRows of our "
              "own algorithms, and of MPI by the library's names of algorithms "
              "(validate/data/called.csv), fit latencies and bandwidths of the cluster instead, for "
