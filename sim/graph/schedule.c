@@ -154,6 +154,7 @@ static double advance_sending(const struct ar_sendings *sendings, const double *
                               uint32_t from, double now_s, double time_s, uint32_t *first)
 {
     const struct ar_sending *list = sendings->list;
+    *first = *first < sendings->count ? *first : sendings->count; /* it may be of another list */
     while (*first > 0 && list[*first - 1].last_s > now_s) {
         --*first;
     }

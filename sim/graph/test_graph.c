@@ -248,3 +248,20 @@ Test(graph, what_is_sent_beside_what_else_is_sent_goes_as_fast_as_both_leave_eac
     cr_expect_eq(graph->tasks[first].end_s, 4, "1 s of work in 2 s, then 2 s");
     cr_expect_eq(graph->tasks[other].end_s, 2, "what is on the list is what it is itself");
 }
+
+/* The first list that the stream reads is longer than the second; behind that lies what is over. */
+Test(graph, a_stream_shares_with_what_each_role_it_sends_to_has_on_its_list)
+{
+    enum { OTHERS = 2 * AR_STREAMS_COUNT + AR_STREAM_GRADIENTS };
+    static const struct ar_sending over = {.end_s = 1, .last_s = 1, .from = OTHERS};
+    const struct ar_sending list[] = {over, over, {.end_s = 9, .last_s = 9, .from = OTHERS}, over};
+    const struct ar_sendings sendings[] = {{NULL, 0}, {list, 2}, {list + 2, 1}};
+    static const double half[] = {0.5, 0.5}, *const speeds[] = {half, half};
+    const struct ar_graph_request request = {.sendings = sendings, .speeds = speeds};
+    graph = ar_graph_create(&arena, 3);
+    sent(0, 1, AR_STREAM_MESSAGES, AR_AXIS_PP, 2);
+    sent(0, 1, AR_STREAM_MESSAGES, AR_AXIS_PP, 2);
+    uint32_t last = sent(0, 2, AR_STREAM_MESSAGES, AR_AXIS_PP, 1);
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(graph->tasks[last].end_s - graph->tasks[last].start_s, 2);
+}
