@@ -106,17 +106,14 @@ Test(units, what_is_no_size_rate_time_or_cost_is_refused_with_what_was_found_and
         {"-1MB",
          "x:1: key: found \"-1MB\"; expected a size such as 51.1MB, 64MiB or 256B, not negative"},
         {"nan", "x:1: key: found \"nan\"; expected a size"},
-        {"infB", "x:1: key: found \"infB\"; expected a size"},
         {"1e999B", "x:1: key: found \"1e999B\"; expected a size"},
         {"1e305TB", "x:1: key: found \"1e305TB\"; expected a size such as 51.1MB, 64MiB or 256B, "
                     "less enormous"},
         {"0x10B", "x:1: key: found \"0x10B\"; expected a size"},
         {"5mb", "x:1: key: found unit \"mb\" in \"5mb\""},
-        {"5MB/s", "x:1: key: found unit \"MB/s\" in \"5MB/s\""},
         {"5 M B", "x:1: key: found unit \"M B\" in \"5 M B\""},
         {"1,000B", "x:1: key: found unit \",000B\" in \"1,000B\""},
         {"1.5B", "x:1: key: found \"1.5B\"; expected a whole number of bytes"},
-        {"0.0004kB", "x:1: key: found \"0.0004kB\"; expected a whole number of bytes"},
         {"1125899906842624B",
          "x:1: key: found \"1125899906842624B\"; expected a whole number of bytes below 2^50"},
     };
@@ -124,7 +121,6 @@ Test(units, what_is_no_size_rate_time_or_cost_is_refused_with_what_was_found_and
         {"10",
          "x:1: key: found \"10\" without a unit; expected a rate such as 10.2GB/s or 100Gbps"},
         {"10GB", "x:1: key: found unit \"GB\" in \"10GB\""},
-        {"10GBps", "x:1: key: found unit \"GBps\" in \"10GBps\""},
         {"0GB/s",
          "x:1: key: found \"0GB/s\"; expected a rate such as 10.2GB/s or 100Gbps above zero"},
     };

@@ -187,7 +187,6 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
         {"compare abci_v100_nccl2.8.4_allreduce.csv --engine nccl", 64,
          "found --engine without --cluster"},
         {"expect trace.csv", 65, "unknown format, it begins with \""},
-        {"expect nowhere", 66, "nowhere: No such file"},
         {"accuracy nowhere", 66, "unknown set \"nowhere\""},
         {"compare abci.csv --cluster fitted.topo --engine closed --algorithm auto", 64,
          "engine closed makes no choice"},

@@ -192,7 +192,6 @@ Test(cli_axes, wrong_lists_are_refused)
         {"--gradient-scale 1,0", "--gradient-scale: found \"0\"; expected a number from 1e-06"},
         {"--seed 1,2", "--seed: found several seeds without --jitter; expected one"},
         {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", "expected one"},
-        {"--set hca.bandwith=1GB/s,2GB/s", "did you mean \"hca.bandwidth\""},
         {"--batch 1:4096:+1 --seed 1:4096:+1 --jitter 0.1,0.2", "combinations of the values"},
     };
     CLI_REFUSE(64, "sweep " STEP " --gpus 8", rows);

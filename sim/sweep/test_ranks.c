@@ -102,7 +102,6 @@ Test(ranks, what_is_wrong_is_said_once)
     static const struct cli_case rows[] = {
         {"sweep " STEP " --gpus 4x", 64, "allreckon: --gpus: found \"4x\""},
         {"sweep " STEP " --gpus 4 --nothing", 64, "unknown option \"--nothing\""},
-        {"sweep --cluster no.topo --trace trace.csv --gpus 4", 66, "no.topo: No such file"},
         {"sweep " STEP " --gpus 4 --out /dev/null", 74, "/dev/null: found a file"},
         {"predict " STEP " --gpus 0", 64, "--gpus: found \"0\""},
     };
