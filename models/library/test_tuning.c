@@ -196,35 +196,35 @@ Test(tuning, a_cluster_says_more_than_constants)
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 24e9);
 }
 
-/* Seconds that NVLS takes on Hopper for the second half of its bytes, in a node at 100 GB/s, across
- * the network at 40. */
-static double nvls_half_s(enum ar_choice choice, uint32_t nodes, uint32_t gpus, double bytes)
+/* Seconds of the second half of bytes by NVLS on Hopper, at 100 GB/s in a node and 40 across. */
+Test(tuning, nvls_sends_bytes_and_sums_and_waits_for_each_chunk)
 {
     double values[AR_LIBRARY_PARAMETERS_COUNT] = {[AR_NODE_BANDWIDTH] = 100e9,
                                                   [AR_NET_BANDWIDTH] = 40e9,
                                                   [AR_GROWTH] = 1,
                                                   [AR_SWITCH_BANDWIDTH] = 1};
+    static const struct {
+        struct ar_library_run run;
+        enum ar_choice choice;
+        double byte_s;
+    } cases[] = {
+        {{1, 8, 16384 * MIB, AR_ALL_REDUCE, 0}, AR_NVLS, 9.0 / 8 / 100e9 + 0.6e-6 / (16 * 131072)},
+        {{1, 4, 16384 * MIB, AR_ALL_REDUCE, 0}, AR_NVLS, 5.0 / 4 / 100e9 + 0.6e-6 / (16 * 131072)},
+        {{2, 16, 16384 * MIB, AR_ALL_REDUCE, 0}, AR_NVLS_TREE, 1 / 40e9},
+        {{4, 32, 16384 * MIB, AR_ALL_REDUCE, 0}, AR_NVLS_TREE, 2 / 40e9},
+        {{2, 16, 2 * MIB, AR_ALL_REDUCE, 0},
+         AR_NVLS_TREE,
+         2 / 100e9 + 2 / 40e9}, /* all of it in first chunks */
+    };
     struct ar_tuning tuning = tuning_of("2.21.5");
     ar_tuning_set_generation(&tuning, AR_GPU_HOPPER);
-    struct ar_library_run run = {.nodes = nodes, .ranks = nodes * gpus, .bytes = bytes};
-    double whole_s = ar_library_time(&tuning, values, choice, &run);
-    run.bytes /= 2;
-    return whole_s - ar_library_time(&tuning, values, choice, &run);
-}
-
-Test(tuning, nvls_sends_bytes_and_sums_and_waits_for_each_chunk)
-{
-    double chunks = 8.0 * 1024 * MIB / (16 * 131072), flag_s = 0.6e-6;
-    double bytes_s = 8.0 * 1024 * MIB / 100e9, net_s = 8.0 * 1024 * MIB / 40e9;
-    cr_expect_float_eq(nvls_half_s(AR_NVLS, 1, 8, 16.0 * 1024 * MIB),
-                       bytes_s * 9 / 8 + chunks * flag_s, 1e-9);
-    cr_expect_float_eq(nvls_half_s(AR_NVLS, 1, 4, 16.0 * 1024 * MIB),
-                       bytes_s * 5 / 4 + chunks * flag_s, 1e-9);
-    cr_expect_float_eq(nvls_half_s(AR_NVLS_TREE, 2, 8, 16.0 * 1024 * MIB), net_s, 1e-9);
-    cr_expect_float_eq(nvls_half_s(AR_NVLS_TREE, 4, 8, 16.0 * 1024 * MIB), net_s * 2, 1e-9);
-    /* All of 2 MiB is in the first chunks: to the switches, up a level, down, and back. */
-    cr_expect_float_eq(nvls_half_s(AR_NVLS_TREE, 2, 8, 2 * MIB), MIB * (2 / 100e9 + 2 / 40e9),
-                       1e-9);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_library_run half = cases[i].run;
+        half.bytes /= 2;
+        double time_s = ar_library_time(&tuning, values, cases[i].choice, &cases[i].run) -
+                        ar_library_time(&tuning, values, cases[i].choice, &half);
+        cr_expect_float_eq(time_s / half.bytes / cases[i].byte_s, 1, 1e-6, "case %zu", i);
+    }
 }
 
 /* --- other calls -------------------------------------------------------------------------- */

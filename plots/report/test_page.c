@@ -85,10 +85,6 @@ Test(page, each_kind_of_file_and_of_row_has_its_answer)
         const char *file, *content, *expected;
     } cases[] = {
         {"train.csv",
-         "run,gpus,phase,cluster,time_s,efficiency_frac\nmine,64,1,c,100,0.9\nmine,64,total,c,120,"
-         "0.8\nmine,128,total,c,60,0.4\n",
-         "mine on c takes 120 s on 64 GPUs (scaling efficiency 80 %) and 60 s on 128 GPUs"},
-        {"train.csv",
          "run,gpus,phase,cluster,algorithm,shape,time_s,efficiency_frac,engine,exact\n"
          "a,64,total,c,torus2d,8x8,120,0.8,x,no\na,8,total,c,ring,-,60,0.4,x,no\n",
          "a on c takes 120 s on 64 GPUs (torus2d 8x8, scaling efficiency 80 %) and 60 s on 8 GPUs "

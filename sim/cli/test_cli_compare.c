@@ -183,7 +183,6 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
          "the cluster that is calibrated; expected another file"},
         {"compare abci.csv", 64,
          "option --cluster is missing (abci.csv is a file of none of the measured sets"},
-        {"expect abci.csv", 64, "expected the cluster of the rows ('allreckon list clusters'"},
         {"compare abci_v100_nccl2.8.4_allreduce.csv --engine nccl", 64,
          "found --engine without --cluster"},
         {"expect trace.csv", 65, "unknown format, it begins with \""},

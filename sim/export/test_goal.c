@@ -189,7 +189,6 @@ Test(goal, collectives_and_steps_take_what_recurrence_says)
         const char *verb, *options;
         double near;
     } cases[] = {
-        {"allreduce", "--algorithm ring --gpus 2", 2e-5},
         {"allreduce", "--algorithm ring --gpus 5", 2e-5},
         {"allreduce", "--algorithm torus2d --shape 4x4 --gpus 16", 2e-5},
         {"allreduce", "--algorithm blueconnect --shape 4x2x2 --gpus 16", 2e-5},
