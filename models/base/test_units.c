@@ -102,11 +102,9 @@ Test(units, what_is_no_size_rate_time_or_cost_is_refused_with_what_was_found_and
     static const char *const sizes[][2] = {
         {"51100000", "x:1: key: found \"51100000\" without a unit; expected a size such as 51.1MB"},
         {"", "x:1: key: found \"\"; expected a size"},
-        {"MB", "x:1: key: found \"MB\"; expected a size"},
         {"-1MB",
          "x:1: key: found \"-1MB\"; expected a size such as 51.1MB, 64MiB or 256B, not negative"},
         {"nan", "x:1: key: found \"nan\"; expected a size"},
-        {"1e999B", "x:1: key: found \"1e999B\"; expected a size"},
         {"1e305TB", "x:1: key: found \"1e305TB\"; expected a size such as 51.1MB, 64MiB or 256B, "
                     "less enormous"},
         {"0x10B", "x:1: key: found \"0x10B\"; expected a size"},
