@@ -111,6 +111,12 @@ Test(cli_calibrate, a_fit_times_what_it_covers_of_a_step_on_a_mesh)
     cr_expect_eq(cli_value("allreduce_s", "alltoall --cluster dgx-h100 --engine library --payload "
                                           "1MiB --mesh dp=2,tp=1 --along tp"),
                  0);
+    /* experts of a node exchange tokens by calls, of two nodes by messages */
+    static const char moe[] = "predict --cluster dgx-h100 --workload mixtral-8x7b --global-batch "
+                              "16 --engine library --columns engine_options --mesh %s";
+    CLI_CELL(cli_rows(moe, "ep=4"), 1, "engine_options", "library: alltoall, allreduce");
+    CLI_CELL(cli_rows(moe, "ep=4,tp=4"), 1, "engine_options",
+             "library: allreduce; recurrence: alltoall");
 }
 
 Test(cli_calibrate, folds_of_one_node_count_are_none)

@@ -185,7 +185,6 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
          "option --cluster is missing (abci.csv is a file of none of the measured sets"},
         {"compare abci_v100_nccl2.8.4_allreduce.csv --engine nccl", 64,
          "found --engine without --cluster"},
-        {"expect trace.csv", 65, "unknown format, it begins with \""},
         {"accuracy nowhere", 66, "unknown set \"nowhere\""},
         {"compare abci.csv --cluster fitted.topo --engine closed --algorithm auto", 64,
          "engine closed makes no choice"},

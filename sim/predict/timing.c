@@ -47,13 +47,29 @@ static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
            work->operation == job->collective.operation;
 }
 
+/* Whether the model of a library, by which the engine times calls, tells of a work: of an
+ * all-to-all in a node (or NVLink domain) alone, and if some were measured. */
+static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
+{
+    enum ar_library_call call;
+    bool is_known = ar_library_call_find(work->operation, &call);
+    if (!is_known || call < AR_PRICED_CALLS) {
+        return is_known;
+    }
+    const struct ar_cluster_facts *facts = ar_cluster_facts(job->collective.cluster);
+    struct ar_mesh mesh = ar_layout_mesh(&job->layout, work->axes);
+    uint32_t gpus = facts->gpus_per_node * facts->nvlink_domain_nodes;
+    return job->engine->has_band &&
+           (job->library->calls == 0 || (job->library->calls >> call & 1) != 0) &&
+           ar_mesh_node_members(&mesh, gpus) == ar_mesh_group_ranks(&mesh);
+}
+
 /* The job's engine times a work, but messages for which a library's model has no calls take the
  * engine that follows them over the links. */
 const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work)
 {
-    enum ar_library_call call;
-    bool is_left = ar_engine_times_calls(job->engine) && !work_is_own(job, work) &&
-                   !(ar_library_call_find(work->operation, &call) && call < AR_PRICED_CALLS);
+    bool is_left =
+        ar_engine_times_calls(job->engine) && !work_is_own(job, work) && !work_is_call(job, work);
     return is_left ? &ar_engine_recurrence : job->engine;
 }
 
