@@ -192,9 +192,12 @@ Test(cli_collectives, other_machines_tell_of_one_that_nobody_measured)
 Test(cli_collectives, the_fastest_algorithm_says_what_a_library_can_run)
 {
     struct cli_run run = cli_good("$AR allreduce --cluster dgx-h100 --gpus 64 --algorithm auto "
-                                  "--payload 256KiB,128MiB");
+                                  "--payload 256KiB,120MiB,128MiB --format csv");
+    CLI_SAME(cli_table(run.out), 3,
+             cli_rows("allreduce --cluster dgx-h100 --gpus 64 --payload 128MiB"), 1,
+             "allreduce_s"); /* flows of the row before change nothing */
     CLI_COUNTS(run.err, {"direct is the fastest of 16 by engine recurrence (", 1},
-               {"which NCCL and RCCL have no call for; of those that they have", 2});
+               {"which NCCL and RCCL have no call for; of those that they have", 3});
     CLI_LINES(cli_good("$AR list algorithms").out, "(run by nccl-", 12);
     run = cli_good("$AR predict --cluster dgx-h100 --gpus 64 --trace resnet50-v1.5");
     CLI_HAS(run.err, "is the fastest of 16 by engine recurrence", "--runnable-by nccl");
