@@ -86,12 +86,10 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
             !(has_other || (key == AR_KEY_SHAPE && !has_shape))) {
             continue;
         }
-        return has_shape || is_placed || (wanted & KEYS_OF_LAYOUTS) != 0
-                   ? ar_scenario_refuse(scenario, key, err, "found with %s; expected none there",
-                                        kind->name)
-                   : ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                        "found with --%s; expected one or the other",
-                                        ar_key_name(key));
+        return ar_scenario_refuse(scenario, key, err, "found with %s; expected %s", kind->name,
+                                  key == AR_KEY_BATCH && kind == &ar_kind_transformer
+                                      ? "--global-batch, of all GPUs"
+                                      : "none there");
     }
     return AR_OK;
 }
