@@ -264,6 +264,23 @@ void answer_advice(struct page_parts *parts, enum page_file file,
     fprintf(bullets->what, "%s ", plan);
 }
 
+/* --- a measured step ---------------------------------------------------------------------- */
+
+/* The step as measured and as predicted; then each step that may explain the difference. */
+void answer_diagnosis(struct page_parts *parts, enum page_file file,
+                      const struct page_bullets *bullets)
+{
+    const struct ar_csv *csv = parts->files[file];
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        char time[AR_UNIT_TEXT];
+        const char *kind = page_read_text(csv, row, "kind");
+        bool is_step = strcmp(kind, "measured") == 0 || strcmp(kind, "predicted") == 0;
+        fprintf(is_step ? bullets->what : bullets->why, "%s: %s (%s). ", kind,
+                page_read_text(csv, row, "text"),
+                ar_format_seconds(page_read_number(csv, row, "iteration_s"), time));
+    }
+}
+
 /* --- all ---------------------------------------------------------------------------------- */
 
 void page_answer(struct page_parts *parts)

@@ -18,6 +18,7 @@
  * | step.csv                                  | predict, one collective              |
  * | step.csv, pipeline.csv, sent.csv          | explain                              |
  * | advice.csv, layouts.csv                   | advise, train of a model             |
+ * | diagnose.csv                              | diagnose                             |
  * | train.csv                                 | train of a run file                  |
  * | reproduce.csv                              | reproduce                           |
  * | compare.csv, accuracy.csv                 | compare, of collectives              |

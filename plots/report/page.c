@@ -13,8 +13,8 @@
 
 /* The commands that leave something to report. */
 #define PAGE_COMMANDS                                                                              \
-    "predict, one collective, sweep, explain, advise, train, reproduce, compare, expect or "       \
-    "accuracy"
+    "predict, one collective, sweep, explain, diagnose, advise, train, reproduce, compare, "       \
+    "expect or accuracy"
 
 enum { TEMPLATE_MAX = 1 << 22, COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
 

@@ -15,6 +15,8 @@
 #define PAGE_FILE_LIST(X)                                                                          \
     X(ADVICE, "advice.csv", "Plans, what a step loses, and what changes", "kind text", -1,         \
       answer_advice, NULL)                                                                         \
+    X(DIAGNOSIS, "diagnose.csv", "A measured step, and what may explain it", "kind text", -1,      \
+      answer_diagnosis, "A measured step")                                                         \
     X(STEP, "step.csv", "The step", "gpus", -1, answer_rows, "Predictions")                        \
     X(SWEEP, "sweep.csv", "Predictions", "gpus", AR_PLOT_SWEEP, answer_rows, "Predictions")        \
     X(LAYOUTS, "layouts.csv", "Layouts", "gpus", AR_PLOT_LAYOUTS, answer_rows, "Predictions")      \
@@ -98,10 +100,11 @@ void page_write_timeline(FILE *file, struct page_parts *parts);
 /** Finds the title and the answer. */
 void page_answer(struct page_parts *parts);
 
-/** Sentences about the plans of `advise`, rows of steps and collectives (`ar_row.h`), the tasks of
- * a step, and the files of `train`, `reproduce`, `compare` and `accuracy`. */
-page_sentences answer_advice, answer_rows, answer_tasks, answer_train, answer_results,
-    answer_expected, answer_compared, answer_sets, answer_kinds;
+/** Sentences about the plans of `advise`, the findings of `diagnose`, rows of steps and collectives
+ * (`ar_row.h`), the tasks of a step, and the files of `train`, `reproduce`, `compare` and
+ * `accuracy`. */
+page_sentences answer_advice, answer_diagnosis, answer_rows, answer_tasks, answer_train,
+    answer_results, answer_expected, answer_compared, answer_sets, answer_kinds;
 
 /** Whether rows of steps and collectives may differ in a column before they are run. */
 bool answer_is_parameter(const char *column);

@@ -8,6 +8,7 @@
 #include "ar_units.h"
 #include "ar_what_if.h"
 #include "commands.h"
+#include "made_by.h"
 
 /* Two times or rates that differ by less than this fraction count as equal. */
 #define SAME_FRAC 0.03
@@ -46,6 +47,7 @@ static const struct ar_column finding_columns[] = {
 };
 
 enum { FINDINGS_MAX = 80 };
+#define FILE_NAME "diagnose.csv" /* in --out */
 
 struct diagnosis {
     const struct ar_scenario *scenario;
@@ -209,7 +211,7 @@ static enum ar_status read_measured(const struct options *options, struct diagno
               steps_count + uses_count > 0 ? "both" : "neither");
     AR_TRY(option_number("--mfu (0.4 for 40 %)", options->mfu, 1e-6, 2, &diagnosis->claimed, err));
     AR_TRY(option_number("--tflops-per-gpu", options->tflops, 1e-3, 1e5, &tflops, err));
-    AR_TRY(option_number("--step-s", options->step_s, 1e-6, 1e9, &number, err));
+    AR_TRY(option_number("--step-s (seconds)", options->step_s, 1e-6, 1e9, &number, err));
     AR_TRY(option_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &number, err));
     if (is_flops) {
         diagnosis->claimed = tflops * 1e12 * diagnosis->scenario->gpus / diagnosis->peak;
@@ -255,6 +257,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     struct diagnosis *diagnosis = ar_arena_alloc(options->arena, 1, sizeof *diagnosis);
     AR_TRY(option_view(options, AR_COLUMNS(finding_columns), &view, err));
     AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
+    AR_TRY(made_by_check_directory(options, (const char *const[]){FILE_NAME, NULL}, NULL, err));
     AR_TRY(options_load(options, &scenario, err));
     AR_SCENARIO_REFUSE(scenario.layout.model == NULL, &scenario, AR_KEY_WORKLOAD, err,
                        "found a step whose operations are not known; expected a transformer");
@@ -279,6 +282,13 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
         add_causes(diagnosis, options->inputs);
     }
     note_diagnosis(option_notes(options), diagnosis);
+    if (options->out != NULL) {
+        struct parameters parameters = {.arena = options->arena};
+        AR_TRY(ar_records_save(options->out, FILE_NAME, AR_COLUMNS(finding_columns),
+                               diagnosis->list, diagnosis->count, err));
+        parameters_add_scenario(&parameters, &scenario);
+        AR_TRY(made_by_sign(options, NULL, &parameters, err));
+    }
     ar_note_flush(option_notes(options));
     ar_records_write(stdout, &view, AR_COLUMNS(finding_columns), diagnosis->list, diagnosis->count);
     return AR_OK;

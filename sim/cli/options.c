@@ -96,6 +96,7 @@ static const struct option_row own_rows[] = {
     SHOWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it"),
     SHOWN("out", "DIR", OF(reproduce), AT(out), NULL,
           "also write DIR/reproduce.csv and a picture of it"),
+    SHOWN("out", "DIR", OF(diagnose), AT(out), NULL, "also write DIR/diagnose.csv"),
     SHOWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written"),
     SHOWN("out", "NAME.topo", OF(discover), AT(out), NULL, "write to a file instead of stdout"),
     OWN("nodes", "N", OF(discover), AT(nodes), NULL, "how many such nodes there are"),
@@ -166,7 +167,7 @@ static const struct option_row own_rows[] = {
     SHOWN("force", NULL,
           OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(expect) | OF(accuracy) |
               OF(reproduce) | OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) |
-              OF(discover) | OF(advise),
+              OF(discover) | OF(advise) | OF(diagnose),
           AT(force), NULL, "overwrite --out also if another command made what is there"),
     SHOWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr"),
     SHOWN("help", NULL, ~0u, AT(help), NULL, "this text"),

@@ -90,7 +90,8 @@ Test(cli_diagnose, one_measured_number_is_needed)
 {
     cli_fails(64, "diagnose: found neither; expected one of", "$AR " STEP);
     cli_fails(64, "diagnose: found both", "$AR " STEP "--step-s 1 --tokens-per-s 2");
-    cli_fails(64, "--step-s: found \"0\"", "$AR " STEP "--step-s 0");
+    cli_fails(64, "--step-s (seconds): found \"0\"", "$AR " STEP "--step-s 0");
+    cli_good("$AR " STEP "--step-s 3 --format csv --out d >a && cmp a d/diagnose.csv");
     cli_fails(64, "--mfu (0.4 for 40 %): found \"41\"", "$AR " STEP "--mfu 41");
     cli_fails(64, "diagnose: found both", "$AR " STEP "--mfu 0.4 --tflops-per-gpu 9");
 }
