@@ -175,6 +175,11 @@ Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
                  "auto,ring,tree --engine library,closed --format csv");
     CLI_HAS(run.err, "3 of 12 points left out, which cannot run; ");
     CLI_COUNTS(run.out, {",auto,", 2}, {",ring,", 4}, {",tree,", 3}, {",ok", 9});
+    /* all-to-alls are known in a node alone, where the library's own choice is the only one */
+    const char *both = "$AR sweep --cluster dgx-h100 --operation alltoall,allgather --gpus 8,16 "
+                       "--payload 1MiB --engine library --format csv --algorithms";
+    CLI_COUNTS(cli_good("%s all", both).out, {",auto,", 1}, {",ring,", 2}, {",ok", 3});
+    CLI_COUNTS(cli_good("%s auto", both).out, {",auto,", 3}, {",ok", 3});
 }
 
 /* Rings of Fugaku as MPI calls them, an algorithm that nobody models, and a row of another

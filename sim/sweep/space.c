@@ -160,13 +160,17 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
         const struct ar_algorithm *ring = ar_scenario_ring(adding->variant);
         return add_run(adding, ring, default_shape(adding, ring, ranks), err);
     }
+    bool has_calls = strcmp(space->request->algorithms, "all") != 0 ||
+                     !ar_engine_times_calls(adding->variant->engine);
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];
         if (algorithm == NULL || algorithm->operation == adding->operation) {
+            has_calls |= ar_algorithm_calls(algorithm) != AR_CALLS_NONE;
             AR_TRY(add_shapes(adding, ranks, algorithm, err));
         }
     }
-    return AR_OK;
+    /* A library may have its own choice alone, as of all-to-all. */
+    return has_calls ? AR_OK : add_shapes(adding, ranks, NULL, err);
 }
 
 /* A variant of which no point can run is an error. */
@@ -318,7 +322,7 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     const struct ar_operation *only = space->operations_count == 1 ? space->operations[0] : NULL;
     AR_SCENARIO_REFUSE(!has_root && ar_scenario_has(&request->base, AR_KEY_ROOT), &request->base,
                        AR_KEY_ROOT, err, "found with %.100s; expected none there", operations);
-    AR_TRY(list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
+    AR_TRY(list_algorithms(arena, "--algorithms", only, request->algorithms, true,
                            &space->algorithms, &space->algorithms_count, err));
     note_missing_pairs(space);
     if (request->payloads != NULL) {
