@@ -57,8 +57,8 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
                     access(ar_arena_format(options->arena, "%s/.", path), F_OK) == 0 &&
                     access(ar_arena_format(options->arena, "%s/sweep.csv", path), F_OK) != 0;
     AR_REFUSE(is_other, err, AR_NO_INPUT,
-              "%.200s: found no sweep.csv and no layouts.csv; expected what a sweep left; "
-              "'allreckon report DIR' shows what others leave",
+              "%.200s: found no sweep.csv and no layouts.csv; expected what a sweep left that "
+              "ended (--resume goes on); 'allreckon report DIR' shows what others leave",
               path);
     const struct ar_plot_request request = {.set = is_layouts ? AR_PLOT_LAYOUTS : AR_PLOT_SWEEP,
                                             .path = path,

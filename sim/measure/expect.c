@@ -322,7 +322,7 @@ static int ask_logs(const struct ar_cluster_facts *facts, const struct ar_measur
         bool is_no = telling != NULL && suspect->clues[clue][0] == '-';
         if (telling != NULL &&
             answers[0] + answers[1] == 0) { /* what is ruled out needs fewer words */
-            *said = ar_arena_format(arena, "%s:%" PRIu64 "%s%.96s", run->path, telling->line,
+            *said = ar_arena_format(arena, "%s:%" PRIu64 "%s%s", run->path, telling->line,
                                     is_no ? "" : ": ", is_no ? "" : telling->text);
         }
         runs++;

@@ -396,6 +396,7 @@ void reproduce_write(FILE *file, const struct ar_view *view,
     size_t count;
     reproduce_families(rows, reproduction->arena, &families, &count);
     if (count > 0) {
+        fputs("errors of times (signed: below 0 too short, so rates are too high)\n", file);
         ar_records_write(file, view, reproduce_family_columns, families, count);
         fputc('\n', file);
     }
