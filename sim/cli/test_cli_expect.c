@@ -213,7 +213,10 @@ Test(cli_expect, messages_of_nccl_name_suspects_or_rule_them_out, CLI_NO_NEW_COD
          "(info.log:29), not sockets (info.log:29), not p2p-off (info.log:36), not nvls-off"},
         {"s:IB/1/GDRDMA:IB/1:", "gpudirect-off",
          "gpudirect-off (info.log:31: Channel 01/0 : 8[0] -> 0[0] [receive] via NET/IB/1)", slower},
-        {"s/ .4.mlx5_4.*IB .RO/ [RO/", "hca", "hca (info.log:24: NET/IB : Using [0]mlx5_0", slower},
+        {"s/ .4.mlx5_4.*IB .RO/ [RO/", "hca",
+         "hca (info.log:24: NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB "
+         "[3]mlx5_3:1/IB [RO]; OOB eth0:10.0.0.1<0>)",
+         slower},
         {"s/ .4.mlx5_4.*IB .RO/ [RO/;s/node\\(. device  [4-7]\\)/more\\1/", "nothing",
          "not gpudirect-off (info.log:29), not sockets", slower}, /* on half of four nodes' GPUs */
         {"s:IB/[01]/GDRDMA:Socket/0:", "tree-only", "sockets (info.log:29: Channel 00/0"},
