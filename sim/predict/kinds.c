@@ -86,6 +86,9 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
             !(has_other || (key == AR_KEY_SHAPE && !has_shape))) {
             continue;
         }
+        AR_SCENARIO_REFUSE(key == AR_KEY_TRACE && ar_scenario_has(scenario, AR_KEY_WORKLOAD),
+                           scenario, AR_KEY_WORKLOAD, err,
+                           "found with --trace; expected one or the other");
         return ar_scenario_refuse(scenario, key, err, "found with %s; expected %s", kind->name,
                                   key == AR_KEY_BATCH && kind == &ar_kind_transformer
                                       ? "--global-batch, of all GPUs"
