@@ -80,9 +80,12 @@ static void fit_columns(struct table *table, const char *cells, size_t records)
         struct shown_column *shown = &table->shown[place];
         size_t bytes = strlen(cells);
         size_t width = width_of(cells, bytes);
-        shown->first = shown->first != NULL ? shown->first : cells;
-        shown->differs = shown->differs || strcmp(shown->first, cells) != 0;
         const struct ar_column *column = &table->columns.list[place];
+        if (width > 0 ||
+            column->kind != AR_COLUMN_number) { /* one that is not known says nothing */
+            shown->first = shown->first != NULL ? shown->first : cells;
+            shown->differs = shown->differs || strcmp(shown->first, cells) != 0;
+        }
         if (column->heading != NULL && width > 0) {
             bool is_usual = column->usual != NULL && strcmp(cells, column->usual) == 0;
             shown->is_shown |= !is_usual;
