@@ -125,6 +125,13 @@ Test(notes, fewer_gpus_than_a_node_has_are_not_compared_with_themselves)
     expect_none(STEP "gpus=4;algorithm=ring", "of a node of 4");
 }
 
+Test(notes, operations_that_a_library_was_not_measured_with)
+{
+#define MEASURED "cluster=abci-v100-nccl2.8;payload=1MB;gpus=8;engine=library;operation="
+    expect_note(MEASURED "allgather", "no all-gather was measured: its times follow from");
+    expect_none(MEASURED "allreduce", "was measured");
+}
+
 Test(notes, nvlink_switches_that_are_taken_to_sum)
 {
     static const char taken[] = "cluster dgx-h100 gives no nvlink.sums: taken as yes";
