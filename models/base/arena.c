@@ -96,14 +96,6 @@ struct ar_arena_item {
 
 enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
 
-/* Memory of a million ranks lies on pages of 2 MiB where the system has them: on a virtual machine
- * the first touch of small ones was half of the time of such a run. */
-static void ask_large_pages(void *memory, size_t size)
-{
-    size_t skipped = (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-    (void)madvise((char *)memory + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
-}
-
 /* Lists an item with its object; without memory ends the object and leaves the guard. */
 static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, bool is_clear,
                                        void *object, void (*destroy)(void *object))
@@ -136,8 +128,11 @@ static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, boo
         }
         newest = arena;
     }
+    /* Memory of a million ranks lies on pages of 2 MiB where the system has them: on a virtual
+     * machine the first touch of small ones was half of the time of such a run. */
+    size_t skipped = (PAGE - (uintptr_t)item % PAGE) % PAGE;
     if (size >= LARGE_FROM) {
-        ask_large_pages(item, size);
+        (void)madvise((char *)item + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
     }
     item->before = arena->last;
     item->object = object;

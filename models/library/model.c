@@ -186,15 +186,6 @@ static double chain_time(const struct ar_tuning *tuning, const double *values,
     return time_s;
 }
 
-/* How long a hop of a tree in a node takes beside that of a ring, by NCCL's constants. */
-static double tree_hop_share(const struct ar_tuning *tuning, enum ar_choice_protocol protocol)
-{
-    enum ar_choice tree = (enum ar_choice)(AR_TREE_LL + protocol);
-    enum ar_library_parameter ring = (enum ar_library_parameter)(AR_LL_NODE_LATENCY + protocol);
-    return ar_tuning_node_latency(tuning, tree, true) * 1e-6 /
-           read_prior(tuning, &ar_library_parameters[ring]);
-}
-
 static double tree_time(const struct ar_tuning *tuning, const double *values,
                         enum ar_choice_protocol protocol, const struct ar_library_run *run)
 {
@@ -204,10 +195,15 @@ static double tree_time(const struct ar_tuning *tuning, const double *values,
     double of_bytes =
         shared_bandwidth(tuning, values, protocol, run, run->nodes == 2 ? PAIR_CROSSINGS : 1);
     double chunk = is_ll ? fmin(run->bytes, TREE_LL_CHUNK) : run->bytes;
+    /* How long a hop of a tree in a node takes beside that of a ring, by NCCL's constants. */
+    enum ar_choice tree = (enum ar_choice)(AR_TREE_LL + protocol);
+    enum ar_library_parameter ring = (enum ar_library_parameter)(AR_LL_NODE_LATENCY + protocol);
+    double hop_share = ar_tuning_node_latency(tuning, tree, true) * 1e-6 /
+                       read_prior(tuning, &ar_library_parameters[ring]);
     double time_s =
         values[AR_LL_BASE + protocol] +
         hop_times(values, protocol, &hops, values[AR_TREE_LL_NET_LATENCY + protocol], chunk) +
-        hops.node * values[AR_LL_NODE_LATENCY + protocol] * (tree_hop_share(tuning, protocol) - 1);
+        hops.node * values[AR_LL_NODE_LATENCY + protocol] * (hop_share - 1);
     if (!is_ll) {
         return time_s + 2 * run->bytes / (of_bytes * values[AR_TREE_SHARE]);
     }

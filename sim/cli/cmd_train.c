@@ -56,19 +56,6 @@ static enum ar_status note_run(struct runs *runs, const struct training *trainin
     return AR_OK;
 }
 
-/* Notes the published time of a run beside the prediction, if both are for the same GPUs. */
-static void note_published(FILE *notes, const struct training *training)
-{
-    const struct training_file *file = training->file;
-    if (!(file->published_s > 0) || training->scenario.gpus != file->gpus) {
-        return;
-    }
-    double predicted_s = training->total->time_s;
-    ar_note(notes, "%s took %.4g s, predicted %.4g s (%+.0f %%)%s%s", file->name, file->published_s,
-            predicted_s, (predicted_s / file->published_s - 1) * 100,
-            file->differs != NULL ? ": " : "", file->differs != NULL ? file->differs : "");
-}
-
 /* Predicts a run on a number of GPUs, or on those of its file (0). */
 static enum ar_status predict_on(const struct training_file *file, uint64_t gpus, struct runs *runs,
                                  struct ar_error *err)
@@ -158,7 +145,14 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         AR_TRY(predict_file(options->arguments[i], &runs, err));
     }
     for (const struct training *at = runs.first; at != NULL; at = at->next) {
-        note_published(option_notes(options), at);
+        const struct training_file *file = at->file;
+        double predicted_s = at->total->time_s;
+        if (file->published_s > 0 && at->scenario.gpus == file->gpus) {
+            ar_note(option_notes(options), "%s took %.4g s, predicted %.4g s (%+.0f %%)%s%s",
+                    file->name, file->published_s, predicted_s,
+                    (predicted_s / file->published_s - 1) * 100, file->differs != NULL ? ": " : "",
+                    file->differs != NULL ? file->differs : "");
+        }
     }
     if (options->out != NULL) {
         struct ar_output *file;

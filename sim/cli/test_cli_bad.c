@@ -41,22 +41,16 @@ Test(cli_bad, the_number_of_gpus)
     };
     CLI_REFUSE(64, "predict --cluster abci-v100 --trace trace.csv --algorithm ring", rows);
     CLI_REFUSE(64, "allreduce --cluster abci-v100 --payload 1MB --algorithm ring", rows);
-    CLI_REFUSE(64, "explain --cluster abci-v100 --trace trace.csv --algorithm ring", rows);
     CLI_REFUSE(64, "export --cluster abci-v100 --format simgrid-xml --out x.xml", rows);
 }
 
 Test(cli_bad, values_of_a_prediction)
 {
     static const char *const rows[][2] = {
-        {"--algorithm zzz", "--algorithm: unknown algorithm \"zzz\""},
         {"--algorithm ring --shape 2x4", "expected Nx1"},
         {"--algorithm torus2d --shape 3x3", "3x3 has 9 places; expected X*Y = 8"},
-        {"--algorithm torus2d --shape 65536x65536", "found \"65536x65536\"; expected columns"},
         {"--algorithm ring --precision fp64",
          "found \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, fp8_block or nvfp4"},
-        {"--algorithm ring --gradient-scale 0",
-         "--gradient-scale: found \"0\"; expected a number from 1e-06 to 1000"},
-        {"--algorithm ring --baseline gpus", "--baseline: found \"gpus\"; expected gpu or node"},
         {"--algorithm ring --straggler 3", "--straggler: found \"3\"; expected RANK:FACTOR"},
         {"--algorithm ring --straggler 3:2 --straggler 3:3", "found rank 3 twice"},
         {"--algorithm ring --straggler 64:2", "found rank 64 of"},
@@ -73,7 +67,6 @@ Test(cli_bad, payloads)
         {"51.1", "--payload: found \"51.1\" without a unit; expected a size such as 51.1MB"},
         {"0B", "expected a size above zero"},
         {"3B", "found 3 bytes; expected a multiple of 2, the size of a fp16 element"},
-        {"1MB:2MB", "range \"1MB:2MB\" has no step; expected a range such as 4KiB:1GiB:x4"},
     };
     CLI_REFUSE(64, "allreduce --cluster flat --gpus 4 --algorithm ring --payload", rows);
 }
@@ -85,7 +78,6 @@ Test(cli_bad, axes_of_a_sweep)
         {"--gpus 8192", 64, "expected a whole number from 1 to 4352"},
         {"--gpus 6 --shapes node --algorithms torus2d", 64, "--shapes: found \"node\""},
         {"--gpus 8 --shapes 2x4 --algorithms ring", 64, "which --algorithms ring do not react to"},
-        {"--gpus 4 --jobs 0", 64, "--jobs: found \"0\"; expected a whole number from 1 to 256"},
         {"--gpus 4 --out ''", 74, "found an empty path; expected a directory"},
         {"--gpus 4 --out /dev/null", 74, "/dev/null: found a file; expected a directory"},
         {"--gpus 4 --out /proc/nothing", 74, "/proc/nothing: cannot make the directory"},
@@ -97,12 +89,9 @@ Test(cli_bad, names_and_paths_of_inputs)
 {
     static const struct cli_case rows[] = {
         {"--trace trace.csv --cluster abci-v10", 66, "one of abci-v100 abci-v100-nccl2.8;"},
-        {"--trace trace.csv --cluster zzzz", 66,
-         "expected one of abci-a100 abci-v100 abci-v100-nccl2.8 "},
         {"--trace trace.csv --cluster ./no.topo", 66,
          "./no.topo: No such file or directory; expected a cluster"},
         {"--trace trace.csv --cluster /dev/null", 65, "/dev/null: found no values"},
-        {"--cluster flat --trace Restnet50-v1.5", 66, "did you mean \"resnet50-v1.5\"?"},
         {"--cluster flat --trace /dev/null", 65, "/dev/null: no header line"},
         {"--cluster flat --trace trace.csv --batch 64", 64,
          "--batch: found 64; expected 32, at which trace"},
@@ -137,7 +126,6 @@ Test(cli_bad, values_of_a_timeline)
     static const struct cli_case rows[] = {
         {"--engine closed", 64, "--engine: found closed"},
         {"--payload 1MB", 64, "found --payload; expected none with --format chrome-trace"},
-        {"--out no/such/file.json", 74, "no/such/file.json: cannot write"},
     };
     CLI_FAIL_ALL("export --format chrome-trace --cluster flat --trace trace.csv --gpus 8 "
                  "--algorithm torus2d",
@@ -171,7 +159,6 @@ Test(cli_bad, values_of_a_table_of_links)
     static const struct cli_case rows[] = {
         {"--payload 1MB,2MB", 64, "\"1MB,2MB\"; expected a size such as"},
         {"--payload 1MB --batch 32", 64, "found --batch; expected none with --payload"},
-        {"--payload 1MB --top 0", 64, "--top: found \"0\"; expected a whole number from 1"},
         {"--trace trace.csv --strategy zero3", 64, "--strategy: found zero3; expected data"},
         {"--trace trace.csv --sparse 0.1", 64, "--sparse: found with links"},
     };

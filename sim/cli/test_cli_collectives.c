@@ -220,8 +220,6 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "--trace is missing, and --payload"},
         {"sweep --cluster flat --gpus 4 --operation allgather --payload 1MB --root 1",
          "--root: found with allgather; expected none there"},
-        {"sweep --cluster flat --gpus 4,8 --mesh dp=8 --payload 1MB",
-         "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
         {"sweep --cluster flat --gpus 4 --payload 1MB --bucket one",
          "--bucket; expected none with"},
         {"allreduce --cluster flat --gpus 8 --payload 1MB --algorithm in-network",

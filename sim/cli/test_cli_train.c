@@ -62,7 +62,6 @@ Test(cli_train, options_that_are_wrong_are_refused)
         {"example --checkpoint 3", 64, "--checkpoint without"},
         {"--workload llama3-8b --tokens 1T --trace example", 64, "found --trace"},
         {"--workload llama3-8b", 64, "option --tokens is missing"},
-        {"exampel", 66, "unknown run \"exampel\"; did you mean \"example\"?"},
         {"example --gpus 40000,60000 --cluster flat", 64,
          "--gpus: found \"40000,60000\", too many"},
     };

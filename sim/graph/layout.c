@@ -226,19 +226,6 @@ void ar_layout_hash(const struct ar_layout *layout, uint64_t *hash)
     ADD(layout->sparse_frac);
 }
 
-/* How many of `places`, the nodes or GPUs that hold experts, a token may reach: its router chooses
- * some groups of experts, each on places of its own, and experts of these groups alone
- * (DeepSeek-V3: 4 of 8 groups; arXiv:2412.19437, section 2.1.2). */
-static double reachable_places(const struct ar_transformer *model, double places)
-{
-    double missed = model->expert_groups > 1 && model->top_groups > 0 ? 1 : 0;
-    for (uint32_t i = 0; i < model->top_groups && missed > 0; i++) {
-        double groups = model->expert_groups, of_place = fmax(groups / places, 1);
-        missed *= fmax(groups - of_place - i, 0) / (groups - i);
-    }
-    return places * (1 - missed);
-}
-
 double ar_layout_expert_bytes(const struct ar_layout *layout)
 {
     const struct ar_transformer *model = layout->model;
@@ -250,7 +237,15 @@ double ar_layout_expert_bytes(const struct ar_layout *layout)
     if (layout->dispatcher == AR_DISPATCHER_DEEPEP) {
         double places = layout->expert_nodes > 1 ? layout->expert_nodes : ep;
         double kept = ar_precisions[ar_precisions[layout->precision].stored].bytes;
-        places = reachable_places(model, places);
+        /* How many of `places`, the nodes or GPUs that hold experts, a token may reach: its router
+         * chooses some groups of experts, each on places of its own, and experts of these groups
+         * alone (DeepSeek-V3: 4 of 8 groups; arXiv:2412.19437, section 2.1.2). */
+        double missed = model->expert_groups > 1 && model->top_groups > 0 ? 1 : 0;
+        for (uint32_t i = 0; i < model->top_groups && missed > 0; i++) {
+            double groups = model->expert_groups, of_place = fmax(groups / places, 1);
+            missed *= fmax(groups - of_place - i, 0) / (groups - i);
+        }
+        places *= 1 - missed;
         copies = places * (1 - pow(1 - 1 / places, copies));
         copies *= (ar_precisions[layout->precision].bytes / kept + 1) / 2;
     }

@@ -205,16 +205,6 @@ static double dragonfly_bandwidth(const struct ar_cluster *cluster, uint32_t ind
            number[is_global ? TOPO_DRAGONFLY_GLOBAL_BANDWIDTH : TOPO_DRAGONFLY_LOCAL_BANDWIDTH];
 }
 
-/* Ideal: messages are dealt to parallel ways in turn, by their nodes; dmodk: by the destination. */
-static uint32_t choose_way(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
-                           uint32_t ways)
-{
-    uint32_t number = cluster->routes == AR_ROUTES_IDEAL   ? from.node + to.node
-                      : cluster->routes == AR_ROUTES_DMODK ? ar_port_number(cluster, to)
-                                                           : ar_route_hash(cluster, from, to, 0);
-    return number % ways;
-}
-
 static void dragonfly_route(const struct ar_cluster *cluster, struct ar_port from,
                             struct ar_port to, struct ar_path *path)
 {
@@ -224,10 +214,14 @@ static void dragonfly_route(const struct ar_cluster *cluster, struct ar_port fro
     if (source == destination) {
         return;
     }
-    uint32_t ways = ar_dragonfly_ways(dragonfly, source, destination);
+    /* Ideal: messages are dealt to parallel ways in turn, by their nodes; dmodk: by the
+     * destination. */
+    uint32_t number = cluster->routes == AR_ROUTES_IDEAL   ? from.node + to.node
+                      : cluster->routes == AR_ROUTES_DMODK ? ar_port_number(cluster, to)
+                                                           : ar_route_hash(cluster, from, to, 0);
+    uint32_t way = number % ar_dragonfly_ways(dragonfly, source, destination);
     uint32_t links[AR_DRAGONFLY_ROUTE_MAX];
-    uint32_t hops = ar_dragonfly_route(dragonfly, source, destination,
-                                       choose_way(cluster, from, to, ways), links);
+    uint32_t hops = ar_dragonfly_route(dragonfly, source, destination, way, links);
     for (uint32_t i = 0; i < hops; i++) {
         ar_path_add(cluster, cluster->first_fabric_link + links[i],
                     dragonfly_bandwidth(cluster, links[i]), path);

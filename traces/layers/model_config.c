@@ -1,6 +1,7 @@
 /* A config.json of Hugging Face's transformers becomes a transformer: two tables say what a type of
  * model has by itself, and what each key means. The names and defaults are those of
  * huggingface/transformers, src/transformers/models/TYPE/configuration_TYPE.py. */
+#include <fnmatch.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,14 +268,6 @@ static enum ar_status take_value(struct config_reader *reader, const struct conf
     return AR_OK;
 }
 
-static bool is_free(const char *key)
-{
-    static const char ending[] = "_token_id";
-    size_t length = strlen(key), tail = sizeof ending - 1;
-    return key[0] == '_' || ar_text_has_word(free_keys, key) ||
-           (length > tail && strcmp(key + length - tail, ending) == 0);
-}
-
 static enum ar_status take_keys(struct config_reader *reader, const json_t *object)
 {
     const size_t rows_count = sizeof config_keys / sizeof config_keys[0];
@@ -282,13 +275,15 @@ static enum ar_status take_keys(struct config_reader *reader, const json_t *obje
     json_t *value;
     json_object_foreach((json_t *)object, key, value)
     {
+        bool is_free = key[0] == '_' || ar_text_has_word(free_keys, key) ||
+                       fnmatch("?*_token_id", key, 0) == 0;
         size_t row = 0;
         while (row < rows_count && !ar_text_has_word(config_keys[row].names, key)) {
             row++;
         }
         if (row < rows_count && !json_is_null(value)) { /* null is what a missing key is */
             AR_TRY(take_value(reader, &config_keys[row], key, value));
-        } else if (row == rows_count && !is_free(key)) {
+        } else if (row == rows_count && !is_free) {
             leave_out(reader, key, value);
         }
     }

@@ -427,26 +427,19 @@ static void create_actor(struct collective_run *run, uint32_t lane, uint32_t pos
         .barrier = barriers != NULL ? barriers[rank] : NULL};
 }
 
-/* Room for the messages that a rank may have in flight: over one connection, or, if there are
- * trees, over all that it has at a time. */
-static uint32_t capacity_of_flights(const struct collective_run *run)
-{
-    uint32_t capacity = run->collective->window;
-    for (uint32_t i = 0; i < run->phases_count; i++) {
-        if (run->phases[i].kind == AR_PHASE_TREE) {
-            return capacity * AR_PERIOD_MAX;
-        }
-    }
-    return capacity;
-}
-
 static void create_actors(struct collective_run *run)
 {
     uint32_t channels = run->collective->channels;
     uint32_t lanes = ar_collective_lanes(run->collective);
     uint32_t ranks = ar_collective_ranks(run->collective);
     size_t actors_count = (size_t)lanes * run->positions;
-    run->flights_capacity = capacity_of_flights(run);
+    /* Room for the messages that a rank may have in flight: over one connection, or, if there are
+     * trees, over all that it has at a time. */
+    bool has_trees = false;
+    for (uint32_t i = 0; i < run->phases_count; i++) {
+        has_trees = has_trees || run->phases[i].kind == AR_PHASE_TREE;
+    }
+    run->flights_capacity = run->collective->window * (has_trees ? AR_PERIOD_MAX : 1);
     run->actors = child_alloc(actors_count, sizeof(struct actor), "its ranks");
     run->flights = child_alloc(actors_count * run->flights_capacity, sizeof(struct flight),
                                "its messages in flight");

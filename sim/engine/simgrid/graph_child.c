@@ -390,18 +390,6 @@ static void stream_run(void *data)
     }
 }
 
-static void start_streams(struct graph_run *run)
-{
-    size_t count =
-        (size_t)run->graph->roles_count * AR_STREAMS_COUNT * run->places * run->channels_max;
-    AR_EACH(struct stream, stream, run->streams, count) {
-        if (run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream] != AR_NO_TASK) {
-            child_start_actor("stream", rank_of(stream), stream_run, stream);
-        }
-    }
-    run->all_know = sg_barrier_init(child_actors_count());
-}
-
 /* --- results ---------------------------------------------------------------------------------- */
 
 /* The place of the rank that ends last; of those that end together, as groups do, the one that was
@@ -462,9 +450,16 @@ static void graph_finish(void *data)
 static void graph_start(void *data)
 {
     struct graph_task *task = data;
-    task->run = child_alloc(1, sizeof *task->run, tables);
-    graph_create(task->run, task->trial);
-    start_streams(task->run);
+    struct graph_run *run = task->run = child_alloc(1, sizeof *run, tables);
+    graph_create(run, task->trial);
+    size_t count =
+        (size_t)run->graph->roles_count * AR_STREAMS_COUNT * run->places * run->channels_max;
+    AR_EACH(struct stream, stream, run->streams, count) {
+        if (run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream] != AR_NO_TASK) {
+            child_start_actor("stream", rank_of(stream), stream_run, stream);
+        }
+    }
+    run->all_know = sg_barrier_init(child_actors_count());
 }
 
 const struct child_kind child_graph = {.start = graph_start, .finish = graph_finish};
