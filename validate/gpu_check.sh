@@ -3,20 +3,25 @@
 #   validate/gpu_check.sh [-p PROGRAM] [-q] [DIR]
 # -p takes a program that was built elsewhere (a machine with the CUDA Toolkit is enough to build
 # one; without MPI it needs no other library), -q measures little data: a trial of the script. CSV
-# files and gpu_check.log go to DIR, else to $OUT, else to out/gpu. Exit code: 0 if all went well,
-# 1 if a step failed, 69 if there is no GPU.
+# files and gpu_check.log go to DIR, else to $OUT, else to out/gpu of the sources. Exit code: 0 if
+# all went well, 1 if a step failed, 64 or 66 if an option is wrong, 69 if there is no GPU.
 set -uo pipefail
 program="" some=1:9:+1,12,16 even=2:8:+2 few=1,3,4,8 large=256MiB medium=64MiB rounds="--repetitions 10"
 while getopts p:q option; do
   case $option in
-    p) program=$(realpath "$OPTARG") ;;
+    p)
+      program=$(realpath "$OPTARG")
+      [ -x "$program" ] || { echo "gpu_check: -p: found \"$OPTARG\"; expected a program, allreckon-validate" >&2; exit 66; }
+      ;;
     q) some=3 even=4 few=3 large=1MiB medium=64KiB rounds="--repetitions 1 --warmup 0" ;;
     *) exit 64 ;;
   esac
 done
 shift $((OPTIND - 1))
+out=${1:-${OUT:-}}
+out=${out:+$(realpath -m "$out")} # of where the caller is
 cd "$(dirname "$0")/.."
-out=${1:-${OUT:-out/gpu}}
+out=${out:-out/gpu}
 failures=0
 
 if ! gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | grep -c .); then
