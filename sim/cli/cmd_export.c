@@ -90,7 +90,15 @@ enum ar_status options_run_timeline(const struct options *options,
             ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown->marks_s);
         job->timeline = shown;
     }
-    return ar_run_job(scenario, job, options->arena, timing, row, err);
+    AR_TRY(ar_run_job(scenario, job, options->arena, timing, row, err));
+    char wait[AR_UNIT_TEXT];
+    if (timing->slowest_s > 0) {
+        ar_note(option_notes(options),
+                "in the timeline all GPUs are alike, so it ends before the step does, of which %s "
+                "are waits for the slowest one (--jitter 0 leaves them out)",
+                ar_format_seconds(timing->slowest_s, wait));
+    }
+    return AR_OK;
 }
 
 static enum ar_status write_timeline(const struct options *options, struct ar_scenario *scenario,

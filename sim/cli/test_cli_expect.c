@@ -405,7 +405,6 @@ Test(cli_expect, json_and_the_picture_have_the_answer)
 Test(cli_expect, wrong_input_is_one_line)
 {
     static const char *const usage[][2] = {
-        {"", "--cluster is missing"},
         {"--cluster abci-v100 --require 0", "--require: found \"0\""},
         {"--cluster abci-v100 --engine simgrid",
          "--engine: found simgrid; expected library or nccl"}};

@@ -292,6 +292,12 @@ Test(timeline, waits_for_what_the_backward_pass_does_not_hide)
     cr_expect_gt(wait_ns, 0.95 * cell_ns(row, "exposed_s"));
 }
 
+Test(timeline, of_a_workload_ends_before_waits_for_the_slowest_gpu_and_says_so)
+{
+#define ON_2 "export --format chrome-trace --cluster dgx-a100 --workload mpt-1b --gpus 2 "
+    CLI_NOTES(ON_2 "--global-batch 2", "are waits for the slowest one (--jitter 0 leaves");
+}
+
 Test(timeline, is_the_same_in_a_file_and_the_second_time)
 {
     const char *line = "$AR export --format chrome-trace --cluster flat --gpus 40 --algorithm "

@@ -399,19 +399,6 @@ enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar
 
 AR_DESTROYER(close_file, gzclose)
 
-/* zlib begins its messages with the path. */
-static enum ar_status refuse_file(const char *path, gzFile file, struct ar_error *err)
-{
-    int code;
-    const char *what = gzerror(file, &code);
-    size_t length = strlen(path);
-    AR_REFUSE(code == Z_ERRNO, err, AR_NO_INPUT, "%.300s: cannot be read: %s", path,
-              strerror(errno));
-    what += strncmp(what, path, length) == 0 && what[length] == ':' ? length + 2 : 0;
-    return ar_error_set(err, AR_BAD_DATA, "%.300s: gzip is broken: %.100s; expected a whole file",
-                        path, what);
-}
-
 enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char **text,
                                 size_t *bytes, struct ar_error *err)
 {
@@ -421,14 +408,20 @@ enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char *
               "%.300s: %s; expected a trace of the PyTorch profiler, .json or .json.gz", path,
               strerror(errno));
     ar_arena_own(&scratch, file, close_file);
+    size_t length = strlen(path);
     *text = NULL;
     for (*bytes = 0;;) {
         int code;
         *text = ar_arena_grow(arena, *text, *bytes, PIECE_BYTES + 1, 1);
         int count = gzread(file, *text + *bytes, PIECE_BYTES);
         /* Also asked for a file that is cut off; zlib 1.3.2 forgets it with the next read. */
-        gzerror(file, &code);
-        AR_REFUSE_BY(count < 0 || code != Z_OK, refuse_file(path, file, err));
+        const char *what = gzerror(file, &code);
+        AR_REFUSE(code == Z_ERRNO, err, AR_NO_INPUT, "%.300s: cannot be read: %s", path,
+                  strerror(errno));
+        /* zlib begins its messages with the path. */
+        what += strncmp(what, path, length) == 0 && what[length] == ':' ? length + 2 : 0;
+        AR_REFUSE(count < 0 || code != Z_OK, err, AR_BAD_DATA,
+                  "%.300s: gzip is broken: %.100s; expected a whole file", path, what);
         *bytes += (size_t)count;
         (*text)[*bytes] = '\0';
         if (count == 0) {
