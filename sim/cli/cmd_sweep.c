@@ -156,7 +156,8 @@ static void note_collectives(FILE *notes, const struct space *space)
     for (size_t i = 0; i < space->operations_count; i++) {
         if (space->operations[i]->has_root &&
             !ar_scenario_has(&space->request->base, AR_KEY_ROOT)) {
-            ar_note(notes, "the root is rank 0 of each group (--root)");
+            ar_note(notes, "the root is rank 0%s (--root)",
+                    space->request->base.mesh.axes_count > 0 ? " of each group" : "");
             return;
         }
     }
