@@ -274,9 +274,11 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
     memcpy(lanes->bytes + places, lanes->bytes, places * sizeof *lanes->bytes);
     bundle_load(&run);
     double messages = (double)recurrence->phase->steps * (double)bundle->places_count;
-    if (messages >= recurrence->jumps_from && ring_jump_run(&run)) {
+    bool may_jump = messages >= recurrence->jumps_from && recurrence->walked != recurrence->phase;
+    if (may_jump && ring_jump_run(&run)) {
         recurrence->rings_jumped++;
     } else {
+        recurrence->walked = recurrence->phase;
         ring_run(&run);
     }
     bundle_store(&run);

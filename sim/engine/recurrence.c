@@ -197,6 +197,7 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         finish_s[rank] = 0;
     }
     recurrence->call = index;
+    recurrence->walked = NULL;
     recurrence->reduce_s_per_byte =
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));

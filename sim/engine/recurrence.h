@@ -97,8 +97,9 @@ struct recurrence {
     struct ar_sends sends; /**< room for one step of an exchange */
     double *room_s;        /**< what phases but bundles need on a lane */
     struct lanes lanes;
-    double jumps_from;     /**< messages of a bundle from which on rings may jump */
-    uint32_t rings_jumped; /**< bundles in which they did so far */
+    double jumps_from;             /**< messages of a bundle from which on rings may jump */
+    uint32_t rings_jumped;         /**< bundles in which they did so far */
+    const struct ar_phase *walked; /**< of the call: one in which rings of a lane did not */
 };
 
 /** A bundle in the present phase. */

@@ -156,13 +156,18 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
         is_even = is_even && has_long_ring;
     } else if (ar_engine_has_flows(scenario->engine) && collective.algorithm != NULL) {
         struct ar_phase phases[AR_PHASES_MAX];
+        uint32_t count = ar_algorithm_phases(collective.algorithm, &collective.shape, phases);
         each = is_even ? ar_flows_lanes_each(&collective) : 1;
         messages /= each;
-        if (ar_algorithm_phases(collective.algorithm, &collective.shape, phases) > 0 &&
-            phases[0].kind == AR_PHASE_TREE) {
+        if (count > 0 && phases[0].kind == AR_PHASE_TREE) {
             double all = collectives * messages;
             shares_s = fmin(all * TREE_MESSAGE_S, CLASSES_S + all * CLASSES_MESSAGE_S);
         }
+        /* A ring that ranks begin apart, behind what comes from a root, is walked on the channels
+         * that go through nodes in another order than the first one: all come back to the root. */
+        is_even = is_even && !(collective.operation->has_root && count > 1 &&
+                               phases[count - 1].kind == AR_PHASE_WALK && collective.channels > 1 &&
+                               ar_cluster_facts(collective.cluster)->gpus_per_node > 1);
     }
     return shares_s + ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels / each,
                                        collectives, collectives * messages, is_even);
