@@ -175,10 +175,14 @@ static struct ar_slice slice_of(const struct ar_shape *shape, uint64_t elements,
 static struct ar_move one_way(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                               uint32_t step, bool is_down)
 {
-    uint32_t parts = parts_of(shape), side = step % PERIOD, first = first_at(shape, position);
+    uint32_t side = step % PERIOD, own_side = side_at(shape, position);
     uint32_t child = child_at(shape, position, side), parent = parent_at(shape, position);
+    if (side != own_side && child == AR_NEVER) {
+        return (struct ar_move){.sends = false};
+    }
+    uint32_t parts = parts_of(shape), first = first_at(shape, position);
     uint32_t own = part_at(parts, step, first);
-    uint32_t part = part_at(parts, step, first - lead_over(side_at(shape, position), side));
+    uint32_t part = part_at(parts, step, first - lead_over(own_side, side));
     bool meets_parent = parent != AR_NEVER && own < parts;
     bool meets_child = child != AR_NEVER && part < parts;
     struct ar_move move = {.sends = is_down ? meets_child : meets_parent};

@@ -11,19 +11,19 @@ static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element
     return (uint32_t)(((element - whole.first + 1) * parts - 1) / whole.count);
 }
 
-static uint32_t find_owner(const struct ar_operation_place *place)
+static bool is_owner(const struct ar_operation_place *place, uint32_t position)
 {
     struct ar_span span = {.first = 0, .count = place->elements};
-    uint32_t position = 0;
-    uint32_t stride = 1;
     for (uint32_t i = 0; i < AR_DIMENSIONS_MAX; i++) {
         uint32_t length = ar_shape_length(place->shape, i);
         uint32_t part = part_with(span, length, place->element);
+        if (position % length != part) {
+            return false;
+        }
         span = ar_span_part(span, length, part);
-        position += part * stride;
-        stride *= length;
+        position /= length;
     }
-    return position;
+    return true;
 }
 
 static uint32_t behind(const struct ar_operation_place *place)
@@ -48,7 +48,7 @@ static bool is_one_of(const struct ar_operation_place *place, enum ar_operation_
     case AR_WHO_LAST:
         return position == ar_shape_ranks(place->shape) - 1;
     case AR_WHO_OWNER:
-        return position == find_owner(place);
+        return is_owner(place, position);
     case AR_WHO_BEHIND:
         return position == behind(place);
     }
