@@ -15,6 +15,7 @@ struct moment {
     const double *base_s; /* [rank of the role]; NULL: 0 */
     double elapsed_s;
     double offset_s; /* on an even rank the base stands there since the step began */
+    double last_s;   /* it is on the last rank; 0: not known yet */
     double *own_s;   /* the base, if no other moment has it; else NULL */
 };
 
@@ -51,17 +52,18 @@ static bool moment_is_even(const struct moments *moments, const struct moment *m
 }
 
 /* When the moment is on the last rank. */
-static double moment_last(const struct moments *moments, uint32_t role, const struct moment *moment)
+static double moment_last(const struct moments *moments, uint32_t role, struct moment *moment)
 {
     double last_s[4] = {0}; /* of every fourth rank: comparisons need not wait for each other */
-    bool is_base = moment->own_s != NULL && moment->elapsed_s == 0;
-    if (is_base || moment_is_even(moments, moment)) {
-        return is_base ? moment->offset_s : moment->elapsed_s;
+    if (moment_is_even(moments, moment)) {
+        return moment->elapsed_s;
     }
-    for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
+    for (uint32_t rank = 0; moment->last_s == 0 && rank < moments->request->ranks_count; rank++) {
         last_s[rank % 4] = later_s(last_s[rank % 4], moment_at(moments, role, moment, rank));
     }
-    return later_s(later_s(last_s[0], last_s[1]), later_s(last_s[2], last_s[3]));
+    moment->last_s = later_s(moment->last_s,
+                             later_s(later_s(last_s[0], last_s[1]), later_s(last_s[2], last_s[3])));
+    return moment->last_s;
 }
 
 /* Room for a base that takes the place of a moment's. */
@@ -89,7 +91,9 @@ static void moment_put_off(struct moments *moments, uint32_t role, struct moment
     bool is_comparable =
         moment->base_s == other->base_s && (role == from || moments->request->factor == NULL);
     if (is_comparable) {
-        moment->elapsed_s = later_s(moment->elapsed_s, other->elapsed_s);
+        bool is_later = other->elapsed_s > moment->elapsed_s;
+        moment->elapsed_s = is_later ? other->elapsed_s : moment->elapsed_s;
+        moment->last_s = is_later ? other->last_s : moment->last_s;
         return;
     }
     if (role == from && moment->base_s == begin.base_s && moment->elapsed_s == 0) {
@@ -313,13 +317,14 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
         bool has_groups = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
         moment_add(moments, task->role, &end, has_groups ? work->axes : 0,
                    task->wait_s + task->copy_s + sent_s);
-    } else if (is_slowed(walk, task)) {
-        double now_s = end.offset_s + end.elapsed_s;
-        end.elapsed_s = ar_slowdown_advance(&request->slowdowns[task->role], now_s, time_s,
-                                            &walk->next[task->role]) -
-                        end.offset_s;
     } else {
-        end.elapsed_s += time_s;
+        double now_s = end.offset_s + end.elapsed_s;
+        end.last_s = 0;
+        end.elapsed_s = is_slowed(walk, task)
+                            ? ar_slowdown_advance(&request->slowdowns[task->role], now_s, time_s,
+                                                  &walk->next[task->role]) -
+                                  end.offset_s
+                            : end.elapsed_s + time_s;
     }
     task->end_s = moment_last(moments, task->role, &end);
     bool is_plain = request->factor == NULL && !is_slowed(walk, task);
