@@ -7,8 +7,8 @@
 
 /* Sends over a connection that is free from `free_s` on, once the message at `oldest_s` has
  * arrived; it is then free from state->free_s on. Returns the arrival. */
-static double message_send(struct recurrence *recurrence, const struct ar_hop *hop, double rate_Bps,
-                           double bytes, double free_s, double oldest_s)
+static inline double message_send(struct recurrence *recurrence, const struct ar_hop *hop,
+                                  double rate_Bps, double bytes, double free_s, double oldest_s)
 {
     struct rank_state *state = &recurrence->states[hop->from];
     double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
@@ -29,8 +29,8 @@ static double hop_free_s(const struct recurrence *recurrence, const struct ar_ho
     return state->peer == hop->to ? state->free_s : 0;
 }
 
-static void message_receive(struct recurrence *recurrence, uint32_t position, double bytes,
-                            bool reduces)
+static inline void message_receive(struct recurrence *recurrence, uint32_t position, double bytes,
+                                   bool reduces)
 {
     struct rank_state *state = &recurrence->states[position];
     state->now_s = later_s(state->now_s, state->arrival_s);
@@ -104,6 +104,12 @@ static double part_bytes(const struct tree_run *run, uint32_t part)
                     run->all->collective->element_bytes);
 }
 
+/* A hop that comes soon: its ranks are fetched ahead, since those of a tree lie far apart. */
+static inline const struct ar_hop *tree_look_ahead(const struct tree_run *run, uint32_t hop)
+{
+    return &run->hops[hop + 12 < run->hops_count ? hop + 12 : hop];
+}
+
 /* The hops that carry a part in a step: those that began so many periods before. */
 static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t began)
 {
@@ -113,6 +119,7 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
     bool waits = part >= run->all->collective->window;
     for (uint32_t i = pattern->step_hops[began]; i < pattern->step_hops[began + 1]; i++) {
         double rate_Bps = ar_tree_rate_Bps(run->shares, part, run->first + i);
+        __builtin_prefetch(&run->all->states[tree_look_ahead(run, i)->from]);
         flights_s[i] = message_send(run->all, &run->hops[i], rate_Bps, bytes, run->free_s[i],
                                     waits ? flights_s[i] : 0);
         run->free_s[i] = run->all->states[run->hops[i].from].free_s;
@@ -151,6 +158,7 @@ void recurrence_run_tree(struct recurrence *recurrence)
             const uint32_t *began = &run.all->pattern->step_hops[step - part * phase->period];
             double received_bytes = part_bytes(&run, part);
             for (uint32_t i = began[0]; i < began[1]; i++) {
+                __builtin_prefetch(&run.all->states[tree_look_ahead(&run, i)->to]);
                 message_receive(run.all, run.hops[i].to, received_bytes, step < phase->copies_from);
             }
         }
