@@ -9,6 +9,8 @@
  * modulo P as i + P and i + P + k. So they come to the next step together, too. */
 #include "recurrence.h"
 
+#include <string.h>
+
 uint32_t fast_classes_count(const struct ar_exchange *exchange, uint32_t steps, const double *now_s)
 {
     uint32_t positions = exchange->positions;
@@ -17,10 +19,6 @@ uint32_t fast_classes_count(const struct ar_exchange *exchange, uint32_t steps, 
         bool is_shift = exchange->steps[step].ahead > 0;
         period = is_shift && exchange->steps[step].period == period ? period : positions;
     }
-    for (uint32_t i = period; i < positions; i++) {
-        if (now_s[i] != now_s[i - period]) {
-            return positions;
-        }
-    }
-    return period;
+    size_t others = (positions - period) * sizeof *now_s;
+    return memcmp(now_s + period, now_s, others) == 0 ? period : positions;
 }

@@ -23,6 +23,7 @@
 #include "recurrence.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ar_numbers.h"
 
@@ -245,11 +246,6 @@ struct jump {
     int64_t *gains;     /* [place or message]: in a round */
 };
 
-static uint32_t larger_of(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool ring_has_equal_hops(const struct bundle_run *run, uint32_t period)
 {
     const struct bundle *bundle = run->bundle;
@@ -279,18 +275,7 @@ static uint32_t ring_period(const struct bundle_run *run)
 /* Slots that it takes to see rounds repeat. */
 static uint32_t jump_slots(uint32_t window, uint32_t round)
 {
-    return larger_of(window, round) + round + 1;
-}
-
-static bool ring_has_equal_messages(const struct bundle_run *run)
-{
-    size_t walks = run->bundle->walks;
-    for (size_t place = walks; place < run->bundle->places_count; place++) {
-        if (run->bytes[place] != run->bytes[place - walks]) {
-            return false;
-        }
-    }
-    return true;
+    return (window > round ? window : round) + round + 1;
 }
 
 /* Finds the rounds that may repeat; false if there are none. */
@@ -298,10 +283,12 @@ static bool jump_find_rounds(struct jump *jump)
 {
     const struct bundle *bundle = jump->units.bundle;
     uint32_t window = jump->units.run->window;
+    const double *bytes = jump->units.run->bytes; /* unlike those of the same walk in some row? */
+    size_t others = bundle->places_count - bundle->walks;
     size_t slots_max = NUMBERS_MAX / bundle->places_count;
     slots_max = slots_max > ARRAYS ? slots_max - ARRAYS : 0;
     jump->units.hop_rows = ring_period(jump->units.run);
-    jump->units.rides = !ring_has_equal_messages(jump->units.run);
+    jump->units.rides = memcmp(bytes + bundle->walks, bytes, others * sizeof *bytes) != 0;
     if (jump->units.rides && jump->units.hop_rows == bundle->rows && bundle->rows > ROUND_MAX) {
         return false;
     }
@@ -319,21 +306,18 @@ static bool jump_find_rounds(struct jump *jump)
  * so do the arrivals that a window still waits for. */
 static bool jump_has_steady_gains(const struct jump *jump, uint32_t round)
 {
-    uint32_t ages = larger_of(jump->units.run->window, round);
-    for (uint32_t age = 0; age < ages; age++) {
+    uint32_t window = jump->units.run->window, ages = window > round ? window : round;
+    int64_t differences = 0;
+    for (uint32_t age = 0; age < ages && differences == 0; age++) {
         const int64_t *now = ring_units_arrivals(&jump->units, age);
         const int64_t *before = ring_units_arrivals(&jump->units, age + round);
-        int64_t differences = 0;
         for (size_t i = 0; i < jump->units.bundle->places_count; i++) {
             int64_t gain = now[i] - before[i];
             jump->gains[i] = age == 0 ? gain : jump->gains[i];
             differences |= gain ^ jump->gains[i];
         }
-        if (differences != 0) {
-            return false;
-        }
     }
-    return true;
+    return differences == 0;
 }
 
 /* Rounds until a wait that gains `more` than the latest one, and is `behind` it, overtakes it. */
@@ -367,15 +351,6 @@ static int64_t jump_steady_rounds(const struct jump *jump, uint32_t step, int ag
     return rounds;
 }
 
-static bool jump_has_equal_gains(const struct jump *jump)
-{
-    int64_t differences = 0;
-    for (size_t i = 1; i < jump->units.bundle->places_count; i++) {
-        differences |= jump->gains[i] ^ jump->gains[0];
-    }
-    return differences == 0;
-}
-
 /* Jumps after a step, not beyond `last`; returns the steps that it was. */
 static uint32_t jump_try(struct jump *jump, uint32_t step, uint32_t last, uint32_t round)
 {
@@ -385,7 +360,8 @@ static uint32_t jump_try(struct jump *jump, uint32_t step, uint32_t last, uint32
         return 0;
     }
     /* With equal gains nothing overtakes. */
-    bool can_overtake = !jump_has_equal_gains(jump);
+    size_t others = jump->units.bundle->places_count - 1;
+    bool can_overtake = memcmp(jump->gains + 1, jump->gains, others * sizeof *jump->gains) != 0;
     for (int age = 0; can_overtake && age < (int)round && rounds > 0; age++) {
         rounds = jump_steady_rounds(jump, step - (uint32_t)age, age, rounds);
     }

@@ -104,11 +104,8 @@ static double part_bytes(const struct tree_run *run, uint32_t part)
                     run->all->collective->element_bytes);
 }
 
-/* A hop that comes soon: its ranks are fetched ahead, since those of a tree lie far apart. */
-static inline const struct ar_hop *tree_look_ahead(const struct tree_run *run, uint32_t hop)
-{
-    return &run->hops[hop + 12 < run->hops_count ? hop + 12 : hop];
-}
+/* Ranks of a tree lie far apart in memory: those so many hops ahead are fetched. */
+enum { AHEAD = 12 };
 
 /* The hops that carry a part in a step: those that began so many periods before. */
 static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t began)
@@ -119,7 +116,8 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
     bool waits = part >= run->all->collective->window;
     for (uint32_t i = pattern->step_hops[began]; i < pattern->step_hops[began + 1]; i++) {
         double rate_Bps = ar_tree_rate_Bps(run->shares, part, run->first + i);
-        __builtin_prefetch(&run->all->states[tree_look_ahead(run, i)->from]);
+        uint32_t soon = i + AHEAD < run->hops_count ? i + AHEAD : i;
+        __builtin_prefetch(&run->all->states[run->hops[soon].from]);
         flights_s[i] = message_send(run->all, &run->hops[i], rate_Bps, bytes, run->free_s[i],
                                     waits ? flights_s[i] : 0);
         run->free_s[i] = run->all->states[run->hops[i].from].free_s;
@@ -158,7 +156,8 @@ void recurrence_run_tree(struct recurrence *recurrence)
             const uint32_t *began = &run.all->pattern->step_hops[step - part * phase->period];
             double received_bytes = part_bytes(&run, part);
             for (uint32_t i = began[0]; i < began[1]; i++) {
-                __builtin_prefetch(&run.all->states[tree_look_ahead(&run, i)->to]);
+                uint32_t soon = i + AHEAD < hops_count ? i + AHEAD : i;
+                __builtin_prefetch(&run.all->states[run.hops[soon].to]);
                 message_receive(run.all, run.hops[i].to, received_bytes, step < phase->copies_from);
             }
         }

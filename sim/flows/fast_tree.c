@@ -57,9 +57,6 @@ static void classes_find_keys(struct classes *classes)
             classes->use_keys[all->shared[j]] += tree_mix(1, key); /* whatever their order */
         }
     }
-    for (uint32_t use = 0; use < all->uses_count; use++) {
-        classes->use_keys[use] = tree_mix(1, classes->use_keys[use]);
-    }
     for (uint32_t i = 0; i < all->ranks_count; i++) {
         const struct rank_hops *rank = &all->rank_hops[i];
         uint64_t key = 0;
@@ -67,7 +64,7 @@ static void classes_find_keys(struct classes *classes)
             uint32_t out = rank->out[step], in = rank->in[step];
             uint64_t links = 0;
             for (uint32_t j = 0; out != AR_NEVER && j < all->ways[out].count; j++) {
-                links += classes->use_keys[all->shared[all->ways[out].first + j]];
+                links += tree_mix(1, classes->use_keys[all->shared[all->ways[out].first + j]]);
             }
             key = tree_mix(tree_mix(key, out != AR_NEVER ? classes->hop_keys[out] : 0), links);
             key = tree_mix(key, in != AR_NEVER ? classes->hop_keys[in] : 0);

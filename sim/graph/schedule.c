@@ -78,9 +78,8 @@ static double *make_base(struct moments *moments, const struct moment *moment)
 static void rebase_moment(const struct moments *moments, uint32_t role, double *base_s,
                           struct moment *moment)
 {
-    *moment = (struct moment){.base_s = base_s};
+    *moment = (struct moment){.base_s = base_s, .own_s = base_s};
     moment->offset_s = moment_last(moments, role, moment);
-    moment->own_s = base_s;
 }
 
 /* Puts a moment off until `other`, of the role `from`, has come on the ranks of the same number. */
