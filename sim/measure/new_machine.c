@@ -114,20 +114,21 @@ static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt
         struct ar_library_row row =
             ar_library_engine_row(set->rows->scenario.cluster, &measured->rows[i].call);
         enum ar_choice choice = ar_tuning_choose(&set->tuning, row.calls, &row.run);
-        double predicted = log(ar_library_time(&set->tuning, values, choice, &row.run));
+        double base_s = ar_library_time(&set->tuning, values, choice, &row.run);
+        double predicted = log(base_s);
         double error = log(row.time_s) - predicted, seen = error;
         for (size_t k = 0; k < COUNT; k++) {
             double value = values[k];
             values[k] = stepped[k];
             double time_s = ar_library_time(&set->tuning, values, choice, &row.run);
             values[k] = value;
-            slopes[k] = (log(time_s) - predicted) / STEP;
+            slopes[k] = time_s == base_s ? 0 : (log(time_s) - predicted) / STEP; /* most are 0 */
             seen += slopes[k] * logs[k];
         }
         double weight = (FREEDOM + 1) / (FREEDOM * RESIDUAL * RESIDUAL + error * error);
         for (size_t a = 0; a < COUNT; a++) {
             group->pull[a] += weight * slopes[a] * seen;
-            for (size_t b = 0; b < COUNT; b++) {
+            for (size_t b = 0; slopes[a] != 0 && b < COUNT; b++) {
                 group->precision[a][b] += weight * slopes[a] * slopes[b];
             }
         }
