@@ -192,7 +192,7 @@ void ar_record_write_facts(FILE *file, struct ar_columns columns, const void *re
  * makes it a field that does not apply. A string is not copied. */
 bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record);
 
-/** What a cell of the column must hold: `a whole number from 1 to 16`; returns help or `text`. */
+/** The contents that a column wants: `a whole number from 1 to 16`; returns help or `text`. */
 enum { AR_COLUMN_EXPECTED = 160 };
 const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED]);
 

@@ -174,20 +174,21 @@ struct ar_library_row {
 /** From this size on a call is large. */
 enum { AR_LIBRARY_LARGE_BYTES = 1 << 20 };
 
-/** What measured machines tell of one kind of rows on a machine without any. */
+/** How far measured machines predict one kind of rows of a machine without any. */
 struct ar_told {
     double weight; /**< of the factors' logarithms, 0 to 1: what predicts left-out machines best */
     double reach;  /**< half of the 95 % band of a left-out machine, a logarithm; NAN: not known */
 };
 
-/** What is told of rows of a size: that of large ones from four times AR_LIBRARY_LARGE_BYTES on,
- * that of the others up to a quarter of it (both chosen), a mean in between: no size is a cliff. */
+/** Weight and reach for rows of a size: those of large ones from four times AR_LIBRARY_LARGE_BYTES
+ * on, those of the others up to a quarter of it (both chosen), means in between: no size is a
+ * cliff. */
 struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes);
 
 /** A time in seconds between that of nothing fitted, at weight 0, and that of the factors, at 1. */
 double ar_told_mix(double unfitted_s, double factors_s, double weight);
 
-/** What measured machines tell of calls of NCCL on such a machine: factors on the values. */
+/** Calls of NCCL on a machine without measured rows, by measured ones: factors on the values. */
 struct ar_library_told {
     double factors[AR_LIBRARY_PARAMETERS_COUNT];
     struct ar_told kinds[2][2]; /**< [on several nodes][large] */

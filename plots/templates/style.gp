@@ -1,4 +1,4 @@
-# What all pictures share: reading, lists, colours, marks, ticks, title and key, terminals.
+# Shared by all pictures: reading, lists, colours, marks, ticks, title and key, terminals.
 # A script is the settings that Allreckon writes (picture, data, facts, ...), this file, and a template. A template
 # looks at its data with `stats`, says `heading`, `note` and `picture_height`, and then: eval begin, plot, eval finish.
 
@@ -132,7 +132,7 @@ name_ends = "end_max = end_x[1]; do for [k = 1:words(algorithms)] { if (end_x[k]
 short_count = 0
 name_colour(name) = has(grey_names, name) ? 0x707070 : colour(style(name))
 
-# What a page shows of a point under the pointer: told `has_values`, gnuplot marks the places of rows, of which Allreckon makes
+# Values that a page shows of the point under the pointer: told `has_values`, gnuplot marks the places of rows, of which Allreckon makes
 # their values. `part` is 0 for data and 1 for curve_data; x and y are expressions. The marks are seen by nobody.
 has_values = exists('has_values') ? has_values : 0
 # (gnuplot 5.4 crashes if all of them is one undefined point: such a one is put out of sight).

@@ -1,4 +1,4 @@
-# What the parts of bench.sh share; sourced, never run.
+# Shared by the parts of bench.sh; sourced, never run.
 
 elements=25559040 # ResNet-50's 25,557,032 gradients rounded up, so that 4096 ranks get equal parts
 payload_bytes=$((2 * elements))

@@ -1,4 +1,4 @@
-# What engine recurrence takes for collectives whose peers change from step to step: the whole program.
+# Time of engine recurrence for collectives whose peers change from step to step: the whole program.
 
 exchanges_runs=$out/exchanges_runs.csv
 

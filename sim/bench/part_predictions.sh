@@ -1,4 +1,4 @@
-# What SMPI's waiting does to the time it predicts, on `abci-v100` where hops differ.
+# The effect of SMPI's waiting on the time it predicts, on `abci-v100` where hops differ.
 
 . "$here/smpi.sh"
 

@@ -37,7 +37,7 @@ target_compile_options(allreckon_flags INTERFACE
   -ffp-contract=off # the same digits with and without -march=native
   -Wall -Wextra -Wshadow -Wconversion -Wvla
   "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
-  # What GCC does not mean by these names: what designated initialisers leave out, signs.
+  # Clang warns under these names, unlike GCC, of designated initialisers that leave out members, and of signs.
   "$<$<C_COMPILER_ID:Clang>:-Wno-missing-field-initializers;-Wno-sign-conversion>"
   $<$<BOOL:${ALLRECKON_WERROR}>:-Werror>)
 target_compile_definitions(allreckon_flags INTERFACE _GNU_SOURCE)
@@ -221,7 +221,7 @@ function(allreckon_test unit)
   endif()
   add_executable(${target} test_${unit}.c ${ARG_SOURCES} $<TARGET_OBJECTS:allreckon_test_start>)
   target_link_libraries(${target} PRIVATE allreckon_flags PkgConfig::CRITERION ${ARG_LINKS})
-  # Of long lists of like cases tests take every AR_TEST_STRIDE-th: sanitizers look for wrong memory
+  # Tests take from long lists of like cases every AR_TEST_STRIDE-th: sanitizers look for wrong memory
   # and overflows, not at numbers. Cases that run no code but what others run are disabled there.
   target_compile_definitions(${target} PRIVATE AR_TEST_STRIDE=$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,8,1>
     AR_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" AR_TEST_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")

@@ -1,8 +1,8 @@
-# What is installed last, and packages: cmake --workflow --preset package leaves allreckon_*.deb
+# The last files to install, and packages: cmake --workflow --preset package leaves allreckon_*.deb
 # (program, library, data), liballreckon-dev_*.deb and a source tarball in build/package. The same
 # commit gives the same files.
 
-# What shells and man know of the program, made of what it says when it and its data are installed.
+# Completions and manual pages, made by the program when it and its data are installed.
 set(shell_files "${PROJECT_BINARY_DIR}/shell_files")
 install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"${PROJECT_SOURCE_DIR}/sim/cli/shell_files\"
   \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/allreckon\" \"${shell_files}\")
@@ -62,7 +62,7 @@ execute_process(COMMAND date -R -u -d "@${commit_time}" OUTPUT_VARIABLE commit_d
 file(WRITE "${PROJECT_BINARY_DIR}/package_times.cmake" "set(ENV{SOURCE_DATE_EPOCH} ${commit_time})\n")
 set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_BINARY_DIR}/package_times.cmake")
 
-# What Debian wants in every package: who may do what, and a changelog in its own form.
+# Debian wants in every package who may do what, and a changelog in its own form.
 foreach(package allreckon liballreckon-dev)
   set(folder "${PROJECT_BINARY_DIR}/doc/${package}")
   file(WRITE "${folder}/changelog" "allreckon (${PROJECT_VERSION}) unstable; urgency=medium\n\n"

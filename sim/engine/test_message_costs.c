@@ -61,7 +61,7 @@ Test(message_costs, are_the_same_for_every_engine_and_algorithm)
     }
 }
 
-/* What is exact on machines of several GPUs, channels and cables is held to the simulation by
+/* Exact times on machines of several GPUs, channels and cables are compared with the simulation in
  * sim/api/test_laws.c. */
 Test(message_costs, of_all_channels_add_up_at_an_hca)
 {

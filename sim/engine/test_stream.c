@@ -96,7 +96,7 @@ Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_i
     cr_expect_eq(test.trial.messages_count, 2 * 8 * 14);
 }
 
-/* What the order of a sweep and its estimates rest on: orders of magnitude, by hand. */
+/* The order of a sweep and its estimates rest on these orders of magnitude, found by hand. */
 Test(engines, estimates_of_time_are_those_that_were_measured)
 {
     double larger_s = ar_engine_cost_s(&ar_engine_simgrid, 2560, 2, 1, 1e6, false);

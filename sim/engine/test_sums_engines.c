@@ -41,9 +41,8 @@ Test(sums_engines, a_tree_of_switches_carries_each_sum_once)
     "nvlink.bandwidth=100GB/s nvlink.latency=3us"
 #define RACKS NODES " rack.nodes=4 rack.uplinks=4 rack.uplink_bandwidth=10GB/s"
 
-/* What a GPU sends to the switch of its node, all and its part of the sum, takes the longest: n/B
- * (1
- * + 1/X), and the first and the last part come on top. */
+/* The link from a GPU to the switch of its node is busy the longest, with all and with its part of
+ * the sum: n/B (1 + 1/X), and the first and the last part come on top. */
 Test(sums_engines, a_node_sums_at_the_rate_of_its_ports)
 {
     struct ar_cluster *nodes = support_cluster("flat", NODES);

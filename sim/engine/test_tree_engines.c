@@ -141,7 +141,7 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
     }
 }
 
-/* Of 15 hops of a chain no more than 8 carry one of the 8 parts. If all of them shared the ports,
+/* No more than 8 of 15 hops of a chain carry one of the 8 parts. If all of them shared the ports,
  * large payloads would take 2.8 times as long on one node. On abci children share the port of their
  * parent. */
 Test(tree_engines, stay_near_the_simulation_on_long_chains_and_where_children_share_a_port)

@@ -180,8 +180,8 @@ struct ar_pattern {
     bool is_shared; /**< some hop or message has less than the bandwidth of its path */
 };
 
-/** What the engine `recurrence` lays out for flows, which it keeps from step to step where ranks
- * are unlike; ends with the flows. */
+/** Arrays that the engine `recurrence` keeps for flows from step to step where ranks are unlike;
+ * they end with the flows. */
 struct ar_kept {
     struct recurrence *recurrence;
     struct ar_arena memory; /**< empty: nothing is laid out */

@@ -172,7 +172,7 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
 /** Their columns. */
 extern const struct ar_columns reproduce_family_columns;
 
-/** What rows with results tell of the errors of steps: of each class all of them, then without each
+/** The errors of steps by the rows with results: for each class by all of them, then without each
  * table. */
 void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
                       struct ar_step_errors **errors, size_t *count);

@@ -26,8 +26,8 @@ struct ar_straggler {
 enum ar_baseline { AR_BASELINE_GPU, AR_BASELINE_NODE };
 extern const char *const ar_baseline_names[]; /**< NULL ends them */
 
-/** What is known of what jobs send, for many whose collectives are the same, or whose layouts have
- * the same mesh and elements, on one cluster by one engine. All of it is the arena's. */
+/** Flows and times found so far, shared by jobs whose collectives are the same, or whose layouts
+ * have the same mesh and elements, on one cluster by one engine. All of it is the arena's. */
 struct ar_known {
     struct ar_arena *arena;
     const struct ar_flows *flows; /**< of the collective of the jobs; NULL: not yet */

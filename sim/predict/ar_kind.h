@@ -110,10 +110,10 @@ void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double co
 /** Which shape and algorithm were chosen. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 
-/** What is assumed of a transformer in all its layouts. */
+/** Notes assumptions about a transformer that hold in all its layouts. */
 void ar_note_model(FILE *notes, const struct ar_scenario *scenario);
 
-/** What the layout of a transformer assumes or risks. */
+/** Notes assumptions and risks of one layout of a transformer. */
 void ar_note_layout(FILE *notes, const struct ar_scenario *scenario);
 
 /** Terms of the framework that change nothing; the scenario has a trace. */

@@ -63,8 +63,8 @@ struct ar_learnt_kind {
 extern const struct ar_columns ar_learnt_kind_columns;
 extern const char *const ar_learnt_kind_names[AR_MACHINE_KINDS];
 
-/** What is told of one machine: logarithms of factors of calls and of the numbers of messages (on
- * what the file, or ar_link_fit_open(), has), and the bands. */
+/** The factors of one machine: logarithms of those on calls and on the numbers of messages (which
+ * the file, or ar_link_fit_open(), has), and the bands. */
 struct ar_machine_factors {
     double calls[AR_LIBRARY_PARAMETERS_COUNT];
     double messages[AR_LINK_COSTS_COUNT];

@@ -11,7 +11,7 @@
 
 #include "ar_record.h"
 
-/** What tables say of rows that are not exact: sim/engine/README.md. */
+/** The remark of tables on rows that are not exact; its source is sim/engine/README.md. */
 #define AR_ROW_ESTIMATED                                                                           \
     "messages are estimated: 0 to 0.3 % off simgrid in the median, 31 % at worst"
 

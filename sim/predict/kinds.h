@@ -150,7 +150,8 @@ double timer_busiest_s(const struct timer *timer);
 enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing,
                            struct ar_error *err);
 
-/** What is known of a work, which is noted as one of which nothing is; valid until the next one. */
+/** The entry of a work among those that are known, a new one where it has none; valid until the
+ * next call. */
 struct work_known *timer_find_known(struct timer *timer, const struct ar_work *work);
 
 /** The flows of a work, by its number, for an engine that has them; else NULL. */

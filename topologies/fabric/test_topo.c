@@ -129,7 +129,7 @@ static void make_content(const struct bad_case *bad, char content[4096])
     strcat(content, bad->add != NULL ? bad->add : "");
 }
 
-/* What a setting has wrong is a wrong use of the program. */
+/* A wrong setting is a wrong use of the program. */
 static void expect_refusal(const char *path, const char *settings, const char *expected)
 {
     struct ar_error err;

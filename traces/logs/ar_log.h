@@ -88,7 +88,7 @@ struct ar_log_row {
 
 enum { AR_LOG_TEXT = 96 };
 
-/** What NCCL says with NCCL_DEBUG=INFO: `Using network IB`. */
+/** A line that NCCL logs with NCCL_DEBUG=INFO: `Using network IB`. */
 struct ar_log_message {
     const char *text;
     uint64_t line, pid;
