@@ -26,7 +26,7 @@ static bool is_owner(const struct ar_operation_place *place, uint32_t position)
     return true;
 }
 
-static uint32_t behind(const struct ar_operation_place *place)
+static uint32_t find_behind(const struct ar_operation_place *place)
 {
     uint32_t x = place->shape->x;
     uint32_t y = ar_shape_ranks(place->shape) / x;
@@ -50,7 +50,7 @@ static bool is_one_of(const struct ar_operation_place *place, enum ar_operation_
     case AR_WHO_OWNER:
         return is_owner(place, position);
     case AR_WHO_BEHIND:
-        return position == behind(place);
+        return position == find_behind(place);
     }
     return false;
 }

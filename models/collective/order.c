@@ -45,8 +45,8 @@ static uint32_t node_of(const struct ar_order *order, uint32_t lane, uint32_t pl
 
 /* Where there are mirrors: on mirrored channels the same member of another group, the one across,
  * or the next or the one before if their number is odd. */
-static uint32_t reflect(const struct ar_order *order, uint32_t lane, uint32_t position,
-                        bool is_ahead)
+static uint32_t mirror_position(const struct ar_order *order, uint32_t lane, uint32_t position,
+                                bool is_ahead)
 {
     if (channel_of(order, lane) < (order->channels + 1) / 2) {
         return position;
@@ -86,7 +86,8 @@ static uint32_t position_of(const struct ar_order *order, uint32_t lane, uint32_
 
 /* Moves a position on by as much as the root stands behind position 0, or back again. The GPUs of
  * the other nodes keep their order, so that channels enter them by different HCAs. */
-static uint32_t rotate(const struct ar_order *order, uint32_t lane, uint32_t position, bool is_back)
+static uint32_t rotate_position(const struct ar_order *order, uint32_t lane, uint32_t position,
+                                bool is_back)
 {
     uint32_t ranks = order->ranks;
     uint32_t members = order->node_members;
@@ -104,8 +105,8 @@ static uint32_t rotate(const struct ar_order *order, uint32_t lane, uint32_t pos
 
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position)
 {
-    position = order->mirror_group > 0 ? reflect(order, lane, position, true) : position;
-    position = order->has_root ? rotate(order, lane, position, false) : position;
+    position = order->mirror_group > 0 ? mirror_position(order, lane, position, true) : position;
+    position = order->has_root ? rotate_position(order, lane, position, false) : position;
     uint32_t place = place_at(order, lane, position);
     return order->mesh != NULL ? ar_mesh_rank(order->mesh, lane / order->channels, place) : place;
 }
@@ -117,8 +118,8 @@ uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t
         ar_mesh_place(order->mesh, rank, &group, &place);
     }
     uint32_t position = position_of(order, lane, place);
-    position = order->has_root ? rotate(order, lane, position, true) : position;
-    return order->mirror_group > 0 ? reflect(order, lane, position, false) : position;
+    position = order->has_root ? rotate_position(order, lane, position, true) : position;
+    return order->mirror_group > 0 ? mirror_position(order, lane, position, false) : position;
 }
 
 uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank)

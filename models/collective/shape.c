@@ -119,7 +119,7 @@ bool ar_slice_next(const struct ar_slice *slice, uint32_t *part, struct ar_span 
 }
 
 /* Numbers that two runs from `first` to before `end` have in common. */
-static uint64_t overlap(uint64_t first, uint64_t end, uint64_t other_first, uint64_t other_end)
+static uint64_t overlap_of(uint64_t first, uint64_t end, uint64_t other_first, uint64_t other_end)
 {
     uint64_t begin = first > other_first ? first : other_first;
     uint64_t stop = end < other_end ? end : other_end;
@@ -132,8 +132,8 @@ static uint64_t parts_of(const struct ar_slice *slice)
     uint64_t period = slice->period;
     uint64_t begin = (period - slice->first % period) % period;
     uint64_t end = begin + slice->parts % period;
-    return slice->parts / period * slice->run + overlap(begin, end, 0, slice->run) +
-           overlap(begin, end, period, period + slice->run);
+    return slice->parts / period * slice->run + overlap_of(begin, end, 0, slice->run) +
+           overlap_of(begin, end, period, period + slice->run);
 }
 
 struct ar_slice ar_slice_of_parts(struct ar_span whole, uint32_t parts, uint32_t first,

@@ -334,7 +334,7 @@ static const char *execute_phase(struct proof *proof)
 
 /* --- proofs ---------------------------------------------------------------------------------- */
 
-static const char *execute(struct proof *proof)
+static const char *run_moves(struct proof *proof)
 {
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = ar_algorithm_phases(proof->algorithm, proof->shape, phases);
@@ -390,7 +390,7 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
                           .part = ar_arena_alloc(&arena, elements, sizeof *proof.part),
                           .sums = ar_arena_alloc(&arena, elements * words, sizeof *proof.sums),
                           .state = ar_arena_alloc(&arena, elements, sizeof *proof.state)};
-    const char *complaint = execute(&proof);
+    const char *complaint = run_moves(&proof);
     char text[AR_SHAPE_TEXT];
     AR_REFUSE(complaint != NULL, err, AR_INTERNAL,
               "%s, algorithm %s, shape %s, %" PRIu64 " elements, step %" PRIu32 ", rank %" PRIu32

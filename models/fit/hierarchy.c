@@ -14,7 +14,7 @@ enum { MAX = AR_HIERARCHY_PARAMETERS_MAX, CLASSES = AR_HIERARCHY_CLASSES };
 #define PRECISION_MIN 1e-9
 
 /* Decomposes a positive definite matrix in place. */
-static enum ar_status decompose(gsl_matrix *matrix, struct ar_error *err)
+static enum ar_status decompose_matrix(gsl_matrix *matrix, struct ar_error *err)
 {
     ar_gsl_begin();
     int code = gsl_linalg_cholesky_decomp1(matrix);
@@ -44,7 +44,7 @@ enum ar_status ar_hierarchy_group(size_t parameters_count, const double *logs,
             memory[i * count + j] = covariance[places[i] * parameters_count + places[j]];
         }
     }
-    AR_TRY(decompose(&inverse.matrix, err));
+    AR_TRY(decompose_matrix(&inverse.matrix, err));
     gsl_linalg_cholesky_invert(&inverse.matrix);
     for (size_t i = 0; i < count; i++) {
         size_t k = places[i];
@@ -83,9 +83,9 @@ static double own_variance(const struct ar_hierarchy *hierarchy,
 
 /* The estimate of the coefficients by one group, its own deviations averaged out:
  * (1 + H T)^-1 (H, h), T the variances between machines. `precision` is a matrix by rows. */
-static enum ar_status marginalise(const struct solution *solution,
-                                  const struct ar_hierarchy_group *group, double *precision,
-                                  double *pull, struct ar_error *err)
+static enum ar_status average_out_group(const struct solution *solution,
+                                        const struct ar_hierarchy_group *group, double *precision,
+                                        double *pull, struct ar_error *err)
 {
     double memory[MAX * MAX];
     size_t count = solution->hierarchy->parameters_count, places[MAX];
@@ -131,7 +131,7 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
     }
     for (size_t g = 0; g < solution->groups_count; g++) {
         const struct ar_hierarchy_group *group = solution->groups[g];
-        AR_TRY(marginalise(solution, group, precision, pull, err));
+        AR_TRY(average_out_group(solution, group, precision, pull, err));
         for (size_t i = 0; i < count; i++) {
             size_t row = coefficient_of(i, group->classes[i]);
             *gsl_vector_ptr(solution->coefficients, row) += pull[i];
@@ -141,7 +141,7 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
             }
         }
     }
-    AR_TRY(decompose(solution->precision, err));
+    AR_TRY(decompose_matrix(solution->precision, err));
     gsl_linalg_cholesky_svx(solution->precision, solution->coefficients);
     return AR_OK;
 }
@@ -152,7 +152,7 @@ static enum ar_status find_own(const struct solution *solution, struct ar_hierar
 {
     double pull[MAX], precision[MAX * MAX];
     size_t count = solution->hierarchy->parameters_count;
-    AR_TRY(marginalise(solution, group, precision, pull, err));
+    AR_TRY(average_out_group(solution, group, precision, pull, err));
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
             pull[i] -= precision[i * count + j] *

@@ -157,7 +157,7 @@ static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *a
 
 /* --- sentences ---------------------------------------------------------------------------- */
 
-static const char *known(const char *text, const char *otherwise)
+static const char *known_or(const char *text, const char *otherwise)
 {
     return text[0] != '\0' ? text : otherwise;
 }
@@ -165,7 +165,7 @@ static const char *known(const char *text, const char *otherwise)
 static void write_algorithm(FILE *text, const struct row *row)
 {
     bool has_shape = row->shape[strspn(row->shape, "-")] != '\0';
-    fprintf(text, "%s%s%s", known(row->algorithm, "?"), has_shape ? " " : "",
+    fprintf(text, "%s%s%s", known_or(row->algorithm, "?"), has_shape ? " " : "",
             has_shape ? row->shape : "");
 }
 
@@ -219,16 +219,16 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
     }
     const struct row *row = &rows->list[best];
     fprintf(text, "On %s GPUs of %s ", ar_format_number(row->gpus, bytes),
-            known(row->cluster, "?"));
+            known_or(row->cluster, "?"));
     if (next != SIZE_MAX) {
         fputs("the fastest algorithm is ", text);
         write_algorithm(text, row);
         fputs(": ", text);
     }
     if (rows->is_step) {
-        fprintf(text, "a step of %s", known(row->trace, "?"));
+        fprintf(text, "a step of %s", known_or(row->trace, "?"));
     } else {
-        fprintf(text, "one %s of %s", known(row->operation, "allreduce"),
+        fprintf(text, "one %s of %s", known_or(row->operation, "allreduce"),
                 isnan(row->payload_bytes) ? "?"
                                           : ar_format_bytes((uint64_t)row->payload_bytes, bytes));
     }
@@ -317,7 +317,7 @@ static void write_parts(FILE *text, const struct row *row)
                 terms[most].name);
     } else if (sum_s > 0) {
         fprintf(text, "By the closed form %.0f %% of the time of one %s is %s. ",
-                100 * terms[most].time_s / sum_s, known(row->operation, "allreduce"),
+                100 * terms[most].time_s / sum_s, known_or(row->operation, "allreduce"),
                 terms[most].name);
     }
 }
@@ -442,6 +442,6 @@ void answer_rows(struct page_parts *parts, enum page_file file, const struct pag
     write_trust(bullets->sure, parts, &rows, first);
     parts->title = parts->title != NULL
                        ? parts->title
-                       : ar_arena_format(parts->arena, "%s on %s", known(work, "Collectives"),
-                                         known(row->cluster, "a cluster"));
+                       : ar_arena_format(parts->arena, "%s on %s", known_or(work, "Collectives"),
+                                         known_or(row->cluster, "a cluster"));
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Sets a key, and says why if it cannot. */
-static int set(struct allreckon *prediction, const char *key, const char *value)
+static int set_key(struct allreckon *prediction, const char *key, const char *value)
 {
     int code = allreckon_set(prediction, key, value);
     if (code != 0) {
@@ -16,14 +16,14 @@ static int set(struct allreckon *prediction, const char *key, const char *value)
 int main(void)
 {
     struct allreckon *prediction = allreckon_create();
-    int code = prediction == NULL || set(prediction, "cluster", "abci-v100") != 0 ||
-               set(prediction, "trace", "resnet50-v1.5") != 0 ||
-               set(prediction, "algorithm", "ring") != 0;
+    int code = prediction == NULL || set_key(prediction, "cluster", "abci-v100") != 0 ||
+               set_key(prediction, "trace", "resnet50-v1.5") != 0 ||
+               set_key(prediction, "algorithm", "ring") != 0;
     double efficiency_frac = 1;
     for (int gpus = 4; code == 0 && gpus <= 4096 && efficiency_frac >= 0.9; gpus *= 2) {
         char text[16];
         snprintf(text, sizeof text, "%d", gpus);
-        code = set(prediction, "gpus", text);
+        code = set_key(prediction, "gpus", text);
         if (code == 0 && (code = allreckon_run(prediction)) != 0) {
             fprintf(stderr, "%s\n", allreckon_error(prediction));
         }

@@ -53,7 +53,7 @@ static void run_rank(int argc, char **argv)
     }
 }
 
-static void simulate(const char *platform_path, struct rank *all, struct rank each)
+static void simulate_ring(const char *platform_path, struct rank *all, struct rank each)
 {
     char *arguments[] = {
         "bare_ring",
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bare_ring PLATFORM.xml RANKS ELEMENTS; at least 2 ranks\n");
         return 64;
     }
-    simulate(argv[1], all, each);
+    simulate_ring(argv[1], all, each);
     getrusage(RUSAGE_SELF, &usage);
     printf("%.17g %" PRIu64 " ", simgrid_get_clock(), 2 * (each.ranks - 1) * each.ranks);
     write_usage(stdout, &usage);

@@ -79,7 +79,7 @@ static void add_finding(struct diagnosis *diagnosis, const char *kind, const cha
 }
 
 /* Distance of two times on a logarithmic scale. */
-static double distance(double one, double other)
+static double log_ratio(double one, double other)
 {
     return fabs(log(one / other));
 }
@@ -104,10 +104,10 @@ static void add_readings(struct diagnosis *diagnosis)
          1.0 / ar_layout_batches(layout)},
         {"times-gpus", "the rate was multiplied by the GPUs twice", 1 / gpus},
     };
-    double wrong = distance(diagnosis->measured_s, diagnosis->predicted_s);
+    double wrong = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
         double step_s = diagnosis->measured_s / readings[i].factor;
-        double apart = distance(step_s, diagnosis->predicted_s);
+        double apart = log_ratio(step_s, diagnosis->predicted_s);
         bool is_same =
             readings[i].factor == 1 || (i == 2 && readings[0].factor == readings[2].factor);
         if (!is_same && apart < fmax(log(NEAR_FACTOR), wrong / 4) &&
@@ -118,19 +118,20 @@ static void add_readings(struct diagnosis *diagnosis)
     }
 }
 
-AR_ORDER(compare_findings, struct finding, AR_COMPARE(distance(a->ratio, 1), distance(b->ratio, 1)))
+AR_ORDER(compare_findings, struct finding,
+         AR_COMPARE(log_ratio(a->ratio, 1), log_ratio(b->ratio, 1)))
 
 /* Adds causes that bring the predicted step nearer to the measured one, the nearest first. */
 static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
 {
     size_t first = diagnosis->count;
-    double apart = distance(diagnosis->measured_s, diagnosis->predicted_s);
+    double apart = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < ar_what_if_causes_count; i++) {
         struct ar_row row;
         struct ar_error ignored; /* a cause may have no meaning, such as another GPU's precision */
         if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], inputs, &row, &ignored) ==
                 AR_OK &&
-            row.fits != 0 && distance(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
+            row.fits != 0 && log_ratio(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
             add_finding(diagnosis, "cause", ar_what_if_causes[i].name, row.iteration_s,
                         ar_what_if_causes[i].text);
         }
@@ -138,7 +139,7 @@ static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
     qsort(diagnosis->list + first, diagnosis->count - first, sizeof *diagnosis->list,
           compare_findings);
     diagnosis->is_explained |= diagnosis->count > first &&
-                               distance(diagnosis->list[first].ratio, 1) < log(EXPLAINED_FACTOR);
+                               log_ratio(diagnosis->list[first].ratio, 1) < log(EXPLAINED_FACTOR);
 }
 
 /* Adds a peak, or a way to count operations, if the step has the claimed MFU by it; where no step
@@ -148,11 +149,11 @@ static void add_mfu(struct diagnosis *diagnosis, const char *name, double ratio,
 {
     double own = diagnosis->flop / diagnosis->measured_s / diagnosis->peak;
     double step_s = diagnosis->measured_s * (diagnosis->is_claim_alone ? ratio : 1);
-    double apart = distance(step_s, diagnosis->predicted_s);
-    double apart_as_given = distance(diagnosis->measured_s, diagnosis->predicted_s);
+    double apart = log_ratio(step_s, diagnosis->predicted_s);
+    double apart_as_given = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     if (diagnosis->is_claim_alone
             ? apart < log(EXPLAINED_FACTOR) && apart < apart_as_given - SAME_FRAC
-            : distance(diagnosis->claimed / own, ratio) < SAME_FRAC) {
+            : log_ratio(diagnosis->claimed / own, ratio) < SAME_FRAC) {
         add_finding(diagnosis, "mfu", name, step_s, text);
     }
 }
@@ -240,7 +241,7 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
     ar_note(notes, "%s",
             diagnosis->readings_count > 0
                 ? "the number fits the prediction if it is read as below; give it so to see causes"
-            : distance(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
+            : log_ratio(measured->iteration_s, diagnosis->predicted_s) < SAME_FRAC
                 ? "the step is as long as predicted, within 3 %"
             : !diagnosis->is_explained
                 ? "no cause that is known here explains the step alone: several may come together, "

@@ -129,7 +129,7 @@ struct tiles {
     uint32_t before;       /* the first of the last layer's operators, one for each device */
 };
 
-static uint32_t distance(uint32_t a, uint32_t b)
+static uint32_t count_between(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
 }
@@ -149,8 +149,8 @@ static void add_tiles(struct tiles *tiles, struct ar_operator op, const struct r
         ar_operators_add(operators, &op);
         for (uint32_t j = 0; has_before && j < devices; j++) {
             /* Corners come with the message of the tile between. */
-            uint32_t down = distance(i / tiles->across, j / tiles->across);
-            uint32_t across = distance(i % tiles->across, j % tiles->across);
+            uint32_t down = count_between(i / tiles->across, j / tiles->across);
+            uint32_t across = count_between(i % tiles->across, j % tiles->across);
             if (reach->is_all || (across == 0 && down <= reach->down) ||
                 (down == 0 && across <= reach->across)) {
                 ar_operators_need(operators, tiles->before + j);

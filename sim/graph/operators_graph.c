@@ -55,7 +55,7 @@ static struct ar_hop_time hop_of(const struct placed *placed, uint32_t producer,
 }
 
 /* When an output is on a device if no port were ever taken; notes the message if it takes one. */
-static double arrive(struct placed *placed, uint32_t producer, uint32_t to, uint32_t position)
+static double find_arrival(struct placed *placed, uint32_t producer, uint32_t to, uint32_t position)
 {
     double ready_s = placed->ends_s[producer];
     if (placed->devices[producer] == to) {
@@ -81,8 +81,8 @@ static void push_operator(struct placed *placed, uint32_t number)
     const struct ar_operator *op = &placed->operators->list[number];
     struct ar_due ready = {.order = placed->positions[number], .number = number};
     for (uint32_t j = 0; j < op->needs_count; j++) {
-        double there_s = arrive(placed, placed->operators->needs[op->needs_first + j],
-                                placed->devices[number], placed->positions[number]);
+        double there_s = find_arrival(placed, placed->operators->needs[op->needs_first + j],
+                                      placed->devices[number], placed->positions[number]);
         ready.time_s = there_s > ready.time_s ? there_s : ready.time_s;
     }
     ar_heap_push(&placed->heap, ready);

@@ -15,7 +15,8 @@ static struct ar_action gpipe_action(const struct ar_pipeline *pipeline, uint32_
 }
 
 /* Forward number k of all chunks: p micro-batches go through a chunk, then through the next. */
-static struct ar_action numbered(const struct ar_pipeline *pipeline, bool is_backward, uint32_t k)
+static struct ar_action make_action(const struct ar_pipeline *pipeline, bool is_backward,
+                                    uint32_t k)
 {
     uint32_t round = pipeline->stages * pipeline->chunks;
     uint32_t chunk = k % round / pipeline->stages;
@@ -31,14 +32,14 @@ static struct ar_action in_turn(const struct ar_pipeline *pipeline, uint32_t ahe
     ahead = ahead < all ? ahead : all;
     uint32_t turns = 2 * (all - ahead);
     if (step < ahead) {
-        return numbered(pipeline, false, step);
+        return make_action(pipeline, false, step);
     }
     uint32_t turn = step - ahead;
     if (turn >= turns) {
-        return numbered(pipeline, true, turns / 2 + turn - turns);
+        return make_action(pipeline, true, turns / 2 + turn - turns);
     }
-    return turn % 2 == 0 ? numbered(pipeline, false, ahead + turn / 2)
-                         : numbered(pipeline, true, turn / 2);
+    return turn % 2 == 0 ? make_action(pipeline, false, ahead + turn / 2)
+                         : make_action(pipeline, true, turn / 2);
 }
 
 static struct ar_action one_each_action(const struct ar_pipeline *pipeline, uint32_t stage,

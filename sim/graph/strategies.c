@@ -132,8 +132,8 @@ static double optimizer_bytes(const struct ar_layout *layout)
     return divided + widened + unscaled + clipped + updated + made + gradient;
 }
 
-static double launched(const struct ar_layout *layout, enum ar_transformer_part part,
-                       enum ar_transformer_pass pass)
+static double count_launched(const struct ar_layout *layout, enum ar_transformer_part part,
+                             enum ar_transformer_pass pass)
 {
     struct ar_kernels kernels;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
@@ -159,11 +159,11 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
     host.is_on = kernel_s + host.batch_s + host.collective_s > 0;
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;
-        host.forward_s[i] = kernel_s * launched(layout, part, AR_PASS_FORWARD);
-        host.backward_s[i] = kernel_s * launched(layout, part, AR_PASS_BACKWARD);
+        host.forward_s[i] = kernel_s * count_launched(layout, part, AR_PASS_FORWARD);
+        host.backward_s[i] = kernel_s * count_launched(layout, part, AR_PASS_BACKWARD);
     }
-    host.again_s =
-        host.backward_s[AR_PART_LAYER] + kernel_s * launched(layout, AR_PART_LAYER, AR_PASS_AGAIN);
+    host.again_s = host.backward_s[AR_PART_LAYER] +
+                   kernel_s * count_launched(layout, AR_PART_LAYER, AR_PASS_AGAIN);
     times->host = host;
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;

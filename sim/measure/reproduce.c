@@ -103,8 +103,8 @@ static enum ar_status predict_step(const struct prediction *prediction,
     return AR_OK;
 }
 
-static enum ar_status predict(const struct prediction *prediction, struct ar_inputs *inputs,
-                              struct answer *answer, struct ar_error *err)
+static enum ar_status predict_row(const struct prediction *prediction, struct ar_inputs *inputs,
+                                  struct answer *answer, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct published *row = prediction->row;
@@ -151,8 +151,8 @@ static uint32_t compute_prediction(void *context, uint32_t item, char *bytes)
 {
     const struct predictions *predictions = context;
     struct answer answer = {.err = {.status = AR_OK}};
-    answer.err.status =
-        predict(&predictions->list[item], predictions->reproduction->inputs, &answer, &answer.err);
+    answer.err.status = predict_row(&predictions->list[item], predictions->reproduction->inputs,
+                                    &answer, &answer.err);
     memcpy(bytes, &answer, sizeof answer);
     return sizeof answer;
 }

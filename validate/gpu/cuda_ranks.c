@@ -176,8 +176,8 @@ static enum ar_status close_memory(const struct cuda_ranks *ranks, struct rank_m
 }
 
 /* Copies an array to the current GPU. */
-static enum ar_status upload(const void *array, size_t bytes, struct ar_arena *arena,
-                             unsigned char **uploaded, struct ar_error *err)
+static enum ar_status upload_array(const void *array, size_t bytes, struct ar_arena *arena,
+                                   unsigned char **uploaded, struct ar_error *err)
 {
     AR_TRY(cuda_allocate(arena, bytes, uploaded, err));
     return memory_device.copy(*uploaded, array, bytes, err);
@@ -197,7 +197,7 @@ static enum ar_status make_gpu(const struct cuda_ranks *ranks, const struct prog
     CUDA_TRY(cudaSetDevice, device_of(index));
     AR_TRY(cuda_make_stream(arena, &gpu->stream, err));
     AR_TRY(cuda_make_event(arena, &gpu->end, err));
-    AR_TRY(upload(ranks->results, results_bytes, arena, &gpu->results, err));
+    AR_TRY(upload_array(ranks->results, results_bytes, arena, &gpu->results, err));
     for (uint32_t i = 0; i < count * channels; i++) {
         stride = programs[i].ops_count + 2 > stride ? programs[i].ops_count + 2 : stride;
     }
@@ -208,8 +208,8 @@ static enum ar_status make_gpu(const struct cuda_ranks *ranks, const struct prog
         }
         const struct program *program = &programs[i];
         struct kernel_lane *lane = &lanes[gpu->lanes_count];
-        AR_TRY(
-            upload(program->ops, program->ops_count * sizeof *program->ops, arena, &uploaded, err));
+        AR_TRY(upload_array(program->ops, program->ops_count * sizeof *program->ops, arena,
+                            &uploaded, err));
         *lane = (struct kernel_lane){.ops = (const struct kernel_op *)(void *)uploaded,
                                      .results = (uint64_t *)(void *)gpu->results +
                                                 gpu->lanes_count++ * KERNEL_BLOCKS_MAX,
@@ -222,7 +222,7 @@ static enum ar_status make_gpu(const struct cuda_ranks *ranks, const struct prog
             lane->flags[k] = memory[k].flags + (size_t)channel * count * KERNEL_BLOCKS_MAX;
         }
     }
-    AR_TRY(upload(lanes, gpu->lanes_count * sizeof *lanes, arena, &uploaded, err));
+    AR_TRY(upload_array(lanes, gpu->lanes_count * sizeof *lanes, arena, &uploaded, err));
     gpu->lanes = (struct kernel_lane *)(void *)uploaded;
     return AR_OK;
 }
