@@ -1,5 +1,5 @@
 /** \file ar_numbers.h
- * Order statistics, common divisors and multiples, hashes, and the one clock.
+ * Order statistics, later times, common divisors and multiples, hashes, and the one clock.
  */
 #pragma once
 
@@ -36,6 +36,12 @@ void ar_sort(double *values, size_t count);
 /** The value below which `fraction` (0 to 1) of sorted values lie, linear between neighbours: that
  * at index fraction * (count - 1). The median has fraction 0.5. `count` is at least 1. */
 double ar_quantile(const double *sorted, size_t count, double fraction);
+
+/** The later of two times, without fmax()'s care for NAN, so that loops become vector code. */
+static inline double ar_later_s(double a_s, double b_s)
+{
+    return a_s > b_s ? a_s : b_s;
+}
 
 /** The greatest count that divides both; 0 if both are 0. */
 static inline uint32_t ar_common_divisor(uint32_t a, uint32_t b)

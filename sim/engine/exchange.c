@@ -95,16 +95,16 @@ static void shift_run(const struct exchange_run *run, uint32_t ahead, double *do
     for (size_t first = 0, end = wraps, to = ahead; first < count;
          first = end, end = count, to = 0) {
         for (size_t i = 0; i < end - first; i++) {
-            arrivals_s[first + i] += later_s(now_s[first + i], now_s[to + i]);
+            arrivals_s[first + i] += ar_later_s(now_s[first + i], now_s[to + i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        sent_s[i] = later_s(sent_s[i], arrivals_s[i]);
+        sent_s[i] = ar_later_s(sent_s[i], arrivals_s[i]);
     }
     for (size_t first = 0, end = wraps, to = ahead; first < count;
          first = end, end = count, to = 0) {
         for (size_t i = 0; i < end - first; i++) {
-            double there_s = later_s(done_s[to + i], arrivals_s[first + i]);
+            double there_s = ar_later_s(done_s[to + i], arrivals_s[first + i]);
             done_s[to + i] = there_s + adding_s[first + i];
         }
     }
@@ -126,17 +126,17 @@ static void step_run(const struct exchange_run *run, uint32_t step, double *done
     }
     for (uint32_t i = 0; i < count; i++) {
         if (peers[i] != AR_NEVER) {
-            arrivals_s[i] += later_s(now_s[i * stride], run->now_s[peers[i]]);
+            arrivals_s[i] += ar_later_s(now_s[i * stride], run->now_s[peers[i]]);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         if (peers[i] != AR_NEVER) {
-            sent_here_s[i * stride] = later_s(sent_here_s[i * stride], arrivals_s[i]);
+            sent_here_s[i * stride] = ar_later_s(sent_here_s[i * stride], arrivals_s[i]);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         if (peers[i] != AR_NEVER) {
-            done_s[peers[i]] = later_s(done_s[peers[i]], arrivals_s[i]) + adding_s[i];
+            done_s[peers[i]] = ar_later_s(done_s[peers[i]], arrivals_s[i]) + adding_s[i];
         }
     }
 }
@@ -170,6 +170,6 @@ void recurrence_run_exchange(struct recurrence *recurrence)
     }
     for (uint32_t i = 0; i < positions; i++) {
         uint32_t class = i % run.positions;
-        recurrence->states[i].now_s = later_s(done_s[class], sent_s[class]);
+        recurrence->states[i].now_s = ar_later_s(done_s[class], sent_s[class]);
     }
 }

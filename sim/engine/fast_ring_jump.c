@@ -25,8 +25,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_numbers.h"
-
 /* --- a ring in whole units ------------------------------------------------------------------- */
 
 struct ring_units {

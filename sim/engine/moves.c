@@ -33,7 +33,7 @@ static inline void message_receive(struct recurrence *recurrence, uint32_t posit
                                    bool reduces)
 {
     struct rank_state *state = &recurrence->states[position];
-    state->now_s = later_s(state->now_s, state->arrival_s);
+    state->now_s = ar_later_s(state->now_s, state->arrival_s);
     state->now_s += reduces ? bytes * recurrence->reduce_s_per_byte : 0;
 }
 
@@ -167,7 +167,7 @@ void recurrence_run_tree(struct recurrence *recurrence)
     const double *last_s = run.flights_s + (phase->parts - 1) % run.slots * hops_count;
     for (size_t i = 0; i < hops_count; i++) {
         double *flight_s = &recurrence->flights_s[run.hops[i].from];
-        *flight_s = later_s(*flight_s, last_s[i]);
+        *flight_s = ar_later_s(*flight_s, last_s[i]);
     }
 }
 
@@ -181,9 +181,9 @@ static void line_run_part(const struct recurrence *all, const struct ar_line_sum
     uint64_t largest = ar_line_elements(all->collective, &sum->line, all->elements, step);
     double bytes = (double)(largest * all->collective->element_bytes);
     double busy_bytes = ar_line_busy_bytes(sum, all->cost, bytes);
-    double start_s = later_s(*free_s, *finish_s);
+    double start_s = ar_later_s(*free_s, *finish_s);
     for (uint32_t i = 0; i < sum->line.count; i++) {
-        start_s = later_s(start_s, at_s[sum->line.first + i * sum->line.stride]);
+        start_s = ar_later_s(start_s, at_s[sum->line.first + i * sum->line.stride]);
     }
     *free_s = start_s + busy_bytes * sum->pace_s_per_byte;
     *finish_s =

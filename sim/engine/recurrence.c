@@ -57,8 +57,8 @@ static void recurrence_finish(const struct recurrence *recurrence)
     for (uint32_t i = 0; i < recurrence->flights_each; i++) {
         for (uint32_t k = 0; k < recurrence->positions; k++, flight_s++) {
             struct rank_state *state = &recurrence->states[k];
-            *state =
-                (struct rank_state){.now_s = later_s(state->now_s, *flight_s), .peer = UINT32_MAX};
+            *state = (struct rank_state){.now_s = ar_later_s(state->now_s, *flight_s),
+                                         .peer = UINT32_MAX};
             *flight_s = 0;
         }
     }
@@ -251,8 +251,8 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         }
         for (uint32_t position = 0; position < positions; position++) {
             double *finish = &finish_s[lane_ranks[position]];
-            *finish = later_s(recurrence->states[position].now_s, *finish);
-            time.finish_s = later_s(*finish, time.finish_s);
+            *finish = ar_later_s(recurrence->states[position].now_s, *finish);
+            time.finish_s = ar_later_s(*finish, time.finish_s);
         }
     }
     recurrence->has_ranks = true;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "ar_flows.h"
+#include "ar_numbers.h"
 #include "ar_trial.h"
 
 /* --- bundles -------------------------------------------------------------------------------- */
@@ -142,8 +143,3 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence);
 
 /** Runs a call of `elements` on a lane from the states given; leaves the states at its end. */
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements);
-
-static inline double later_s(double a_s, double b_s)
-{
-    return a_s > b_s ? a_s : b_s;
-}

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-static inline double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
+#include "ar_numbers.h"
 
 /* The loops take their arrays as parameters: compilers believe `restrict` there. */
 VECTOR_CODE
@@ -16,8 +13,8 @@ static void send_again(size_t count, const double *restrict arrived_s,
                        double *restrict arrival_s)
 {
     for (size_t i = 0; i < count; i++) {
-        double now = later_of(arrived_s[i], start_s[i]) + bytes[i] * reduce_s_per_byte;
-        double start = later_of(later_of(now, free_s[i]), oldest_s[i]);
+        double now = ar_later_s(arrived_s[i], start_s[i]) + bytes[i] * reduce_s_per_byte;
+        double start = ar_later_s(ar_later_s(now, free_s[i]), oldest_s[i]);
         double left = start + bytes[i] * s_per_byte[i];
         start_s[i] = start;
         free_s[i] = left;
@@ -49,7 +46,8 @@ static void send_hidden(size_t count, const double *restrict arrived_s,
 {
     for (size_t i = 0; i < count; i++) {
         double now = arrived_s[i] + bytes[i] * reduce_s_per_byte;
-        double left = later_of(later_of(now, free_s[i]), oldest_s[i]) + bytes[i] * s_per_byte[i];
+        double left =
+            ar_later_s(ar_later_s(now, free_s[i]), oldest_s[i]) + bytes[i] * s_per_byte[i];
         free_s[i] = left;
         arrival_s[i] = left + latency_s[i];
     }
@@ -68,7 +66,7 @@ static void receive_last(size_t count, const double *restrict arrived_s,
                          const double *restrict start_s, double *restrict now_s)
 {
     for (size_t i = 0; i < count; i++) {
-        now_s[i] = later_of(arrived_s[i], start_s[i]) + bytes[i] * reduce_s_per_byte;
+        now_s[i] = ar_later_s(arrived_s[i], start_s[i]) + bytes[i] * reduce_s_per_byte;
     }
 }
 

@@ -2,13 +2,9 @@
 #include <string.h>
 
 #include "ar_graph.h"
+#include "ar_numbers.h"
 
 /* --- moments: when something happens on the ranks of a role ----------------------------------- */
-
-static double later_s(double a_s, double b_s)
-{
-    return a_s > b_s ? a_s : b_s;
-}
 
 /* On a rank at base_s[rank] + factor[rank] * elapsed_s; all ranks have the same elapsed_s. */
 struct moment {
@@ -59,10 +55,10 @@ static double moment_last(const struct moments *moments, uint32_t role, struct m
         return moment->elapsed_s;
     }
     for (uint32_t rank = 0; moment->last_s == 0 && rank < moments->request->ranks_count; rank++) {
-        last_s[rank % 4] = later_s(last_s[rank % 4], moment_at(moments, role, moment, rank));
+        last_s[rank % 4] = ar_later_s(last_s[rank % 4], moment_at(moments, role, moment, rank));
     }
-    moment->last_s = later_s(moment->last_s,
-                             later_s(later_s(last_s[0], last_s[1]), later_s(last_s[2], last_s[3])));
+    moment->last_s = ar_later_s(moment->last_s, ar_later_s(ar_later_s(last_s[0], last_s[1]),
+                                                           ar_later_s(last_s[2], last_s[3])));
     return moment->last_s;
 }
 
@@ -101,8 +97,8 @@ static void moment_put_off(struct moments *moments, uint32_t role, struct moment
     }
     double *base_s = make_base(moments, moment);
     for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
-        base_s[rank] =
-            later_s(moment_at(moments, role, moment, rank), moment_at(moments, from, other, rank));
+        base_s[rank] = ar_later_s(moment_at(moments, role, moment, rank),
+                                  moment_at(moments, from, other, rank));
     }
     rebase_moment(moments, role, base_s, moment);
 }
@@ -140,7 +136,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
     memset(last_s, 0, count * sizeof *last_s);
     for (uint32_t rank = 0; rank < count; rank++) {
         double *last = &last_s[groups[rank]];
-        *last = later_s(*last, moment_at(moments, role, moment, rank));
+        *last = ar_later_s(*last, moment_at(moments, role, moment, rank));
     }
     for (uint32_t rank = 0; rank < count; rank++) {
         base_s[rank] = last_s[groups[rank]] + time_s;
@@ -309,7 +305,7 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
             double there_s =
                 advance_sending(&request->sendings[ends[k]], request->speeds[task->work], from,
                                 now_s, time_s, &walk->sent[2 * from + k]);
-            sent_s = later_s(sent_s, there_s - now_s);
+            sent_s = ar_later_s(sent_s, there_s - now_s);
         }
     }
     if (!is_computed) {
