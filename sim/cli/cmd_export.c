@@ -193,8 +193,8 @@ static enum ar_status write_tuner(const struct options *options, struct ar_scena
 {
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err)); /* whatever the engine */
     const struct ar_library *fitted = ar_scenario_fitted(scenario);
-    bool is_fitted =
-        ar_engine_times_calls(scenario->engine) ? scenario->engine->has_band : fitted != NULL;
+    bool is_fitted = ar_engine_times_calls(scenario->engine) ? ar_engine_is_fitted(scenario->engine)
+                                                             : fitted != NULL;
     const struct ar_library *library = is_fitted ? fitted : scenario->constants;
     const struct ar_collective collective = {
         .cluster = scenario->cluster,

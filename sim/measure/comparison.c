@@ -137,7 +137,7 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     const char *fitted = ar_cluster_facts(scenario->cluster)->links_fitted;
     const char *algorithms = strstr(fitted, " of ");
     if (row->is_call) {
-        return scenario->engine->has_band && scenario->table != NULL &&
+        return ar_engine_is_fitted(scenario->engine) && scenario->table != NULL &&
                        ar_library_nodes_have(&scenario->table->fitted, run->nodes)
                    ? AR_COMPARED_FITTED
                    : AR_COMPARED_HELD_OUT;
@@ -281,7 +281,8 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }
-    if (measured->calls_count > 0 && scenario->engine->has_band && scenario->table == NULL) {
+    if (measured->calls_count > 0 && ar_engine_is_fitted(scenario->engine) &&
+        scenario->table == NULL) {
         ar_note(request->notes,
                 "cluster %s has no library.cost_table: nothing is fitted, the model has %s "
                 "('allreckon calibrate' fits it to measured rows)",

@@ -275,7 +275,7 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
     for (size_t i = 0; i < count; i++) {
         if (!published_is_context(&rows[i])) {
             all.list[all.count++] = (struct prediction){.row = &rows[i]};
-            if (rows[i].ranges_count > 0 || rows[i].scenario.engine->has_band) {
+            if (rows[i].ranges_count > 0 || ar_engine_is_fitted(rows[i].scenario.engine)) {
                 add_draws(&rows[i], &all);
             }
         }

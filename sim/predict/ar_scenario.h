@@ -244,7 +244,7 @@ static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenar
 
 static inline const struct ar_library *ar_scenario_library(const struct ar_scenario *scenario)
 {
-    bool is_fitted = scenario->engine == NULL || scenario->engine->has_band ||
+    bool is_fitted = scenario->engine == NULL || ar_engine_is_fitted(scenario->engine) ||
                      !ar_engine_times_calls(scenario->engine);
     return is_fitted && scenario->machines == NULL ? ar_scenario_fitted(scenario)
                                                    : scenario->constants;

@@ -179,7 +179,7 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t nodes = (scenario->gpus + per_node - 1) / per_node;
-    bool is_measured = engine->has_band && scenario->table != NULL;
+    bool is_measured = ar_engine_is_fitted(engine) && scenario->table != NULL;
     if (scenario->machines != NULL) {
         ar_note(notes,
                 "nothing is fitted to cluster %s: calls are what %" PRIu64 " sets of other "
@@ -379,7 +379,7 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
     const struct ar_cluster *cluster = scenario->cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     const struct ar_engine *engine = scenario->engine;
-    const struct ar_library *own = engine->has_band ? NULL : scenario->constants;
+    const struct ar_library *own = ar_engine_is_fitted(engine) ? NULL : scenario->constants;
     const struct ar_tuning *tuning =
         ar_engine_times_calls(engine) && own != NULL ? &own->tuning : NULL;
     bool is_sent = !ar_engine_times_calls(engine) && ranks > 1;

@@ -41,7 +41,7 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
         AR_TRY(job_time(&base, &scratch, timing, err));
         full = timing->samples_per_s / ar_job_ranks(&base);
     }
-    bool has_band = ar_shape_ranks(&job->collective.shape) > 0 && job->engine->has_band;
+    bool has_band = ar_shape_ranks(&job->collective.shape) > 0 && ar_engine_is_fitted(job->engine);
     for (int i = 0; i < 2 && has_band; i++) { /* all collectives at one end of their bands */
         struct ar_arena scratch AR_ENDS_HERE = {NULL};
         struct ar_job end = *job;

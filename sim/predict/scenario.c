@@ -304,7 +304,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
     scenario->machines = NULL;
-    AR_TRY(scenario->engine->has_band ? ar_scenario_ask_machines(scenario, err) : AR_OK);
+    AR_TRY(ar_engine_is_fitted(scenario->engine) ? ar_scenario_ask_machines(scenario, err) : AR_OK);
     if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
         uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
         scenario->channels = hcas > 0 ? hcas : 1;
