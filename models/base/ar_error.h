@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "ar_list.h"
 
 /** The list of statuses: symbol, exit code of the command line. */
@@ -39,6 +41,11 @@ int ar_status_exit_code(enum ar_status status);
 /** Fills `err` and returns `status`, so that callers can `return ar_error_set(...)`. */
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** AR_BAD_DATA of a line of a file: `path:line: ` and the text. */
+enum ar_status ar_error_in_line(struct ar_error *err, const char *path, uint64_t line,
+                                const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define AR_REFUSE_LINE(found, ...) AR_REFUSE_BY(found, ar_error_in_line(__VA_ARGS__))
 
 /** The status of an error of a value by where the value stood: AR_USAGE and AR_BAD_DATA become
  * `origin`. Others, AR_OK too, pass. */

@@ -56,19 +56,18 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
     if (csv->columns_count == 0) {
         csv->columns_count = loader->line_cells;
         csv->header_line = loader->line;
-        AR_REFUSE(csv->columns_count > AR_CSV_COLUMNS_MAX, loader->err, AR_BAD_DATA,
-                  "%s:%" PRIu64 ": %zu columns; expected at most %d", csv->path, loader->line,
-                  loader->line_cells, AR_CSV_COLUMNS_MAX);
+        AR_REFUSE_LINE(csv->columns_count > AR_CSV_COLUMNS_MAX, loader->err, csv->path,
+                       loader->line, "%zu columns; expected at most %d", loader->line_cells,
+                       AR_CSV_COLUMNS_MAX);
         return AR_OK;
     }
     if (loader->line_cells != csv->columns_count) {
         const char *cut = loader->ends_in_line && loader->line_cells < csv->columns_count
                               ? "; the file ends in the middle of this line"
                               : "";
-        return ar_error_set(
-            loader->err, AR_BAD_DATA,
-            "%s:%" PRIu64 ": %zu cells; expected %zu as in the header (line %" PRIu64 ")%s",
-            csv->path, loader->line, loader->line_cells, csv->columns_count, csv->header_line, cut);
+        return ar_error_in_line(loader->err, csv->path, loader->line,
+                                "%zu cells; expected %zu as in the header (line %" PRIu64 ")%s",
+                                loader->line_cells, csv->columns_count, csv->header_line, cut);
     }
     *AR_ARENA_ADD(loader->arena, csv->lines, csv->rows_count) = loader->line;
     return AR_OK;
@@ -87,10 +86,10 @@ static enum ar_status read_comment(struct loader *loader, char *text)
     if (size == 0 && !is_fact) {
         return AR_OK;
     }
-    AR_REFUSE(csv->columns_count > 0 && !is_fact, loader->err, AR_BAD_DATA,
-              "%s:%" PRIu64 ": directive after the header (line %" PRIu64
-              "), where it would be ignored; expected it before",
-              csv->path, loader->line, csv->header_line);
+    AR_REFUSE_LINE(csv->columns_count > 0 && !is_fact, loader->err, csv->path, loader->line,
+                   "directive after the header (line %" PRIu64
+                   "), where it would be ignored; expected it before",
+                   csv->header_line);
     char *value = size > 0 ? text + mark + 1 : text;
     value += strspn(value, BLANKS);
     for (char *end = strchr(value, '\0'); end > value && strchr(BLANKS, end[-1]) != NULL;) {
@@ -115,9 +114,9 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
     uint64_t line = 1;
     for (size_t i = 0; i < bytes; i++) {
         unsigned char byte = (unsigned char)copy[i];
-        AR_REFUSE((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f, err,
-                  AR_BAD_DATA, "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
-                  parsed->path, line, byte);
+        AR_REFUSE_LINE((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f,
+                       err, parsed->path, line, "byte 0x%02x is not text; expected a CSV file",
+                       byte);
         line += byte == '\n' || (byte == '\r' && copy[i + 1] != '\n');
     }
     ar_memory_require(csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) == 0, path);
@@ -212,9 +211,8 @@ bool ar_csv_has_columns(const struct ar_csv *csv, struct ar_columns columns)
 static enum ar_status report_missing(const struct ar_csv *csv, const char *column,
                                      struct ar_error *err)
 {
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the header",
-                        csv->path, csv->header_line, column);
+    return ar_error_in_line(err, csv->path, csv->header_line,
+                            "column \"%s\" is missing; expected it in the header", column);
 }
 
 enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struct ar_error *err)
@@ -233,8 +231,8 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
                                  struct ar_error *err)
 {
     char shown[64];
-    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": %s \"%s\" is \"%s\"; expected %s",
-                        csv->path, line, noun, name, ar_csv_show(text, shown), expected);
+    return ar_error_in_line(err, csv->path, line, "%s \"%s\" is \"%s\"; expected %s", noun, name,
+                            ar_csv_show(text, shown), expected);
 }
 
 /* Reads the directives, or the cells of all rows, into records: finds where each column of the list

@@ -1,5 +1,6 @@
 #include "ar_error.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,6 +21,17 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
     }
     err->status = status;
     return status;
+}
+
+enum ar_status ar_error_in_line(struct ar_error *err, const char *path, uint64_t line,
+                                const char *format, ...)
+{
+    char text[sizeof err->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ar_error_set(err, AR_BAD_DATA, "%.280s:%" PRIu64 ": %s", path, line, text);
 }
 
 enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, struct ar_error *err)

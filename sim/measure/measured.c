@@ -134,10 +134,10 @@ static enum ar_status find_machine(const struct ar_measured_request *request,
         for (size_t i = 0; i < count; i++) {
             asked = ar_arena_format(arena, "%s%s--set %s", asked, i > 0 ? " " : "", settings[i]);
         }
-        return ar_log_refuse(run, run->first_line, err,
-                             "found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
-                             " GPUs; expected full nodes (%s?)",
-                             run->ranks, run->nodes, facts->gpus_per_node, asked);
+        return ar_error_in_line(err, run->path, run->first_line,
+                                "found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
+                                " GPUs; expected full nodes (%s?)",
+                                run->ranks, run->nodes, facts->gpus_per_node, asked);
     }
     for (size_t i = 0; i < count; i++) {
         AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, settings[i], err));
@@ -272,9 +272,9 @@ static enum ar_status check_same(const struct ar_log *run, const char *what, con
         ar_copy_text(known, AR_LOG_TEXT, found);
         return AR_OK;
     }
-    return ar_log_refuse(run, run->first_line, err,
-                         "found %s \"%.80s\"; expected \"%.80s\", as in the runs before", what,
-                         found, known);
+    return ar_error_in_line(err, run->path, run->first_line,
+                            "found %s \"%.80s\"; expected \"%.80s\", as in the runs before", what,
+                            found, known);
 }
 
 /* Adds the rows of a run: calls, or messages of a collective. Rows of no bytes, which cost only the
@@ -435,13 +435,13 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
         const struct ar_log *first = measured->left[i].first;
         if (first != NULL) {
             bool is_named = i == AR_LEFT_OPERATION;
-            return ar_log_refuse(first, first->first_line, err, "found %s%s%s; %s",
-                                 ar_measured_left_texts[i], is_named ? ": " : "",
-                                 !is_named ? ""
-                                 : first->collective_name[0] != '\0'
-                                     ? first->collective_name
-                                     : ar_log_collective_name(first->collective),
-                                 expected);
+            return ar_error_in_line(err, first->path, first->first_line, "found %s%s%s; %s",
+                                    ar_measured_left_texts[i], is_named ? ": " : "",
+                                    !is_named ? ""
+                                    : first->collective_name[0] != '\0'
+                                        ? first->collective_name
+                                        : ar_log_collective_name(first->collective),
+                                    expected);
         }
     }
     return ar_error_set(err, AR_BAD_DATA, "%s: found no row; %s", request->command, expected);

@@ -83,13 +83,13 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     made->phases_count = csv->rows_count;
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, err));
     bool has_total = ar_csv_find_column(csv, "batch_total") != SIZE_MAX;
-    AR_REFUSE(has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX), err, AR_BAD_DATA,
-              "%s:%" PRIu64
-              ": found %s \"batch_per_gpu\" and \"batch_total\"; expected one of them",
-              csv->path, csv->header_line, has_total ? "columns" : "neither of the columns");
-    AR_REFUSE(csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX, err, AR_BAD_DATA,
-              "%s:%" PRIu64 ": found %zu phases; expected 1 to %d", csv->path, csv->header_line,
-              csv->rows_count, TRAINING_PHASES_MAX);
+    AR_REFUSE_LINE(has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX), err,
+                   csv->path, csv->header_line,
+                   "found %s \"batch_per_gpu\" and \"batch_total\"; expected one of them",
+                   has_total ? "columns" : "neither of the columns");
+    AR_REFUSE_LINE(csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX, err, csv->path,
+                   csv->header_line, "found %zu phases; expected 1 to %d", csv->rows_count,
+                   TRAINING_PHASES_MAX);
     for (size_t i = 0; i < made->phases_count; i++) {
         const struct training_phase *phase = &made->phases[i];
         AR_CSV_REFUSE(i == 0 && phase->first_epoch != 0, csv, i, "first_epoch", err,

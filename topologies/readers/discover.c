@@ -1,6 +1,5 @@
 /* A discovery: what the files say, put together. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "ar_file.h"
@@ -64,18 +63,6 @@ void discovery_note(struct ar_discovery *machine, const char *text)
 }
 
 /* --- facts ------------------------------------------------------------------------------------ */
-
-enum ar_status source_refuse(const struct source *source, struct ar_error *err, const char *format,
-                             ...)
-{
-    char text[sizeof err->text];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return ar_error_set(err, AR_BAD_DATA, "%.200s:%" PRIu64 ": %.300s", source->path, source->line,
-                        text);
-}
 
 /* Texts of files go into a cluster file: one line of plain characters, without ';'. */
 static enum ar_status fact_check_text(const struct source *source, const char *text,

@@ -53,10 +53,9 @@ struct source {
     uint64_t line;
 };
 
-/** AR_BAD_DATA with `PATH:LINE: ` and a text such as `found ...; expected ...`. */
-enum ar_status source_refuse(const struct source *source, struct ar_error *err, const char *format,
-                             ...) __attribute__((format(printf, 3, 4)));
-#define SOURCE_REFUSE(found, ...) AR_REFUSE_BY(found, source_refuse(__VA_ARGS__))
+/** Refuses a line of a source, with a text such as `found ...; expected ...`. */
+#define SOURCE_REFUSE(found, source, err, ...)                                                     \
+    AR_REFUSE_LINE(found, err, (source)->path, (source)->line, __VA_ARGS__)
 
 /** Adds a fact; `what` tells what stood there. Refused if another file says otherwise and no
  * setting decides, or if the text cannot stand in a cluster file. */

@@ -502,9 +502,9 @@ static void on_begin(void *user, const XML_Char *name, const XML_Char **attribut
     enum ar_status status = reader->status;
     reader->source->line = XML_GetCurrentLineNumber(reader->parser);
     if (status == AR_OK && reader->depth == 0 && strcmp(name, "system") != 0) {
-        status =
-            source_refuse(reader->source, &reader->err,
-                          "found XML of <%.40s>; expected <system>, a topology file of NCCL", name);
+        status = ar_error_in_line(
+            &reader->err, reader->source->path, reader->source->line,
+            "found XML of <%.40s>; expected <system>, a topology file of NCCL", name);
     }
     for (size_t i = 0; status == AR_OK && i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].name, name) == 0) {
@@ -545,6 +545,6 @@ enum ar_status nccl_topology_read(struct source *source, const char *text, size_
     source->line = end_line;
     return parsed == XML_STATUS_OK
                ? add_facts(reader, err)
-               : source_refuse(source, err,
-                               "broken XML: %s; expected a whole topology file of NCCL", why);
+               : ar_error_in_line(err, source->path, source->line,
+                                  "broken XML: %s; expected a whole topology file of NCCL", why);
 }

@@ -228,8 +228,8 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     }
     AR_TRY(ar_csv_read_rows(csv, is_work ? AR_COLUMNS(work_columns) : AR_COLUMNS(timed_columns),
                             rows, err));
-    AR_REFUSE(csv->rows_count == 0, err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
-              csv->path, csv->header_line);
+    AR_REFUSE_LINE(csv->rows_count == 0, err, csv->path, csv->header_line,
+                   "no layers follow the header");
     AR_TRY(read_layers(csv, arena, rows, trace, err));
     if (is_work) {
         bool had_macs = false;

@@ -146,10 +146,9 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
                              struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err);
 
-/** Refuses a run, or a line of it: `path:line: ` and the text, with what was found and expected. */
-enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
-                             const char *format, ...) __attribute__((format(printf, 4, 5)));
-#define AR_LOG_REFUSE(found, ...) AR_REFUSE_BY(found, ar_log_refuse(__VA_ARGS__))
+/** Refuses a line of a run, with what was found and expected. */
+#define AR_LOG_REFUSE(found, run, line, err, ...)                                                  \
+    AR_REFUSE_LINE(found, err, (run)->path, line, __VA_ARGS__)
 
 /** Checks that `run` can be compared with a model: it has rows of bytes, a known number of ranks
  * above one, right results and one datatype. Else AR_BAD_DATA; a line says what is in the way. */

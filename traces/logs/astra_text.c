@@ -60,8 +60,8 @@ struct astra_reader {
 static enum ar_status refuse_line(const struct astra_reader *reader, const char *found,
                                   const char *expected)
 {
-    return ar_error_set(reader->err, AR_BAD_DATA, "%.200s:%" PRIu64 ": found %.60s; expected %s",
-                        reader->recorded->path, reader->line, found, expected);
+    return ar_error_in_line(reader->err, reader->recorded->path, reader->line,
+                            "found %.60s; expected %s", found, expected);
 }
 
 /* The words of the next line that has some; none at the end of the text. */

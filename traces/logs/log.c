@@ -2,7 +2,6 @@
  * whether a run can be compared. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,17 +285,6 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
 }
 
 /* --- whether a run can be compared --------------------------------------------------------- */
-
-enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
-                             const char *format, ...)
-{
-    char what[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, line, what);
-}
 
 enum ar_status ar_log_check(const struct ar_log *run, struct ar_error *err)
 {

@@ -163,10 +163,10 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
         bool is_own = ar_csv_find_column(csv, tables[i].columns.list[0].name) != SIZE_MAX;
         table = is_own ? &tables[i] : NULL;
     }
-    AR_REFUSE(table == NULL, err, AR_BAD_DATA,
-              "%s:%" PRIu64 ": neither column \"%s\" nor \"%s\"; expected a table of the harness "
-              "or of published measurements",
-              csv->path, csv->header_line, harness_columns[0].name, published_columns[0].name);
+    AR_REFUSE_LINE(table == NULL, err, csv->path, csv->header_line,
+                   "neither column \"%s\" nor \"%s\"; expected a table of the harness "
+                   "or of published measurements",
+                   harness_columns[0].name, published_columns[0].name);
     struct entry *entries = ar_arena_alloc(logs->arena, csv->rows_count + 1, sizeof *entries);
     for (size_t i = 0; i < csv->rows_count; i++) {
         entries[i] = (struct entry){.operation = "", .row = ar_log_empty_row(csv->lines[i])};

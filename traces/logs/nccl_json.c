@@ -20,8 +20,8 @@ struct json_reader {
 static enum ar_status refuse_document(const struct json_reader *reader, const char *what,
                                       const char *expected)
 {
-    return ar_error_set(reader->err, AR_BAD_DATA, "%s:%" PRIu64 ": %s; expected %s",
-                        reader->logs->path, reader->line, what, expected);
+    return ar_error_in_line(reader->err, reader->logs->path, reader->line, "%s; expected %s", what,
+                            expected);
 }
 
 /* Members that say nothing usable stay unknown. */
@@ -136,13 +136,13 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
     for (size_t i = 0; i < 2 * json_array_size(env); i++) {
         const char *text = json_string_value(json_array_get(env, i / 2)), *key = keys[i % 2];
         uint64_t processes;
-        AR_REFUSE(
+        AR_REFUSE_LINE(
             text != NULL && ar_take_count(&text, key, &processes) && reader->run.ranks_count == 1 &&
                 processes > 1,
-            reader->err, AR_BAD_DATA,
-            "%s:%" PRIu64 ": one process is listed, but %s%" PRIu64
+            reader->err, reader->logs->path, reader->line,
+            "one process is listed, but %s%" PRIu64
             "; expected all: each process ran alone, as nccl-tests does when built without MPI=1",
-            reader->logs->path, reader->line, key, processes);
+            key, processes);
     }
     for (size_t i = 0; i < json_array_size(results); i++) {
         AR_TRY(read_record(reader, json_array_get(results, i), i));
@@ -186,10 +186,9 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
         json_t *document = json_loadb(text + at, bytes - at, JSON_DISABLE_EOF_CHECK, &error);
         if (document == NULL) {
             ar_clean(error.text, strlen(error.text));
-            return ar_error_set(
-                err, AR_BAD_DATA, "%s:%" PRIu64 ": %.80s; expected complete JSON of nccl-tests -J",
-                logs->path, reader.line + (error.line > 0 ? (uint64_t)error.line - 1 : 0),
-                error.text);
+            return ar_error_in_line(err, logs->path,
+                                    reader.line + (error.line > 0 ? (uint64_t)error.line - 1 : 0),
+                                    "%.80s; expected complete JSON of nccl-tests -J", error.text);
         }
         size_t size = error.position > 0 ? (size_t)error.position : bytes - at;
         uint64_t last_line = reader.line + count_lines(text + at, size);

@@ -164,14 +164,14 @@ static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error
         }
         AR_TRY(bandwidth_fits(size_bytes, factor, timing->time_s, bandwidth_Bps)
                    ? AR_OK
-                   : ar_log_refuse(run, row->line, err,
-                                   "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
-                                   "%" PRIu64 " bytes%s takes %.6g us",
-                                   is_in_place ? "in-place" : "out-of-place",
-                                   (i % 2 == 1) ? "busbw" : "algbw", bandwidth_Bps / 1e9,
-                                   factor * size_bytes / timing->time_s / 1e9,
-                                   ar_log_collective_name(run->collective), row->payload_bytes,
-                                   ranks, timing->time_s * 1e6));
+                   : ar_error_in_line(err, run->path, row->line,
+                                      "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
+                                      "%" PRIu64 " bytes%s takes %.6g us",
+                                      is_in_place ? "in-place" : "out-of-place",
+                                      (i % 2 == 1) ? "busbw" : "algbw", bandwidth_Bps / 1e9,
+                                      factor * size_bytes / timing->time_s / 1e9,
+                                      ar_log_collective_name(run->collective), row->payload_bytes,
+                                      ranks, timing->time_s * 1e6));
     }
     return AR_OK;
 }
@@ -194,13 +194,13 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
                       "rank %" PRIu64 " is listed a second time (first on line %" PRIu64
                       "); expected every rank once",
                       number, run->ranks[number].line);
-        return ar_log_refuse(log, rank->line, err,
-                             "process %" PRIu64 " on %s says it is rank %" PRIu64
-                             ", as process %" PRIu64 " on %s did (line %" PRIu64
-                             "); expected one: each "
-                             "process ran alone, as nccl-tests does when built without MPI=1",
-                             rank->pid, rank->host, number, run->ranks[number].pid,
-                             run->ranks[number].host, run->ranks[number].line);
+        return ar_error_in_line(err, log->path, rank->line,
+                                "process %" PRIu64 " on %s says it is rank %" PRIu64
+                                ", as process %" PRIu64 " on %s did (line %" PRIu64
+                                "); expected one: each "
+                                "process ran alone, as nccl-tests does when built without MPI=1",
+                                rank->pid, rank->host, number, run->ranks[number].pid,
+                                run->ranks[number].host, run->ranks[number].line);
     }
     run->ranks[number] = *rank;
     run->ranks_count++;
