@@ -175,8 +175,8 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     made->fabric = fabrics[made->values.count[TOPO_FABRIC]];
     AR_TRY(made->fabric->make(made, &fabric_links, err));
     /* Links are counted in 31 bits. */
-    AR_TOPO_REFUSE(links + fabric_links > INT32_MAX, &made->entries, TOPO_NODES,
-                   "fewer, since the cluster has more than 2^31 links", err);
+    AR_TOPO_REFUSE(links + fabric_links > INT32_MAX, &made->entries, TOPO_NODES, err,
+                   "fewer, since the cluster has more than 2^31 links");
     made->first_fabric_link = (uint32_t)links;
     made->fabric_links_count = (uint32_t)fabric_links;
     ar_gpu_orders_find(&made->values, &made->orders);

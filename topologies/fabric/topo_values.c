@@ -1,6 +1,7 @@
 /* Values of a cluster file: texts, their meaning, and what they must not contradict. */
 #include "topo_values.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,9 +100,14 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
 }
 
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
-                              const char *expected, struct ar_error *err)
+                              struct ar_error *err, const char *format, ...)
 {
     const struct ar_topo_entry *entry = ar_topo_entries_find(entries, key);
+    char expected[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(expected, sizeof expected, format, arguments);
+    va_end(arguments);
     return entry == NULL
                ? ar_error_set(err, AR_BAD_DATA, "%.200s: key \"%s\": found nowhere; expected %s",
                               entries->path, ar_topo_keys[key].name, expected)
@@ -302,14 +308,11 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
     }
     nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
     if (fabric != AR_FABRIC_FAT_TREE && values->is_given[key] && nodes > 0) {
-        char expected[120];
-        AR_TOPO_REFUSE(nodes > AR_TOPO_NODES_MAX, entries, key, "fewer, for at most 1048576 nodes",
-                       err);
-        if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
-            snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
-                     is_torus ? "torus.lengths" : "all groups of the dragonfly");
-            return ar_topo_refuse(entries, TOPO_NODES, expected, err);
-        }
+        AR_TOPO_REFUSE(nodes > AR_TOPO_NODES_MAX, entries, key, err,
+                       "fewer, for at most 1048576 nodes");
+        AR_TOPO_REFUSE(values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES], entries,
+                       TOPO_NODES, err, "%.0f, the routers of %s times router.nodes", nodes,
+                       is_torus ? "torus.lengths" : "all groups of the dragonfly");
         values->count[TOPO_NODES] = (uint32_t)nodes;
         values->is_given[TOPO_NODES] = true;
     }
@@ -376,7 +379,7 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
         }
         char expected[120];
         snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], needs[key->need].why);
-        AR_TOPO_REFUSE(values->is_given[i], entries, (enum ar_topo_key)i, expected, err);
+        AR_TOPO_REFUSE(values->is_given[i], entries, (enum ar_topo_key)i, err, "%s", expected);
         ar_append_text(missing, sizeof missing, "%s key \"%s\": found nowhere; expected %s",
                        missing[0] != '\0' ? "," : "", key->name, expected);
     }
@@ -450,7 +453,7 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
          "none, since nodes have one HCA"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        AR_TOPO_REFUSE(rows[i].is_wrong, entries, rows[i].key, rows[i].expected, err);
+        AR_TOPO_REFUSE(rows[i].is_wrong, entries, rows[i].key, err, "%s", rows[i].expected);
     }
     return check_key_needs(entries, values, err);
 }

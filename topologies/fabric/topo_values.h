@@ -216,7 +216,8 @@ enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_p
 
 /** Reports that the value of a key contradicts others, or is missing; returns its status. */
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
-                              const char *expected, struct ar_error *err);
+                              struct ar_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 #define AR_TOPO_REFUSE(found, ...) AR_REFUSE_BY(found, ar_topo_refuse(__VA_ARGS__))
 
 /** The parsed values; a key that was not given has the default of its field. */

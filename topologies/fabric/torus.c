@@ -101,7 +101,7 @@ static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_cou
     struct ar_torus *torus = &cluster->torus;
     torus->dimensions = values->count[TOPO_TORUS_LENGTHS];
     AR_TOPO_REFUSE(torus->dimensions > AR_TORUS_DIMENSIONS, &cluster->entries, TOPO_TORUS_LENGTHS,
-                   "the lengths of at most 6 dimensions", err);
+                   err, "the lengths of at most 6 dimensions");
     for (uint32_t d = 0; d < torus->dimensions; d++) {
         torus->lengths[d] = (uint32_t)values->list[TOPO_TORUS_LENGTHS][d];
         torus->wraps[d] = values->is_given[TOPO_TORUS_WRAPS]
@@ -109,12 +109,9 @@ static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_cou
                               : values->count[TOPO_FABRIC] == AR_FABRIC_TORUS;
     }
     ar_torus_fill(torus);
-    if (ar_torus_diameter(torus) > AR_FABRIC_HOPS_MAX) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "lengths with routes of at most %d links, not of %u",
-                 AR_FABRIC_HOPS_MAX, ar_torus_diameter(torus));
-        return ar_topo_refuse(&cluster->entries, TOPO_TORUS_LENGTHS, expected, err);
-    }
+    AR_TOPO_REFUSE(ar_torus_diameter(torus) > AR_FABRIC_HOPS_MAX, &cluster->entries,
+                   TOPO_TORUS_LENGTHS, err, "lengths with routes of at most %d links, not of %u",
+                   AR_FABRIC_HOPS_MAX, ar_torus_diameter(torus));
     *links_count = 2 * (uint64_t)torus->cables;
     return AR_OK;
 }

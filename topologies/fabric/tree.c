@@ -22,17 +22,13 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
                             ? (uint32_t)values->list[TOPO_TREE_SWITCHES][index]
                             : ar_common_divisor(cables, above);
     uint32_t below = index > 0 ? tree->levels[index - 1].switches : 1;
-    char expected[160];
     level->bandwidth_Bps = index == 0 ? values->number[TOPO_RACK_UPLINK_BANDWIDTH]
                                       : values->list[TOPO_TREE_UPLINK_BANDWIDTH][index - 1];
-    if (cables % switches != 0 || cables % below != 0) {
-        uint32_t divisor = cables % switches != 0 ? switches : below;
-        snprintf(expected, sizeof expected,
-                 "divisors of the uplinks on both sides: those of level %u are %u, not a multiple "
-                 "of %u",
-                 index + 1, cables, divisor);
-        return ar_topo_refuse(&cluster->entries, TOPO_TREE_SWITCHES, expected, err);
-    }
+    AR_TOPO_REFUSE(
+        cables % switches != 0 || cables % below != 0, &cluster->entries, TOPO_TREE_SWITCHES, err,
+        "divisors of the uplinks on both sides: those of level %u are %u, not a multiple "
+        "of %u",
+        index + 1, cables, cables % switches != 0 ? switches : below);
     if (cluster->routes == AR_ROUTES_IDEAL) {
         level->links = level->switches = 1;
         level->bandwidth_Bps *= cables;
