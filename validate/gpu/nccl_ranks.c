@@ -410,9 +410,11 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
     unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
     unsigned call = CALL_ALL_REDUCE;
-    while (call < CALL_SEND && call_facts[call].operation != measurement->operation) {
+    while (call <= CALL_SEND && call_facts[call].operation != measurement->operation) {
         call++;
     }
+    AR_REFUSE(call > CALL_SEND, err, AR_UNAVAILABLE, "NCCL: found no calls for operation %s",
+              measurement->operation->name);
     *made = (struct nccl_ranks){
         .crew = {.memory = &memory_device,
                  .first = place->first,
