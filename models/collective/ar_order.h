@@ -46,6 +46,12 @@ static inline uint32_t ar_zigzag(uint32_t gpus, uint32_t index)
     return index % 2 == 1 ? (index + 1) / 2 : gpus - index / 2;
 }
 
+/** Channels of the command line, and with those of mirror images (ar_algorithm_channels()). */
+enum { AR_CHANNELS_MAX = 32, AR_COLLECTIVE_CHANNELS_MAX = 2 * AR_CHANNELS_MAX };
+
+/** Messages in flight. */
+enum { AR_WINDOW_MAX = 64 };
+
 struct ar_order {
     uint32_t ranks;        /**< positions of a lane: those of one group */
     uint32_t node_members; /**< of a group on a node; the last node may be filled in part */

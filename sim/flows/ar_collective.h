@@ -11,12 +11,6 @@
 #include "ar_cluster.h"
 #include "ar_order.h"
 
-/** Channels of the command line, and with those of mirror images (ar_algorithm_channels()). */
-enum { AR_CHANNELS_MAX = 32, AR_COLLECTIVE_CHANNELS_MAX = 2 * AR_CHANNELS_MAX };
-
-/** Messages in flight. */
-enum { AR_WINDOW_MAX = 64 };
-
 struct ar_collective {
     const struct ar_cluster *cluster;
     const struct ar_operation *operation;

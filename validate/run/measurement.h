@@ -6,7 +6,7 @@
 
 #include "ar_algorithm.h"
 #include "ar_arena.h"
-#include "ar_collective.h"
+#include "ar_order.h"
 #include "element.h"
 
 /** The memory that holds a rank's buffer and slots: that of the host, or of a GPU. Functions have
