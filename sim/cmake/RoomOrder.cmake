@@ -26,7 +26,8 @@ set(rows
   "ar_predict ar_trial.h sweep.h"
   "ar_sweep ar_scenario.h options.h"
   "ar_export ar_scenario.h options.h"
-  "ar_plots ar_csv.h ar_cluster.h")
+  "ar_plots ar_csv.h ar_cluster.h"
+  "ar_validate_run ar_order.h ar_cluster.h")
 
 foreach(row ${rows})
   separate_arguments(words UNIX_COMMAND "${row}")
