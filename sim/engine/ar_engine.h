@@ -69,16 +69,10 @@ const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
 
 /** Whether an engine times the calls of a communication library, and knows of no messages: it needs
  * the library (ar_trial.library), which may choose the algorithm. */
-static inline bool ar_engine_times_calls(const struct ar_engine *engine)
-{
-    return engine->predict_call != NULL;
-}
+bool ar_engine_times_calls(const struct ar_engine *engine);
 
 /** Whether an engine is fitted to measurements, so that its times have a 95 % band. */
-static inline bool ar_engine_is_fitted(const struct ar_engine *engine)
-{
-    return engine->has_band;
-}
+bool ar_engine_is_fitted(const struct ar_engine *engine);
 
 /** Whether an engine simulates each message: the reference for others. It runs task graphs with all
  * their ranks at once. */

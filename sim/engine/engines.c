@@ -24,6 +24,16 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
     return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
 }
 
+bool ar_engine_times_calls(const struct ar_engine *engine)
+{
+    return engine->predict_call != NULL;
+}
+
+bool ar_engine_is_fitted(const struct ar_engine *engine)
+{
+    return engine->has_band;
+}
+
 const struct ar_engine *ar_engine_checker(const struct ar_engine *engine)
 {
     size_t i = 0;
