@@ -135,10 +135,6 @@ enum ar_status ar_view_check(const char *where, const struct ar_view *view,
 size_t ar_view_choose(const struct ar_view *view, struct ar_columns columns,
                       struct ar_column *chosen);
 
-/** Parses `table`, `csv` or `json`; AR_USAGE for anything else. */
-enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
-                               struct ar_error *err);
-
 /** A writer of records. Private but for its size; it must stay where it was begun. */
 struct ar_records {
     FILE *file;

@@ -13,17 +13,6 @@
 
 enum { DIGITS = 9, AR_COLUMNS_TEXT = 4096 };
 
-enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
-                               struct ar_error *err)
-{
-    static const char *const names[] = {
-        [AR_FORMAT_TABLE] = "table", [AR_FORMAT_CSV] = "csv", [AR_FORMAT_JSON] = "json", NULL};
-    unsigned place;
-    AR_TRY(ar_error_blame(ar_parse_choice(where, text, names, &place, err), AR_USAGE, err));
-    *format = (enum ar_format)place;
-    return AR_OK;
-}
-
 /* --- fields ------------------------------------------------------------------------------- */
 
 const char *record_cell(const struct ar_column *column, const void *record, char room[RECORD_CELL])

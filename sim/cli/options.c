@@ -455,7 +455,9 @@ enum ar_status option_refuse_others(const struct options *options, key_set allow
 enum ar_status option_view(const struct options *options, struct ar_columns columns,
                            struct ar_view *view, struct ar_error *err)
 {
+    static const char *const formats[] = {"table", "csv", "json", NULL}; /* as enum ar_format */
     enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };
+    unsigned format;
     struct winsize size;
     uint64_t width;
     struct ar_error ignored;
@@ -464,8 +466,10 @@ enum ar_status option_view(const struct options *options, struct ar_columns colu
         ar_parse_count("COLUMNS", wanted, 1, WIDTH_MAX, &width, &ignored) != AR_OK) {
         width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
     }
-    *view = (struct ar_view){.width = width > WIDTH_MIN ? (size_t)width : WIDTH_MIN,
+    AR_TRY(ar_error_blame(ar_parse_choice("--format", options->format, formats, &format, err),
+                          AR_USAGE, err));
+    *view = (struct ar_view){.format = (enum ar_format)format,
+                             .width = width > WIDTH_MIN ? (size_t)width : WIDTH_MIN,
                              .columns = options->columns};
-    AR_TRY(ar_format_parse("--format", options->format, &view->format, err));
     return columns.count > 0 ? ar_view_check("--columns", view, columns, err) : AR_OK;
 }
