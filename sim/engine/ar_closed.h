@@ -54,8 +54,7 @@
 
 enum ar_bound { AR_BOUND_HOPS, AR_BOUND_PORT, AR_BOUND_WINDOW, AR_BOUND_REDUCTION };
 
-/** `hops`, `port`, `window` or `sums`. */
-const char *ar_bound_name(enum ar_bound bound);
+extern const char *const ar_bound_names[]; /**< [enum ar_bound] */
 
 /** Where the time of a phase goes; the terms add up to time_s. */
 struct ar_phase_time {

@@ -6,11 +6,7 @@
 #include "ar_text.h"
 #include "ar_trial.h"
 
-const char *ar_bound_name(enum ar_bound bound)
-{
-    static const char *const names[] = {"hops", "port", "window", "sums"};
-    return names[bound];
-}
+const char *const ar_bound_names[] = {"hops", "port", "window", "sums"};
 
 /* A phase of a collective on so many elements. */
 struct closed_phase {

@@ -121,7 +121,7 @@ static void write_phase(const struct ar_scenario *scenario, const struct ar_phas
         return;
     }
     printf("  %-22s %6" PRIu32 " %10s %-6s %9.3f", phase->name, phase->steps,
-           ar_format_bytes(phase->message_bytes, message), ar_bound_name(phase->bound),
+           ar_format_bytes(phase->message_bytes, message), ar_bound_names[phase->bound],
            phase->time_s * 1e3);
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
         printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);

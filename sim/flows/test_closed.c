@@ -203,7 +203,7 @@ Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
     struct ar_collective ring = support_collective(abci, "ring", 16, 1);
     struct ar_phase_time phase = support_closed(&ring, RESNET50).phases[0];
     cr_expect_eq(phase.bound, AR_BOUND_PORT);
-    cr_expect_str_eq(ar_bound_name(phase.bound), "port");
+    cr_expect_str_eq(ar_bound_names[phase.bound], "port");
     SUPPORT_NEAR(phase.slowest_Bps, 10.227e9, 1e-12);
     cr_expect_eq(phase.slowest_flows, 1);
     cr_expect_not_null(

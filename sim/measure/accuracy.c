@@ -243,10 +243,15 @@ static bool counts_in_line(const struct ar_measured_row *row, const struct ar_op
            (operation == NULL || row->operation == operation);
 }
 
-static size_t kind_of(const struct predicted_set *set, size_t row)
+/* The index of a row's kind in ar_learnt_kind_names; modulo AR_MACHINE_PLACES its place. */
+static size_t find_row_kind(const struct predicted_set *set, size_t row)
 {
-    return ar_measured_kind(&set->rows->measured->rows[row],
-                            ar_cluster_facts(set->rows->scenario.cluster));
+    const struct ar_measured_row *measured = &set->rows->measured->rows[row];
+    const struct ar_library_run *run = &measured->call.run;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(set->rows->scenario.cluster);
+    uint32_t domain = facts->nvlink_domain_nodes; /* nodes that NVLinks join are one */
+    return (size_t)(measured->is_call ? 0 : AR_MACHINE_PLACES) +
+           ar_machine_place((run->nodes + domain - 1) / domain, run->bytes, facts->hca_kind);
 }
 
 /* How far the factors of other machines may be followed: not, half way, all the way. */
@@ -269,7 +274,7 @@ static void judge_kind(const struct predicted_set *sets, size_t count, size_t ki
         const char *next = i + 1 < count ? sets[i + 1].rows->set->machine : "";
         for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
             const struct ar_measured_row *row = &set->rows->measured->rows[k];
-            if (kind_of(set, k) != kind || !counts_in_line(row, NULL)) {
+            if (find_row_kind(set, k) != kind || !counts_in_line(row, NULL)) {
                 continue;
             }
             for (size_t w = 0; w < WEIGHTS; w++) {
@@ -315,7 +320,7 @@ static void judge_kinds(const struct predicted_set *sets, size_t count,
     AR_EACH(const struct predicted_set, set, sets, count) {
         struct ar_estimate *told = set->left_out[NEW_MACHINE];
         for (size_t k = 0; told != NULL && k < set->rows->measured->rows_count; k++) {
-            const struct ar_learnt_kind *small = &accuracies->kinds[kind_of(set, k) / 2 * 2];
+            const struct ar_learnt_kind *small = &accuracies->kinds[find_row_kind(set, k) / 2 * 2];
             struct ar_told kinds[2] = {{.weight = small[0].weight}, {.weight = small[1].weight}};
             double bytes = set->rows->measured->rows[k].call.run.bytes;
             double *time_s = &told->predictions[k].time_s;
@@ -370,7 +375,7 @@ static void band_sets(const struct predicted_set *sets, size_t count,
                 *AR_ARENA_ADD(&scratch, left, left_count) = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
                     .kind = 2 * kind + (kind == NEW_MACHINE
-                                            ? (uint32_t)(kind_of(set, k) % AR_MACHINE_PLACES)
+                                            ? (uint32_t)(find_row_kind(set, k) % AR_MACHINE_PLACES)
                                             : !row->is_call),
                     .measured_s = row->call.time_s,
                     .scatter = kind == NEW_MACHINE ? 1

@@ -115,10 +115,6 @@ const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *meas
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
 const char *ar_measured_unit(const struct ar_measured *measured);
 
-/** The index of a row's kind in ar_learnt_kind_names, on such a machine; modulo
- * AR_MACHINE_PLACES its place. */
-size_t ar_measured_kind(const struct ar_measured_row *row, const struct ar_cluster_facts *facts);
-
 /** The operation and algorithm of messages, `allreduce/ring`; returns `text`. */
 enum { AR_MEASURED_ALGORITHM = 80 };
 const char *ar_measured_algorithm(const struct ar_measured_row *row,

@@ -545,14 +545,6 @@ const char *ar_measured_unit(const struct ar_measured *measured)
     return measured->is_by_gpus ? "GPU" : "node";
 }
 
-size_t ar_measured_kind(const struct ar_measured_row *row, const struct ar_cluster_facts *facts)
-{
-    const struct ar_library_run *run = &row->call.run;
-    uint32_t domain = facts->nvlink_domain_nodes; /* nodes that NVLinks join are one */
-    return (size_t)(row->is_call ? 0 : AR_MACHINE_PLACES) +
-           ar_machine_place((run->nodes + domain - 1) / domain, run->bytes, facts->hca_kind);
-}
-
 const char *ar_measured_algorithm(const struct ar_measured_row *row,
                                   char text[AR_MEASURED_ALGORITHM])
 {

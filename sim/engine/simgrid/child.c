@@ -25,12 +25,6 @@ void *child_alloc(size_t count, size_t size, const char *what)
     return data;
 }
 
-void child_fail(const char *text)
-{
-    fprintf(stderr, "%s\n", text);
-    _exit(1);
-}
-
 /* --- actors ----------------------------------------------------------------------------------- */
 
 struct child_actor {

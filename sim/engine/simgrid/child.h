@@ -19,9 +19,6 @@ extern const struct child_kind child_trial, child_graph, child_actors;
 /** Memory that a child does not free; without memory for `what` the child ends. */
 void *child_alloc(size_t count, size_t size, const char *what);
 
-/** Ends the child with a line. */
-_Noreturn void child_fail(const char *text);
-
 /** The host of a rank, or of AR_SWITCH with a rank. */
 sg_host_t child_host(uint32_t rank);
 

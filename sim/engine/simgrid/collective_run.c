@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <simgrid/engine.h>
 
@@ -467,7 +468,8 @@ void collective_run_create(struct collective_run *run)
     if (run->cost->gap_s > 0) {
         struct ar_error err;
         if (ar_flows_create(collective, &run->flows, &err) != AR_OK) {
-            child_fail(err.text);
+            fprintf(stderr, "%s\n", err.text); /* which ends the child */
+            _exit(1);
         }
     }
     create_actors(run);
