@@ -78,16 +78,6 @@ static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_
     return AR_OK;
 }
 
-double explain_terms_cost_s(const struct ar_scenario *scenario)
-{
-    double cost_s = 0; /* without one of its terms a step takes about as long as with them */
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        cost_s +=
-            ar_framework_is_on(scenario->framework, (enum ar_term)i) ? ar_run_cost_s(scenario) : 0;
-    }
-    return cost_s;
-}
-
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                              double iteration_s, struct ar_error *err)
 {

@@ -107,9 +107,6 @@ void explain_servers(const struct ar_timing *timing, const struct ar_row *row);
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                              double iteration_s, struct ar_error *err);
 
-/** How long that will take, in estimated seconds. */
-double explain_terms_cost_s(const struct ar_scenario *scenario);
-
 /* --- parameters ------------------------------------------------------------------------------- */
 
 struct parameter {

@@ -379,6 +379,23 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
     return is_noted || !fits;
 }
 
+static void trace_note(FILE *notes, const struct ar_scenario *scenario)
+{
+    ar_note_framework(notes, scenario);
+    if (!scenario->layout.strategy->sends_buckets && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
+        ar_note(notes,
+                "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
+                "%s",
+                scenario->layout.strategy->name,
+                ar_engine_times_calls(scenario->engine) ? "the choice of the library"
+                                                        : "the first algorithm of its operation");
+    }
+    note_end_of_run(notes, scenario);
+    ar_note_trace(notes, scenario);
+    ar_note_how_sure(notes, scenario);
+    collective_note(notes, scenario);
+}
+
 const struct ar_kind ar_kind_trace = {.name = "a trace",
                                       .published = AR_STEP_OF_TRACE,
                                       .keys = AR_KEY_OF_STEP,

@@ -56,7 +56,6 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario);
 
 /** Notes of collectives and of steps of traces. */
 void collective_note(FILE *notes, const struct ar_scenario *scenario);
-void trace_note(FILE *notes, const struct ar_scenario *scenario);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
 void note_library(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);

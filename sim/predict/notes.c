@@ -340,23 +340,6 @@ void collective_note(FILE *notes, const struct ar_scenario *scenario)
     ar_note_sweep(notes, scenario, &(const uint64_t){scenario->gpus}, 1);
 }
 
-void trace_note(FILE *notes, const struct ar_scenario *scenario)
-{
-    ar_note_framework(notes, scenario);
-    if (!scenario->layout.strategy->sends_buckets && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
-        ar_note(notes,
-                "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
-                "%s",
-                scenario->layout.strategy->name,
-                ar_engine_times_calls(scenario->engine) ? "the choice of the library"
-                                                        : "the first algorithm of its operation");
-    }
-    note_end_of_run(notes, scenario);
-    ar_note_trace(notes, scenario);
-    ar_note_how_sure(notes, scenario);
-    collective_note(notes, scenario);
-}
-
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
                    size_t gpus_count)
 {
