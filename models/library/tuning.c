@@ -211,8 +211,8 @@ static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
     return bus;
 }
 
-static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                        const struct ar_library_run *run)
+static double nccl_ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                             const struct ar_library_run *run)
 {
     double latency = ar_library_is_chain(run->call) ? chain_latency(tuning, choice, run)
                                                     : ring_latency(tuning, choice, run);
@@ -250,8 +250,8 @@ static double tree_levels(const struct ar_library_run *run)
     return floor(log2(run->nodes));
 }
 
-static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                        const struct ar_library_run *run)
+static double nccl_tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                             const struct ar_library_run *run)
 {
     double node = ar_tuning_node_latency(tuning, choice, is_wide(run));
     double latency = tuning->release->latency[choice].base +
@@ -262,8 +262,8 @@ static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
 
 /* --- what switches sum, and pat ----------------------------------------------------------- */
 
-static double collnet_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                           const struct ar_library_run *run)
+static double nccl_collnet_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                                const struct ar_library_run *run)
 {
     const struct ar_release *release = tuning->release;
     bool is_direct = choice == AR_COLLNET_DIRECT;
@@ -317,8 +317,8 @@ static double nvls_bandwidth(const struct ar_tuning *tuning, bool is_tree,
     return fmin(node, is_tree && run->nodes > 2 ? net / 2 : net);
 }
 
-static double nvls_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                        const struct ar_library_run *run)
+static double nccl_nvls_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                             const struct ar_library_run *run)
 {
     const struct ar_release *release = tuning->release;
     const struct tuning_latency *of = &release->latency[choice];
@@ -338,7 +338,7 @@ static double nvls_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       nvls_bandwidth(tuning, is_tree, run) * ratio);
 }
 
-static double pat_time(const struct ar_tuning *tuning, const struct ar_library_run *run)
+static double nccl_pat_time(const struct ar_tuning *tuning, const struct ar_library_run *run)
 {
     const struct ar_release *release = tuning->release;
     double latency = release->latency[AR_PAT].base +
@@ -351,19 +351,19 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
 {
     switch (ar_choices[choice].algorithm) {
     case AR_CHOICE_TREE:
-        return tree_time(tuning, choice, run);
+        return nccl_tree_time(tuning, choice, run);
     case AR_CHOICE_COLLNET_DIRECT:
     case AR_CHOICE_COLLNET_CHAIN:
-        return collnet_time(tuning, choice, run);
+        return nccl_collnet_time(tuning, choice, run);
     case AR_CHOICE_NVLS:
     case AR_CHOICE_NVLS_TREE:
-        return nvls_time(tuning, choice, run);
+        return nccl_nvls_time(tuning, choice, run);
     case AR_CHOICE_PAT:
-        return pat_time(tuning, run);
+        return nccl_pat_time(tuning, run);
     case AR_CHOICE_SEND:
         return NAN;
     default:
-        return ring_time(tuning, choice, run);
+        return nccl_ring_time(tuning, choice, run);
     }
 }
 

@@ -254,7 +254,7 @@ static double tree_time_over(const struct tree *tree, uint32_t index)
 }
 
 /* The longest way through the tree, over all hops of all lanes. */
-static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
+static void trees_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct ar_collective *collective = &at->flows->collective;
@@ -459,7 +459,7 @@ static void phase_time(const struct ar_flows *flows, uint32_t index, uint64_t el
     };
     static void (*const find_time[])(const struct closed_phase *,
                                      struct ar_phase_time *) = {[AR_PHASE_WALK] = walks_time,
-                                                                [AR_PHASE_TREE] = tree_time,
+                                                                [AR_PHASE_TREE] = trees_time,
                                                                 [AR_PHASE_EXCHANGE] = exchange_time,
                                                                 [AR_PHASE_SUMS] = sums_time};
     *time = (struct ar_phase_time){.time_s = 0};
