@@ -55,6 +55,7 @@ struct ar_release {
      * the rings of all-reduces are those of reduce and broadcast, too. */
     uint32_t all_reduces, halves;
     bool has_node_trees;     /**< trees on one node */
+    bool has_send_ll;        /**< sends by ll: NCCL from 2.14 on */
     double ll_channel_bytes; /**< ll up to this for each rank and channel, simple above, whatever
                                   they cost; 0: the cheapest choice */
 

@@ -114,11 +114,13 @@ Test(tuning, trees_are_taken_for_small_sizes_and_rings_for_large_ones)
         struct ar_library_run run = {.nodes = 16, .ranks = 64, .bytes = 4};
         cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_TREE_LL, "%s", releases[i]);
         run.bytes = 1e9;
-        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_SIMPLE, "%s",
-                     releases[i]);
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_SIMPLE);
         run.call = AR_ALL_GATHER;
         run.bytes = 4;
         cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_LL, "only all-reduces");
+        run.call = AR_ALL_TO_ALL; /* by ll from 2.14 on */
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run),
+                     i < 2 ? AR_SEND_SIMPLE : AR_SEND_LL, "%s", releases[i]);
     }
 }
 
@@ -192,8 +194,6 @@ Test(tuning, a_cluster_says_more_than_constants)
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 20e9);
     tuning.net_payload_Bps = 25e9; /* more than NCCL's class of it */
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 25e9);
-    tuning.net_payload_Bps = 0; /* not known */
-    cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 24e9);
 }
 
 /* Seconds of the second half of bytes by NVLS on Hopper, at 100 GB/s in a node and 40 across. */

@@ -368,7 +368,7 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
 }
 
 /* The largest message from one rank to another for which NCCL takes protocol ll: NVIDIA/nccl
- * v2.27.3-1, src/enqueue.cc, NCCL_P2P_LL_THRESHOLD. */
+ * v2.27.3-1, src/enqueue.cc, NCCL_P2P_LL_THRESHOLD, which is there from 2.14 on. */
 #define SEND_LL_BYTES 16384
 
 /* --- choice ------------------------------------------------------------------------------- */
@@ -446,7 +446,8 @@ enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls ca
                                 const struct ar_library_run *run)
 {
     if (run->call == AR_ALL_TO_ALL) {
-        return run->bytes / run->ranks <= SEND_LL_BYTES ? AR_SEND_LL : AR_SEND_SIMPLE;
+        bool is_small = run->bytes / run->ranks <= SEND_LL_BYTES;
+        return is_small && tuning->release->has_send_ll ? AR_SEND_LL : AR_SEND_SIMPLE;
     }
     enum ar_choice best = find_best(tuning, calls, run);
     return best != AR_CHOICES_COUNT ? best : AR_RING_SIMPLE;

@@ -171,7 +171,8 @@ static const struct tuning_caps caps_2_30[] = {
 /* With the divisor of the bus for ll on one node and on several, and the share of ll128 with one
  * rank per node. */
 #define RULES_2_18(node_divisor, divisor, alone_share)                                             \
-    .has_node_trees = true, .ll_node_factor = 1, .net_overhead = 1, .plateau_channel_bytes = 64,   \
+    .has_node_trees = true, .has_send_ll = true, .ll_node_factor = 1, .net_overhead = 1,           \
+    .plateau_channel_bytes = 64,                                                                   \
     .ll_node_divisor = (node_divisor), .ll_divisor = (divisor), .ll128_share = 0.92,               \
     .ll128_alone_share = (alone_share), .tree_alone_share = 0.85, TREES_2_8,                       \
     .has_collnet_chain_net = true, .collnet_chain_share = 1, CORRECTIONS_2_18
@@ -199,7 +200,8 @@ static const struct tuning_caps caps_2_30[] = {
                 [AR_TREE_LL128]  = {12, 2.2, 2.2, tree_ll128},                                     \
                 [AR_TREE_SIMPLE] = {17, node, node, tree}}
 #define RULES_RCCL                                                                                 \
-    .has_node_trees = true, .ll_node_factor = 1, .plateau_channel_bytes = 64, .ll_divisor = 12.5,  \
+    .has_node_trees = true, .has_send_ll = true, .ll_node_factor = 1, .plateau_channel_bytes = 64, \
+    .ll_divisor = 12.5,                                                                            \
     .ll_node_divisor = 12.5, .ll128_share = 0.92, .ll128_alone_share = 0.92, .tree_share = 0.59,   \
     .tree_pair_share = 0.11, .tree_alone_share = 1, .tree_ll_divisor = 9.8,                        \
     .tree_ll128_node_share = 7.0 / 9, .tree_ll128_share = 120.0 / 128, CAPS(caps_rccl)
@@ -228,14 +230,14 @@ const struct ar_release ar_releases[] = {
     {NAMED("2.12.12"), LATENCIES_2_8(28), CHOICES_2_8, RULES_2_10, CAPS(caps_2_10),
      .extra_net_hops = 2},
     {NAMED("2.14.3"), LATENCIES_2_8(9.6, COLLNETS_2_14), CHOICES(RINGS | TREES | COLLNETS, RINGS),
-     RULES_2_10, CAPS(caps_2_10), .extra_net_hops = 2},
+     RULES_2_10, CAPS(caps_2_10), .extra_net_hops = 2, .has_send_ll = true},
     {NAMED("2.15.5"), LATENCIES_2_8(9.6, COLLNETS_2_14), CHOICES(RINGS | TREES | COLLNETS, RINGS),
-     RULES_2_10, CAPS(caps_2_10), .extra_net_hops = 2},
+     RULES_2_10, CAPS(caps_2_10), .extra_net_hops = 2, .has_send_ll = true},
     {NAMED("2.16.5"), LATENCIES_2_8(9.6, COLLNETS_2_14), CHOICES(RINGS | TREES | COLLNETS, RINGS),
-     RULES_2_10, CAPS(caps_2_16), .extra_net_hops = 2},
+     RULES_2_10, CAPS(caps_2_16), .extra_net_hops = 2, .has_send_ll = true},
     {NAMED("2.17.1"), LATENCIES_2_8(9.6, COLLNETS_2_14, [AR_NVLS] = {40, 0, 0, 0}),
      CHOICES(RINGS | TREES | COLLNETS | BIT(NVLS), RINGS | BIT(NVLS)), RULES_2_10, CAPS(caps_2_17),
-     .extra_net_hops = 2, .nvls = TUNING_NVLS_AS_RINGS, .nvls_ratio = 0.75},
+     .extra_net_hops = 2, .has_send_ll = true, .nvls = TUNING_NVLS_AS_RINGS, .nvls_ratio = 0.75},
     {NAMED("2.18.3"), LATENCIES_2_18(TREES_2_18, COLLNETS_2_18, NVLS(23, 18, 19)),
      CHOICES(ALL_2_18, RINGS), RULES_2_18(3, 4, 0.7), CAPS(caps_2_18), .extra_net_hops = 2,
      .collnet_direct_hop = 0.5, .nvls = TUNING_NVLS_AS_RINGS, .nvls_ratio = 5.0 / 6,
