@@ -171,7 +171,7 @@ Test(cli_calibrate_bad, what_cannot_be_fitted_or_compared_is_one_line)
         {"calibrate many.csv " FIT, 65, "found 2000 nodes; expected at most 1088"},
         {"calibrate garbage.csv " FIT, 65, "fit: found a residual of"},
         {"calibrate harness-other-order.csv " FIT " --quiet", 65,
-         "found algorithms that are not modelled; expected calls of a library"},
+         "found algorithms that are not modelled: ring; expected calls of a library"},
         {"calibrate nccl-13-root.txt other-gpu.txt " FIT, 65, "as in the runs before"},
         {"calibrate nccl-13-root.txt", 64, "of the rows, whose GPUs are NVIDIA "},
         {"calibrate abci.csv --cluster ./bare.topo", 65,

@@ -434,13 +434,13 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
     for (int i = 0; i < AR_LEFT_REASONS; i++) {
         const struct ar_log *first = measured->left[i].first;
         if (first != NULL) {
-            bool is_named = i == AR_LEFT_OPERATION;
-            return ar_error_in_line(err, first->path, first->first_line, "found %s%s%s; %s",
-                                    ar_measured_left_texts[i], is_named ? ": " : "",
-                                    !is_named ? ""
-                                    : first->collective_name[0] != '\0'
-                                        ? first->collective_name
-                                        : ar_log_collective_name(first->collective),
+            const char *name = i == AR_LEFT_ALGORITHM   ? first->algorithm
+                               : i != AR_LEFT_OPERATION ? ""
+                               : first->collective_name[0] != '\0'
+                                   ? first->collective_name
+                                   : ar_log_collective_name(first->collective);
+            return ar_error_in_line(err, first->path, first->first_line, "found %s%s%.40s; %s",
+                                    ar_measured_left_texts[i], name[0] != '\0' ? ": " : "", name,
                                     expected);
         }
     }
