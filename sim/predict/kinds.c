@@ -143,6 +143,10 @@ static double simulated_messages(const struct ar_collective *collective, bool *h
 #define CLASSES_S         20e-3
 #define CLASSES_MESSAGE_S 0.12e-6
 
+/* A message of an exchange takes so many times as long where ranks differ: direct on abci-v100,
+ * dgx-h100 and alps, 1,024 to 4,096 ranks. */
+#define UNEVEN_EXCHANGE 5
+
 /* Messages times what each takes the engine. But for jitter and stragglers, ranks start together,
  * and one lane stands for those that do the same. */
 static double messages_cost_s(const struct ar_scenario *scenario, double collectives)
@@ -162,6 +166,8 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
         if (count > 0 && phases[0].kind == AR_PHASE_TREE) {
             double all = collectives * messages;
             shares_s = fmin(all * TREE_MESSAGE_S, CLASSES_S + all * CLASSES_MESSAGE_S);
+        } else if (count > 0 && phases[0].kind == AR_PHASE_EXCHANGE && !is_even) {
+            messages *= UNEVEN_EXCHANGE;
         }
         /* A ring that ranks begin apart, behind what comes from a root, is walked on the channels
          * that go through nodes in another order than the first one: all come back to the root. */
