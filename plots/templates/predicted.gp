@@ -17,7 +17,7 @@ set format x '%g'
 set format y '%g'
 set xrange [time_min / 1.6:time_max * 1.6]
 set yrange [least:most]
-set ytics (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10)
+set ytics (0.1, 0.2, 0.3, 0.5, 0.7, "" 0.9, 1, "" 1.1, 1.5, 2, 3, 5, 10)
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lt 1 lw 1.4 lc rgb '#333333'
 set arrow 2 from graph 0, first 0.9 to graph 1, first 0.9 nohead lt 1 lw 0.8 dt 2 lc rgb '#777777'
 set arrow 3 from graph 0, first 1.1 to graph 1, first 1.1 nohead lt 1 lw 0.8 dt 2 lc rgb '#777777'
