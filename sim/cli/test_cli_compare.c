@@ -210,6 +210,9 @@ Test(cli_calibrate_bad, the_engine)
     static const struct cli_case rows[] = {
         {"allreduce --cluster abci-v100 " CALL "auto", 64,
          "has no library.cost_table; expected a cluster from 'allreckon calibrate"},
+        {"predict --cluster flat --workload mixtral-8x7b --attention unfused --mesh ep=8 "
+         "--global-batch 8 --engine library",
+         64, "engine library: cluster flat has no library.cost_table"},
         {"send --cluster dgx-h100 " CALL "auto", 64, "sends as messages and has no price of"},
         {"allreduce --cluster dgx-h100 --check " CALL "auto", 64, "engine simgrid makes no choice"},
         {"allreduce --cluster fitted.topo --set library.release=2.5.6 " CALL "auto", 65,
