@@ -113,19 +113,12 @@ Test(cli_bad, outputs_of_export_and_plot)
         {"export --cluster flat --gpus 4 --format simgrid-xml --out ''", 74, "cannot write"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /", 74, "it is a directory"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},
+        {"export --cluster flat --gpus 8 --format chrome-trace --trace trace.csv "
+         "--algorithm torus2d --engine closed",
+         64, "--engine: found closed"},
         {"plot .", 66, ".: found no sweep.csv and no layouts.csv; expected"},
     };
     CLI_FAIL_ALL("", rows);
-}
-
-Test(cli_bad, values_of_a_timeline)
-{
-    static const struct cli_case rows[] = {
-        {"--engine closed", 64, "--engine: found closed"},
-    };
-    CLI_FAIL_ALL("export --format chrome-trace --cluster flat --trace trace.csv --gpus 8 "
-                 "--algorithm torus2d",
-                 rows);
 }
 
 Test(cli_bad, options_of_another_export)
