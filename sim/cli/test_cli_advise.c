@@ -150,6 +150,7 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
 {
 #define ON_16 "--workload llama3-8b --gpus 16 --global-batch 16 "
     static const char *const cases[][2] = {
+        {"", "option --workload is missing"},
         {"--workload alphafold2-finetuning --strategy dap --gpus 64 --set "
          "gpu.cost_table=a100-80gb-sxm --precision bf16",
          "--schedule: found with operators; expected none there"},

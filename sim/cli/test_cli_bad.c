@@ -49,6 +49,7 @@ Test(cli_bad, values_of_a_prediction)
         {"--algorithm ring --precision fp64",
          "found \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, fp8_block or nvfp4"},
         {"--algorithm ring --straggler 3", "--straggler: found \"3\"; expected RANK:FACTOR"},
+        {"--algorithm ring --baseline gpus", "--baseline: found \"gpus\"; expected gpu or node"},
         {"--algorithm ring --straggler 3:2 --straggler 3:3", "found rank 3 twice"},
         {"--algorithm ring --straggler 64:2", "found rank 64 of"},
         {"--algorithm ring --format xml", "found \"xml\"; expected table, csv or json"},
@@ -73,6 +74,7 @@ Test(cli_bad, axes_of_a_sweep)
     static const struct cli_case rows[] = {
         {"--gpus 4:8", 64, "--gpus: range \"4:8\" has no step; expected a range such as 4:4096:x2"},
         {"--gpus 8192", 64, "expected a whole number from 1 to 4352"},
+        {"--gpus 4 --jobs 0", 64, "--jobs: found \"0\"; expected a whole number from 1 to 256"},
         {"--gpus 6 --shapes node --algorithms torus2d", 64, "--shapes: found \"node\""},
         {"--gpus 8 --shapes 2x4 --algorithms ring", 64, "which --algorithms ring do not react to"},
         {"--gpus 4 --out ''", 74, "found an empty path; expected a directory"},
@@ -149,6 +151,7 @@ Test(cli_bad, values_of_a_table_of_links)
         {"--payload 1MB,2MB", 64, "\"1MB,2MB\"; expected a size such as"},
         {"--payload 1MB --batch 32", 64, "found --batch; expected none with --payload"},
         {"--trace trace.csv --strategy zero3", 64, "--strategy: found zero3; expected data"},
+        {"--payload 1MB --top 0", 64, "--top: found \"0\"; expected a whole number from 1"},
         {"--trace trace.csv --sparse 0.1", 64, "--sparse: found with links"},
     };
     CLI_FAIL_ALL("links --cluster flat --gpus 8 --algorithm ring", rows);
