@@ -11,7 +11,7 @@ while getopts p:q option; do
   case $option in
     p)
       program=$(realpath "$OPTARG")
-      [ -x "$program" ] || { echo "gpu_check: -p: found \"$OPTARG\"; expected a program, allreckon-validate" >&2; exit 66; }
+      [[ -f $program && -x $program ]] || { echo "gpu_check: -p: found \"$OPTARG\"; expected a program, allreckon-validate" >&2; exit 66; }
       ;;
     q) some=3 even=4 few=3 large=1MiB medium=64KiB rounds="--repetitions 1 --warmup 0" ;;
     *) exit 64 ;;
