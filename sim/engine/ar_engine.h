@@ -63,6 +63,15 @@ extern const size_t ar_engines_count;
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
                               struct ar_error *err);
 
+/** What notes call the algorithm of collectives: the choice of a library, by an engine that times
+ * calls, else the algorithm's name, or if it is NULL `other`. */
+static inline const char *ar_engine_choice(const struct ar_engine *engine,
+                                           const struct ar_algorithm *algorithm, const char *other)
+{
+    const char *name = algorithm != NULL ? algorithm->name : other;
+    return engine->predict_call != NULL ? "the choice of the library" : name;
+}
+
 /** The engine beside which another one is checked: a simulation, or for a simulation the first
  * engine that follows messages and is none. */
 const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);

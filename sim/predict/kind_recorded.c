@@ -99,9 +99,7 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario)
             "%.200s: %" PRIu32 " tasks of %s on each GPU; computations take the time that "
             "the file says, whatever the GPUs of the cluster; collectives by %s",
             recorded->path, recorded->tasks_count, recorded->form,
-            ar_engine_times_calls(scenario->engine) ? "the choice of the library"
-            : scenario->algorithm != NULL           ? scenario->algorithm->name
-                                                    : "rings");
+            ar_engine_choice(scenario->engine, scenario->algorithm, "rings"));
     uint32_t tp = scenario->layout.sizes[AR_AXIS_TP];
     if (recorded->tp > 0 && tp != recorded->tp) {
         ar_note(notes,

@@ -387,8 +387,7 @@ static void trace_note(FILE *notes, const struct ar_scenario *scenario)
                 "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
                 "%s",
                 scenario->layout.strategy->name,
-                ar_engine_times_calls(scenario->engine) ? "the choice of the library"
-                                                        : "the first algorithm of its operation");
+                ar_engine_choice(scenario->engine, NULL, "the first algorithm of its operation"));
     }
     note_end_of_run(notes, scenario);
     ar_note_trace(notes, scenario);

@@ -666,9 +666,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
             layout->schedule->name, ar_attention_names[layout->attention],
             ar_recompute_format(layout->recompute, recompute), layout->strategy->name,
             ar_precision_names[layout->gradients], is_beside ? " beside the backward pass" : "",
-            ar_engine_times_calls(scenario->engine) ? "the choice of the library"
-            : scenario->algorithm != NULL           ? scenario->algorithm->name
-                                                    : "rings");
+            ar_engine_choice(scenario->engine, scenario->algorithm, "rings"));
     if (find_spread(scenario) > 0 && scenario->gpus > 1) {
         ar_note(
             notes,

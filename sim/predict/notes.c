@@ -69,7 +69,7 @@ void note_sparse(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "--sparse: values and places are gathered by %s, whatever --algorithm sums with; "
                 "choosing the largest gradients and adding them up is left out",
-                ar_engine_times_calls(scenario->engine) ? "the choice of the library" : "rings");
+                ar_engine_choice(scenario->engine, NULL, "rings"));
     }
 }
 
