@@ -80,6 +80,15 @@ const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
  * the library (ar_trial.library), which may choose the algorithm. */
 bool ar_engine_times_calls(const struct ar_engine *engine);
 
+/** The library by which an engine times calls: the fitted one (NULL: there is none), or NCCL's own
+ * constants. NULL for engines that follow messages. */
+static inline const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
+                                                              const struct ar_library *fitted,
+                                                              const struct ar_library *constants)
+{
+    return engine->predict_call == NULL ? NULL : engine->has_band ? fitted : constants;
+}
+
 /** Whether an engine is fitted to measurements, so that its times have a 95 % band. */
 bool ar_engine_is_fitted(const struct ar_engine *engine);
 

@@ -230,8 +230,7 @@ static void write_library_calls(const struct ar_scenario *scenario, const struct
 static void write_stream(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
     if (ar_shape_ranks(&scenario->shape) > 1) {
-        (ar_engine_times_calls(scenario->engine) ? write_library_calls
-                                                 : write_closed_form)(scenario, timing);
+        (timing->job->library != NULL ? write_library_calls : write_closed_form)(scenario, timing);
     }
 }
 
@@ -254,7 +253,16 @@ static void write_parameters(const struct ar_scenario *scenario, const char *opt
 
 /* --- one collective ------------------------------------------------------------------------- */
 
-static void write_collective_head(const struct ar_scenario *scenario, const struct ar_row *row)
+static void write_channels(const struct ar_scenario *scenario, const struct ar_timing *timing)
+{
+    if (timing->job->library == NULL) {
+        printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
+               scenario->channels == 1 ? "" : "s", scenario->window);
+    }
+}
+
+static void write_collective_head(const struct ar_scenario *scenario,
+                                  const struct ar_timing *timing, const struct ar_row *row)
 {
     char text[AR_UNIT_TEXT];
     printf("%s of %s, %s, on %" PRIu64 " GPU%s of %s\n", scenario->operation->name,
@@ -270,10 +278,7 @@ static void write_collective_head(const struct ar_scenario *scenario, const stru
     if (scenario->operation->has_root) {
         printf(", root %" PRIu32, scenario->root);
     }
-    if (!ar_engine_times_calls(scenario->engine)) {
-        printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
-               scenario->channels == 1 ? "" : "s", scenario->window);
-    }
+    write_channels(scenario, timing);
     printf(", engine %s\n", row->engine);
     printf("%s", ar_format_seconds(row->allreduce_s, text));
     printf("; algbw %s", ar_format_rate(row->algbw_Bps, text));
@@ -287,10 +292,10 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
     if (kind->is_collective) {
         uint32_t links = ar_cluster_links_count(scenario->cluster);
         struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
-        if (!ar_engine_times_calls(scenario->engine)) {
+        if (timing->job->library == NULL) {
             AR_TRY(ar_link_load_add(&timing->trial.collective, timing->job->elements, loads, err));
         }
-        write_collective_head(scenario, row);
+        write_collective_head(scenario, timing, row);
         write_stream(scenario, timing);
         if (link_table_write_busiest(stdout, scenario->cluster, loads, row)) {
             puts(" ('allreckon links' has all links)\n");
@@ -313,10 +318,7 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
            gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
            ar_algorithm_name(timing->job->collective.algorithm),
            ar_shape_format(&timing->job->collective.shape, shape));
-    if (!ar_engine_times_calls(timing->job->engine)) {
-        printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
-               scenario->channels == 1 ? "" : "s", scenario->window);
-    }
+    write_channels(scenario, timing);
     if (!timing->layout.strategy->ends_runs) {
         printf(", buckets %s", scenario->fusion.text);
     }

@@ -235,8 +235,8 @@ static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenar
 struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                           const struct ar_algorithm *algorithm);
 
-/** The fitted library, and that of the engine, fitted, by what other machines tell or NCCL's own;
- * NULL if there is none. */
+/** The fitted library, and that of the engine (ar_engine_pick_library()): fitted, by what other
+ * machines tell or NCCL's own; NULL if there is none. */
 static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenario *scenario)
 {
     return scenario->table != NULL ? &scenario->table->library : NULL;
@@ -244,10 +244,10 @@ static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenar
 
 static inline const struct ar_library *ar_scenario_library(const struct ar_scenario *scenario)
 {
-    bool is_fitted = scenario->engine == NULL || ar_engine_is_fitted(scenario->engine) ||
-                     !ar_engine_times_calls(scenario->engine);
-    return is_fitted && scenario->machines == NULL ? ar_scenario_fitted(scenario)
-                                                   : scenario->constants;
+    return ar_engine_pick_library(scenario->engine,
+                                  scenario->machines == NULL ? ar_scenario_fitted(scenario)
+                                                             : scenario->constants,
+                                  scenario->constants);
 }
 
 /** Whether ranks of a step differ, if only in when they begin the second one. */

@@ -10,7 +10,7 @@ double timer_busiest_s(const struct timer *timer)
     const struct ar_graph *graph = timer->timing->graph;
     const struct ar_cluster *cluster = timer->job->collective.cluster;
     uint32_t links = ar_cluster_links_count(cluster);
-    bool knows_links = !ar_engine_times_calls(timer->job->engine);
+    bool knows_links = timer->job->library == NULL;
     double busiest_s = NAN;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
     /* How often each role does a work: [work][role]. */

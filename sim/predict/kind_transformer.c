@@ -456,7 +456,7 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
     row->exposed_cp_s = split->axis_s[AR_AXIS_CP];
     row->exposed_s = timing->exposed_s;
-    if (ar_engine_times_calls(scenario->engine)) {
+    if (timing->job->library != NULL) {
         /* Says which engine timed which operations, where a library's model does not have all of
          * them: "library: allreduce; recurrence: send". */
         const struct ar_graph *graph = timing->graph;

@@ -27,20 +27,19 @@ const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario)
 
 struct ar_job ar_scenario_job(const struct ar_scenario *scenario)
 {
-    struct ar_job job = {
-        .kind = ar_scenario_kind(scenario),
-        .collective = ar_scenario_collective(scenario),
-        .layout = scenario->layout,
-        .framework = scenario->framework,
-        .fusion = scenario->fusion,
-        .engine = scenario->engine,
-        .library = ar_engine_times_calls(scenario->engine) ? ar_scenario_library(scenario) : NULL,
-        .baseline = scenario->baseline,
-        .jitter_frac = scenario->jitter_frac,
-        .seed = scenario->seed,
-        .iterations_count = scenario->iterations_count,
-        .stragglers = scenario->stragglers,
-        .stragglers_count = scenario->stragglers_count};
+    struct ar_job job = {.kind = ar_scenario_kind(scenario),
+                         .collective = ar_scenario_collective(scenario),
+                         .layout = scenario->layout,
+                         .framework = scenario->framework,
+                         .fusion = scenario->fusion,
+                         .engine = scenario->engine,
+                         .library = ar_scenario_library(scenario),
+                         .baseline = scenario->baseline,
+                         .jitter_frac = scenario->jitter_frac,
+                         .seed = scenario->seed,
+                         .iterations_count = scenario->iterations_count,
+                         .stragglers = scenario->stragglers,
+                         .stragglers_count = scenario->stragglers_count};
     if (job.kind->job != NULL) {
         job.kind->job(scenario, &job);
     }

@@ -167,14 +167,15 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
 void note_library(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_engine *engine = scenario->engine;
+    const struct ar_library *library = ar_scenario_library(scenario);
     const char *fitted = ar_cluster_facts(scenario->cluster)->library_cost;
-    if (!ar_engine_times_calls(engine) && fitted[0] != '\0' && scenario->gpus > 1) {
+    if (library == NULL && fitted[0] != '\0' && scenario->gpus > 1) {
         ar_note(notes,
                 "cluster %s has times that were fitted to measured calls (library.cost_table), "
                 "which engine %s does not use: --engine library does",
                 ar_cluster_facts(scenario->cluster)->name, engine->name);
     }
-    if (!ar_engine_times_calls(engine) || ar_scenario_library(scenario) == NULL) {
+    if (library == NULL) {
         return;
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
@@ -279,7 +280,7 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
 
 void ar_note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
-    if (ar_engine_times_calls(scenario->engine)) {
+    if (ar_scenario_library(scenario) != NULL) {
         return; /* which has said so */
     }
     for (size_t i = 0; i < scenario->slow_links.count + scenario->down_links.count; i++) {
@@ -361,11 +362,10 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
     uint32_t ranks = (uint32_t)max;
     const struct ar_cluster *cluster = scenario->cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    const struct ar_engine *engine = scenario->engine;
-    const struct ar_library *own = ar_engine_is_fitted(engine) ? NULL : scenario->constants;
-    const struct ar_tuning *tuning =
-        ar_engine_times_calls(engine) && own != NULL ? &own->tuning : NULL;
-    bool is_sent = !ar_engine_times_calls(engine) && ranks > 1;
+    const struct ar_library *own =
+        ar_engine_pick_library(scenario->engine, NULL, scenario->constants);
+    const struct ar_tuning *tuning = own != NULL ? &own->tuning : NULL;
+    bool is_sent = ar_scenario_library(scenario) == NULL && ranks > 1;
     bool wants_sums = scenario->algorithm != NULL && scenario->algorithm->wants_sums;
     struct ar_phase phases[AR_PHASES_MAX] = {{.is_at_once = false}};
     (void)ar_algorithm_phases(scenario->algorithm, &scenario->shape, phases);

@@ -239,8 +239,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
         streams += is_sent && !has[task->stream] ? 1 : 0;
         has[task->stream] = has[task->stream] || is_sent;
     }
-    bool can_share =
-        !ar_engine_times_calls(timer->job->engine) && !timing->graph->has_series && streams > 1;
+    bool can_share = timer->job->library == NULL && !timing->graph->has_series && streams > 1;
     if ((speed_frac == 1 && !can_share) || timer_runs_ranks(timer)) {
         return AR_OK;
     }

@@ -68,8 +68,7 @@ static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
  * engine that follows them over the links. */
 const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work)
 {
-    bool is_left =
-        ar_engine_times_calls(job->engine) && !work_is_own(job, work) && !work_is_call(job, work);
+    bool is_left = job->library != NULL && !work_is_own(job, work) && !work_is_call(job, work);
     return is_left ? &ar_engine_recurrence : job->engine;
 }
 
@@ -516,8 +515,7 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
             timing->graph->works[i].every = job->iterations_count; /* once after all steps */
         }
     }
-    bool has_flows =
-        ar_shape_ranks(&job->collective.shape) > 1 && !ar_engine_times_calls(job->engine);
+    bool has_flows = ar_shape_ranks(&job->collective.shape) > 1 && job->library == NULL;
     if (has_flows && timer->known->flows == NULL) {
         AR_TRY(create_flows(timer, &job->collective, &timer->known->flows, err));
     }
