@@ -160,9 +160,8 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, engine, err));
     if (options->algorithm != NULL) {
         AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, NULL, options->algorithm, err));
-    } else if (!ar_engine_times_calls(scenario->engine)) { /* a library chooses */
-        AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
-                                 err));
+    } else {
+        scenario->algorithm = ar_engine_algorithm(scenario->engine, scenario->operation);
     }
     AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, &cluster, err));
     scenario->cluster = cluster;
@@ -384,11 +383,12 @@ static enum ar_status expect_rows(const struct options *options, const struct se
         ar_set_ask_algorithm(sets->one, &request);
     }
     AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
-    if (measured->calls_count == 0 && ar_engine_times_calls(scenario->engine)) {
+    const struct ar_engine *engine = ar_engine_of_messages(scenario->engine);
+    if (measured->calls_count == 0 && engine != scenario->engine) {
         ar_note(option_notes(options),
-                "no row is a call that engine %s has a model of: engine recurrence times messages",
-                scenario->engine->name);
-        scenario->engine = &ar_engine_recurrence;
+                "no row is a call that engine %s has a model of: engine %s times messages",
+                scenario->engine->name, engine->name);
+        scenario->engine = engine;
     }
     AR_TRY(check_gpu(measured, cluster, err));
     take_release(measured, option_notes(options), options->arena, scenario);

@@ -80,6 +80,18 @@ const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
  * the library (ar_trial.library), which may choose the algorithm. */
 bool ar_engine_times_calls(const struct ar_engine *engine);
 
+/** The algorithm of an operation if nobody names one: the first; NULL, the choice of a library, by
+ * an engine that times calls. */
+const struct ar_algorithm *ar_engine_algorithm(const struct ar_engine *engine,
+                                               const struct ar_operation *operation);
+
+/** The engine of messages for which a library has no calls: an engine itself, if it follows
+ * messages, else the recurrence. */
+static inline const struct ar_engine *ar_engine_of_messages(const struct ar_engine *engine)
+{
+    return engine->predict_call != NULL ? &ar_engine_recurrence : engine;
+}
+
 /** The library by which an engine times calls: the fitted one (NULL: there is none), or NCCL's own
  * constants. NULL for engines that follow messages. */
 static inline const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,

@@ -29,6 +29,16 @@ bool ar_engine_times_calls(const struct ar_engine *engine)
     return engine->predict_call != NULL;
 }
 
+const struct ar_algorithm *ar_engine_algorithm(const struct ar_engine *engine,
+                                               const struct ar_operation *operation)
+{
+    size_t i = 0;
+    while (ar_algorithms[i]->operation != operation) {
+        i++;
+    }
+    return ar_engine_times_calls(engine) ? NULL : ar_algorithms[i];
+}
+
 bool ar_engine_is_fitted(const struct ar_engine *engine)
 {
     return engine->has_band;

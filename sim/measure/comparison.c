@@ -161,8 +161,7 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
 {
     const struct ar_scenario *scenario = request->scenario;
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
-    bool is_call = ar_engine_times_calls(scenario->engine) &&
-                   (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
+    bool is_call = calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE;
     struct ar_library_prediction prediction = {.choice = 0};
     if (!is_call || calls != AR_CALLS_ANY) { /* also to refuse what it cannot run */
         /* Predicts a call as a bare collective. Ranks fill the nodes of a collective, so a run that
@@ -225,7 +224,7 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
     struct ar_trial trial = {
         .collective = row->messages.collective, .calls = &call, .calls_count = 1, .times = &time};
     const struct ar_engine *engine = /* operations that a library has no model of are messages */
-        ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
+        ar_engine_of_messages(scenario->engine);
     const struct ar_library_run *run = &row->call.run;
     struct ar_told kind = {.weight = 0, .reach = NAN};
     struct ar_cluster *cluster = NULL; /* of the row, to be changed */
@@ -268,7 +267,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
          * they ran, an algorithm. */
         static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
         bool is_named = measured->rows[0].run->algorithm[0] != '\0';
-        AR_REFUSE(ar_engine_times_calls(scenario->engine), err, AR_USAGE,
+        AR_REFUSE(ar_engine_of_messages(scenario->engine) != scenario->engine, err, AR_USAGE,
                   "compare: found messages of algorithms with --engine %s; expected --engine "
                   "closed, recurrence or simgrid",
                   scenario->engine->name);
@@ -278,7 +277,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                       "row names its own and none is of NCCL",
                       ar_keys[keys[i]].option);
         }
-    } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
+    } else { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }
     if (measured->calls_count > 0 && ar_engine_is_fitted(scenario->engine) &&

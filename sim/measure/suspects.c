@@ -365,8 +365,8 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
         change_library(suspect, factor, nodes, node, net, arena, constants);
         scenario.constants = constants;
     }
-    if (moved.calls_count == 0 && ar_engine_times_calls(scenario.engine)) {
-        scenario.engine = &ar_engine_recurrence;
+    if (moved.calls_count == 0) {
+        scenario.engine = ar_engine_of_messages(scenario.engine);
     }
     changed.scenario = &scenario;
     changed.notes = NULL;

@@ -225,12 +225,6 @@ uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
 enum ar_spread ar_scenario_spread(const struct ar_scenario *scenario,
                                   const struct ar_algorithm *algorithm);
 
-/** The algorithm of steps without all-reduces: the ring, or the library's choice. */
-static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenario *scenario)
-{
-    return ar_engine_times_calls(scenario->engine) ? NULL : &ar_algorithm_ring;
-}
-
 /** The shape of an algorithm if nobody names one. */
 struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                           const struct ar_algorithm *algorithm);

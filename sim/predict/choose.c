@@ -131,7 +131,8 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct choice choice = {.count = 0};
-    bool is_free = scenario->algorithm == NULL && !ar_engine_times_calls(scenario->engine);
+    bool is_free = scenario->algorithm == NULL && /* and no library chooses */
+                   ar_engine_algorithm(scenario->engine, scenario->operation) != NULL;
     if (!scenario->has_best_shape && !is_free) {
         return ar_scenario_check(scenario, err);
     }

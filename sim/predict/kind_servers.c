@@ -266,10 +266,7 @@ static enum ar_status time_within(const struct ar_job *job, const struct ar_timi
     trial.calls = &call;
     collective->operation = operation;
     collective->mesh = (struct ar_mesh){.axes_count = 0};
-    for (size_t i = ar_algorithms_count; i-- > 0;) {
-        collective->algorithm =
-            ar_algorithms[i]->operation == operation ? ar_algorithms[i] : collective->algorithm;
-    }
+    collective->algorithm = ar_engine_algorithm(job->engine, operation);
     uint32_t gpus = timing->async.gpus_each;
     collective->shape = ar_algorithm_default_shape(collective->algorithm, gpus, gpus);
     AR_TRY(ar_trial_run(&trial, job->engine, err));

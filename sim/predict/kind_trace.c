@@ -172,7 +172,7 @@ static enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs 
     bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
     AR_TRY(trace_load_buckets(scenario, inputs, err));
     if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
-        scenario->algorithm = ar_scenario_ring(scenario);
+        scenario->algorithm = ar_engine_algorithm(scenario->engine, scenario->operation);
         has_algorithm = true;
     }
     return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;

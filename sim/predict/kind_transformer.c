@@ -460,7 +460,8 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
         /* Says which engine timed which operations, where a library's model does not have all of
          * them: "library: allreduce; recurrence: send". */
         const struct ar_graph *graph = timing->graph;
-        const struct ar_engine *engines[] = {timing->job->engine, &ar_engine_recurrence};
+        const struct ar_engine *engines[] = {scenario->engine,
+                                             ar_engine_of_messages(scenario->engine)};
         char *text = row->engine_options;
         size_t size = sizeof row->engine_options, used = 0;
         text[0] = '\0';

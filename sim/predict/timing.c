@@ -68,8 +68,8 @@ static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
  * engine that follows them over the links. */
 const struct ar_engine *work_engine(const struct ar_job *job, const struct ar_work *work)
 {
-    bool is_left = job->library != NULL && !work_is_own(job, work) && !work_is_call(job, work);
-    return is_left ? &ar_engine_recurrence : job->engine;
+    bool is_timed = work_is_own(job, work) || work_is_call(job, work);
+    return is_timed ? job->engine : ar_engine_of_messages(job->engine);
 }
 
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,
@@ -86,12 +86,7 @@ struct ar_collective work_collective(const struct ar_job *job, const struct ar_l
         collective.algorithm != NULL && collective.algorithm->operation == work->operation;
     collective.operation = work->operation;
     if (!is_own) { /* the first one of the operation; NULL: the choice of a library */
-        collective.algorithm = NULL;
-        bool is_chosen = ar_engine_times_calls(work_engine(job, work));
-        for (size_t i = is_chosen ? 0 : ar_algorithms_count; i-- > 0;) {
-            bool is_of_it = ar_algorithms[i]->operation == work->operation;
-            collective.algorithm = is_of_it ? ar_algorithms[i] : collective.algorithm;
-        }
+        collective.algorithm = ar_engine_algorithm(work_engine(job, work), work->operation);
     }
     collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
     collective.mesh = ar_layout_mesh(layout, work->axes);

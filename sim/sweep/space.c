@@ -157,7 +157,8 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
         return add_point(adding, point, 0, err);
     }
     if (adding->points == &space->steps && !adding->variant->layout.strategy->sends_buckets) {
-        const struct ar_algorithm *ring = ar_scenario_ring(adding->variant);
+        const struct ar_algorithm *ring =
+            ar_engine_algorithm(adding->variant->engine, &ar_operation_all_reduce);
         return add_run(adding, ring, default_shape(adding, ring, ranks), err);
     }
     bool has_calls = strcmp(space->request->algorithms, "all") != 0 ||
