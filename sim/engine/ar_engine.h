@@ -117,13 +117,6 @@ static inline bool ar_engine_has_timeline(const struct ar_engine *engine)
     return engine->cost.message_s > 0;
 }
 
-/** Whether an engine puts times on the flows of a collective (ar_flows.h), so that they are worth
- * keeping for further trials. */
-static inline bool ar_engine_has_flows(const struct ar_engine *engine)
-{
-    return !ar_engine_times_calls(engine) && !ar_engine_simulates(engine);
-}
-
 /** Refuses, with AR_USAGE, what an engine cannot run: the choice of a library (no algorithm) by one
  * that makes none; by one that times calls a cluster without a library (`library` is NULL) and
  * algorithms that the library does not have. */

@@ -139,6 +139,12 @@ double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *i
 enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **flows,
                               struct ar_error *err);
 
+/** Makes the flows of a collective that are worth keeping for further trials by an engine: NULL for
+ * one rank, and if it puts times on calls or on each message of a simulation. */
+enum ar_status ar_engine_make_flows(const struct ar_engine *engine,
+                                    const struct ar_collective *collective, struct ar_flows **flows,
+                                    struct ar_error *err);
+
 /** Checks the trial and runs it. A collective of one rank takes no time and no engine. */
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
                             struct ar_error *err);

@@ -31,6 +31,18 @@ enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **fl
     return AR_OK;
 }
 
+enum ar_status ar_engine_make_flows(const struct ar_engine *engine,
+                                    const struct ar_collective *collective, struct ar_flows **flows,
+                                    struct ar_error *err)
+{
+    bool takes_flows = engine->predict_call == NULL && engine->run_graph == NULL;
+    *flows = NULL;
+    AR_TRY(ar_collective_check(collective, err));
+    return takes_flows && ar_shape_ranks(&collective->shape) > 1
+               ? ar_flows_create(collective, flows, err)
+               : AR_OK;
+}
+
 enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err)

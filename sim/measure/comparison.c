@@ -193,19 +193,14 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
 }
 
 /* Gives a trial the flows of its collective: those that are kept of the rows before, or new ones,
- * which then are. Engines that follow no flows make none. */
+ * which then are. */
 static enum ar_status keep_flows(const struct ar_engine *engine, struct ar_flows **kept,
                                  struct ar_trial *trial, struct ar_error *err)
 {
     const struct ar_collective *collective = &trial->collective;
-    AR_TRY(ar_collective_check(collective, err));
-    if (!ar_engine_has_flows(engine) || ar_shape_ranks(&collective->shape) <= 1) {
-        return AR_OK;
-    }
     if (*kept == NULL || !ar_link_is_same(&(*kept)->collective, collective)) {
         ar_flows_destroy(*kept);
-        *kept = NULL;
-        AR_TRY(ar_flows_create(collective, kept, err));
+        AR_TRY(ar_engine_make_flows(engine, collective, kept, err));
     }
     trial->flows = *kept;
     return AR_OK;

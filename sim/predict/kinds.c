@@ -157,7 +157,7 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
         bool has_long_ring;
         messages = simulated_messages(&collective, &has_long_ring);
         is_even = is_even && has_long_ring;
-    } else if (ar_engine_has_flows(scenario->engine) && collective.algorithm != NULL) {
+    } else if (collective.algorithm != NULL && ar_scenario_library(scenario) == NULL) {
         struct ar_phase phases[AR_PHASES_MAX];
         uint32_t count = ar_algorithm_phases(collective.algorithm, &collective.shape, phases);
         each = is_even ? ar_flows_lanes_each(&collective) : 1;

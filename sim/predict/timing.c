@@ -108,15 +108,6 @@ uint64_t work_elements(const struct ar_work *work, const struct ar_collective *c
     return (work->bytes + element - 1) / element;
 }
 
-static enum ar_status create_flows(struct timer *timer, const struct ar_collective *collective,
-                                   const struct ar_flows **flows, struct ar_error *err)
-{
-    struct ar_flows *made;
-    AR_TRY(ar_flows_create(collective, &made, err));
-    *flows = ar_arena_own(timer->known->arena, made, ar_flows_destroy);
-    return AR_OK;
-}
-
 bool work_has_flows_of(const struct ar_work *known, const struct ar_work *work)
 {
     return known->kind == work->kind && known->operation == work->operation &&
@@ -144,19 +135,15 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
 {
     const struct ar_work *searched = &timer->timing->graph->works[work];
     struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, searched);
-    *flows = NULL;
-    if (!ar_engine_has_flows(work_engine(timer->job, searched)) ||
-        ar_shape_ranks(&collective.shape) <= 1) {
-        return AR_OK;
-    }
+    struct ar_flows *made;
     AR_EACH(const struct work_known, known, timer->known->works, timer->known->works_count) {
         if (known->flows != NULL && work_has_flows_of(&known->work, searched)) {
             *flows = known->flows;
             return AR_OK;
         }
     }
-    AR_TRY(ar_collective_check(&collective, err));
-    AR_TRY(create_flows(timer, &collective, flows, err));
+    AR_TRY(ar_engine_make_flows(work_engine(timer->job, searched), &collective, &made, err));
+    *flows = made != NULL ? ar_arena_own(timer->known->arena, made, ar_flows_destroy) : NULL;
     timer_find_known(timer, searched)->flows = *flows;
     return AR_OK;
 }
@@ -512,7 +499,9 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     }
     bool has_flows = ar_shape_ranks(&job->collective.shape) > 1 && job->library == NULL;
     if (has_flows && timer->known->flows == NULL) {
-        AR_TRY(create_flows(timer, &job->collective, &timer->known->flows, err));
+        struct ar_flows *made;
+        AR_TRY(ar_flows_create(&job->collective, &made, err));
+        timer->known->flows = ar_arena_own(timer->known->arena, made, ar_flows_destroy);
     }
     timer->flows = has_flows ? timer->known->flows : NULL;
     uint32_t ranks = ar_job_ranks(job);
