@@ -17,8 +17,8 @@ double ar_library_engine_net_bus(const struct ar_cluster_facts *facts);
 struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
                                             const struct ar_library_row *row);
 
-/** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know;
- * NCCL's own model asks what joins GPUs and HCAs. */
+/** Whether a key of a cluster (`net.latency`) is of its links, and the engine one of these, which
+ * do not know them; NCCL's own model asks what joins GPUs and HCAs. */
 bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key);
 
 /** NCCL's own table with the rates of a cluster (0: it does not say): of `release` (`--tuning`), if

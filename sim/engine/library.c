@@ -14,25 +14,18 @@
 
 #include "ar_text.h"
 
-/* Whether a text begins with one of the keys. */
-static bool key_is_one_of(const char *const *keys, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(text, keys[i], strlen(keys[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key)
 {
-    static const char *const asked[] = {"nvlink.pairs", "hcas", "hca.attached"};
-    static const char *const keys[] = {"nvlink.",   "pcie.",   "hca",     "net.",
-                                       "rack.",     "fabric",  "tree.",   "torus.",
-                                       "dragonfly", "router.", "switch.", "collective."};
-    bool is_asked = !engine->has_band && key_is_one_of(asked, sizeof asked / sizeof asked[0], key);
-    return !is_asked && key_is_one_of(keys, sizeof keys / sizeof keys[0], key);
+    enum { ASKED = 3 }; /* NCCL's own model asks for the first ones */
+    static const char *const keys[] = {"nvlink.pairs", "hcas",    "hca.attached", "nvlink.",
+                                       "pcie.",        "hca",     "net.",         "rack.",
+                                       "fabric",       "tree.",   "torus.",       "dragonfly",
+                                       "router.",      "switch.", "collective."};
+    size_t i = 0, count = sizeof keys / sizeof keys[0];
+    while (i < count && strncmp(key, keys[i], strlen(keys[i])) != 0) {
+        i++;
+    }
+    return engine->predict_call != NULL && i < count && (engine->has_band || i >= ASKED);
 }
 
 /* --- the library's table of a cluster ----------------------------------------------------- */
@@ -200,14 +193,11 @@ static enum ar_status library_check(const struct ar_engine *engine,
 
 /* --- running ------------------------------------------------------------------------------ */
 
-typedef struct ar_library_prediction
-predictor(const struct ar_library *library, enum ar_calls calls, const struct ar_library_run *run);
-
 /* The calls of a job one after the other. Their errors are of the same fit: the ends of their bands
  * add up, as if they always erred together. The options are `head` and the names of the choices
  * that were made. */
-static void library_run_calls(struct ar_trial *trial, predictor *predict, const char *head,
-                              const char *note)
+static void library_run_calls(struct ar_trial *trial, const struct ar_engine *engine,
+                              const char *head, const char *note)
 {
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
@@ -220,7 +210,8 @@ static void library_run_calls(struct ar_trial *trial, predictor *predict, const 
         size_t count =
             elements > 0 ? ar_library_engine_calls(&trial->collective, elements, runs) : 0;
         for (size_t k = 0; k < count; k++) {
-            struct ar_library_prediction prediction = predict(trial->library, calls, &runs[k]);
+            struct ar_library_prediction prediction =
+                engine->predict_call(trial->library, calls, &runs[k]);
             time_s += trial->band == AR_BAND_LOW    ? prediction.low_s
                       : trial->band == AR_BAND_HIGH ? prediction.high_s
                                                     : prediction.time_s;
@@ -258,7 +249,7 @@ static enum ar_status library_run(struct ar_trial *trial, struct ar_error *err)
         snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows", release,
                  library->rows_count);
     }
-    library_run_calls(trial, ar_library_predict, head,
+    library_run_calls(trial, &ar_engine_library, head,
                       library->told != NULL ? "what other machines tell"
                                             : "a model fitted to measurements");
     return AR_OK;
@@ -287,7 +278,7 @@ static enum ar_status nccl_run(struct ar_trial *trial, struct ar_error *err)
     char head[AR_OPTIONS_TEXT];
     (void)err;
     snprintf(head, sizeof head, "own constants of %s", trial->library->tuning.release->name);
-    library_run_calls(trial, nccl_predict_call, head, "NCCL's own cost model, fitted to nothing");
+    library_run_calls(trial, &ar_engine_nccl, head, "NCCL's own cost model, fitted to nothing");
     return AR_OK;
 }
 

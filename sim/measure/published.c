@@ -278,7 +278,6 @@ static bool line_concerns(const struct range_line *line, const struct published 
 {
     const struct published_range *range = &line->range;
     const struct ar_scenario *scenario = &row->scenario;
-    const struct ar_engine *engine = scenario->engine;
     if (published_is_context(row) || fnmatch(line->cluster, scenario->cluster_name, 0) != 0 ||
         (line->given != NULL && !ar_scenario_has(scenario, ar_key_find(line->given))) ||
         range_is_fixed(range, scenario)) {
@@ -286,8 +285,8 @@ static bool line_concerns(const struct range_line *line, const struct published 
     }
     bool is_jitter = range->key == AR_KEY_TERM && ar_scenario_has(scenario, AR_KEY_JITTER) &&
                      strcmp(range->setting, ar_terms[AR_TERM_JITTER].key) == 0;
-    bool is_unknown_to_engine = range->key == AR_KEY_SET && ar_engine_times_calls(engine) &&
-                                ar_library_engine_ignores(engine, range->setting) &&
+    bool is_unknown_to_engine = range->key == AR_KEY_SET &&
+                                ar_library_engine_ignores(scenario->engine, range->setting) &&
                                 find_range(row, AR_KEY_ENGINE, NULL) == NULL;
     bool is_of_traces =
         ar_scenario_kind(scenario)->has_layout && ar_key_is(range->key, AR_KEY_OF_STEP);
