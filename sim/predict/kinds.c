@@ -190,16 +190,14 @@ double layout_cost_s(const struct ar_scenario *scenario)
                       ? layout->recorded->tasks_count
                       : (double)layout->model->layers / layout->sizes[AR_AXIS_PP] *
                             (layout->strategy->shards_all ? 3.0 * ar_layout_batches(layout) : 1);
-    jobs *= scenario->iterations_count;
+    jobs *= ar_scenario_is_uneven(scenario) ? scenario->iterations_count : 0;
     if (ar_engine_simulates(scenario->engine)) {
         struct ar_job job = ar_scenario_job(scenario);
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
                                 ar_job_ranks_messages(&job), false);
     }
-    return ar_scenario_is_uneven(scenario)
-               ? ar_engine_cost_s(scenario->engine, replicas, scenario->channels, jobs,
-                                  3 * jobs * replicas * replicas, false)
-               : ar_engine_cost_s(scenario->engine, 0, 0, 0, 0, true);
+    return ar_engine_cost_s(scenario->engine, replicas, scenario->channels, jobs,
+                            3 * jobs * replicas * replicas, false);
 }
 
 double collective_cost_s(const struct ar_scenario *scenario)

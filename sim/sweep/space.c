@@ -70,7 +70,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
     uint32_t place = (uint32_t)adding->points->count;
     bool is_ring = point.algorithm != NULL && point.algorithm->is_ring_in_line &&
-                   point.shape.x == 1 && !ar_engine_times_calls(scenario.engine);
+                   point.shape.x == 1 && ar_scenario_library(&scenario) == NULL;
     adding->ring = point.algorithm == &ar_algorithm_ring && further == 0 ? place : adding->ring;
     point.same_as = is_ring && adding->ring != UINT32_MAX ? adding->ring + further : place;
     point.variant = adding->number;
@@ -146,6 +146,8 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
 static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, struct ar_error *err)
 {
     const struct space *space = adding->space;
+    const struct ar_algorithm *own =
+        ar_engine_algorithm(adding->variant->engine, adding->operation);
     adding->ring = UINT32_MAX;
     if (adding->points == &space->steps && ar_scenario_kind(adding->variant)->graph == NULL) {
         struct point point = {.operation = adding->operation, /* workers and servers have none */
@@ -157,12 +159,9 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
         return add_point(adding, point, 0, err);
     }
     if (adding->points == &space->steps && !adding->variant->layout.strategy->sends_buckets) {
-        const struct ar_algorithm *ring =
-            ar_engine_algorithm(adding->variant->engine, &ar_operation_all_reduce);
-        return add_run(adding, ring, default_shape(adding, ring, ranks), err);
+        return add_run(adding, own, default_shape(adding, own, ranks), err);
     }
-    bool has_calls = strcmp(space->request->algorithms, "all") != 0 ||
-                     !ar_engine_times_calls(adding->variant->engine);
+    bool has_calls = strcmp(space->request->algorithms, "all") != 0 || own != NULL;
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];
         if (algorithm == NULL || algorithm->operation == adding->operation) {
@@ -171,7 +170,7 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
         }
     }
     /* A library may have its own choice alone, as of all-to-all. */
-    return has_calls ? AR_OK : add_shapes(adding, ranks, NULL, err);
+    return has_calls ? AR_OK : add_shapes(adding, ranks, own, err);
 }
 
 /* A variant of which no point can run is an error. */
