@@ -72,13 +72,24 @@ static inline const char *ar_engine_choice(const struct ar_engine *engine,
     return engine->predict_call != NULL ? "the choice of the library" : name;
 }
 
-/** The engine beside which another one is checked: a simulation, or for a simulation the first
- * engine that follows messages and is none. */
-const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
+/** The engine beside which another one is checked: a simulation; the recurrence beside that. */
+static inline const struct ar_engine *ar_engine_checker(const struct ar_engine *engine)
+{
+    return engine->run_graph != NULL ? &ar_engine_recurrence : &ar_engine_simgrid;
+}
 
 /** Whether an engine times the calls of a communication library, and knows of no messages: it needs
  * the library (ar_trial.library), which may choose the algorithm. */
-bool ar_engine_times_calls(const struct ar_engine *engine);
+static inline bool ar_engine_times_calls(const struct ar_engine *engine)
+{
+    return engine->predict_call != NULL;
+}
+
+/** Whether an engine times calls and has no price of one: NCCL's own model of an all-to-all. */
+static inline bool ar_engine_lacks_call(const struct ar_engine *engine, enum ar_library_call call)
+{
+    return engine->predict_call != NULL && !engine->has_band && call >= AR_PRICED_CALLS;
+}
 
 /** The algorithm of an operation if nobody names one: the first; NULL, the choice of a library, by
  * an engine that times calls. */
@@ -102,7 +113,10 @@ static inline const struct ar_library *ar_engine_pick_library(const struct ar_en
 }
 
 /** Whether an engine is fitted to measurements, so that its times have a 95 % band. */
-bool ar_engine_is_fitted(const struct ar_engine *engine);
+static inline bool ar_engine_is_fitted(const struct ar_engine *engine)
+{
+    return engine->has_band;
+}
 
 /** Whether an engine simulates each message: the reference for others. It runs task graphs with all
  * their ranks at once. */

@@ -24,11 +24,6 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
     return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
 }
 
-bool ar_engine_times_calls(const struct ar_engine *engine)
-{
-    return engine->predict_call != NULL;
-}
-
 const struct ar_algorithm *ar_engine_algorithm(const struct ar_engine *engine,
                                                const struct ar_operation *operation)
 {
@@ -36,20 +31,5 @@ const struct ar_algorithm *ar_engine_algorithm(const struct ar_engine *engine,
     while (ar_algorithms[i]->operation != operation) {
         i++;
     }
-    return ar_engine_times_calls(engine) ? NULL : ar_algorithms[i];
-}
-
-bool ar_engine_is_fitted(const struct ar_engine *engine)
-{
-    return engine->has_band;
-}
-
-const struct ar_engine *ar_engine_checker(const struct ar_engine *engine)
-{
-    size_t i = 0;
-    while (ar_engine_times_calls(ar_engines[i]) ||
-           ar_engine_simulates(ar_engines[i]) == ar_engine_simulates(engine)) {
-        i++;
-    }
-    return ar_engines[i];
+    return engine->predict_call != NULL ? NULL : ar_algorithms[i];
 }

@@ -136,8 +136,8 @@ static enum ar_status library_check(const struct ar_engine *engine,
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_library_call call;
-    bool is_known = ar_library_call_find(collective->operation, &call) &&
-                    (call < AR_PRICED_CALLS || engine->has_band);
+    bool is_known =
+        ar_library_call_find(collective->operation, &call) && !ar_engine_lacks_call(engine, call);
     bool leaves_node = is_known && ar_shape_ranks(&collective->shape) > 1 &&
                        ar_library_engine_calls(collective, 1, runs) == 0;
     AR_REFUSE(!is_known || leaves_node, err, AR_USAGE,

@@ -54,7 +54,7 @@ static bool is_library_call(const struct ar_measured_request *request, const str
     bool has_release = request->scenario->release != NULL || facts->library_release[0] != '\0';
     return ar_library_call_find(operation, &call) &&
            (call < AR_PRICED_CALLS ||
-            (request->scenario->engine != &ar_engine_nccl && has_rings && has_release &&
+            (!ar_engine_lacks_call(request->scenario->engine, call) && has_rings && has_release &&
              run->format != AR_LOG_OSU && run->nodes <= facts->nvlink_domain_nodes));
 }
 

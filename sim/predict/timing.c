@@ -60,7 +60,8 @@ static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
     struct ar_mesh mesh = ar_layout_mesh(&job->layout, work->axes);
     uint32_t gpus = facts->gpus_per_node * facts->nvlink_domain_nodes;
     uint32_t measured = job->library != NULL ? job->library->calls : 0; /* 0: not known which */
-    return ar_engine_is_fitted(job->engine) && (measured == 0 || (measured >> call & 1) != 0) &&
+    return !ar_engine_lacks_call(job->engine, call) &&
+           (measured == 0 || (measured >> call & 1) != 0) &&
            ar_mesh_node_members(&mesh, gpus) == ar_mesh_group_ranks(&mesh);
 }
 
