@@ -137,7 +137,8 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     const char *fitted = ar_cluster_facts(scenario->cluster)->links_fitted;
     const char *algorithms = strstr(fitted, " of ");
     if (row->is_call) {
-        return ar_engine_is_fitted(scenario->engine) && scenario->table != NULL &&
+        return scenario->table != NULL &&
+                       ar_scenario_library(scenario) == &scenario->table->library &&
                        ar_library_nodes_have(&scenario->table->fitted, run->nodes)
                    ? AR_COMPARED_FITTED
                    : AR_COMPARED_HELD_OUT;

@@ -180,7 +180,7 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t nodes = (scenario->gpus + per_node - 1) / per_node;
-    bool is_measured = ar_engine_is_fitted(engine) && scenario->table != NULL;
+    bool is_measured = library == ar_scenario_fitted(scenario);
     if (scenario->machines != NULL) {
         ar_note(notes,
                 "nothing is fitted to cluster %s: calls are what %" PRIu64 " sets of other "
