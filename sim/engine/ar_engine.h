@@ -80,10 +80,7 @@ static inline const struct ar_engine *ar_engine_checker(const struct ar_engine *
 
 /** Whether an engine times the calls of a communication library, and knows of no messages: it needs
  * the library (ar_trial.library), which may choose the algorithm. */
-static inline bool ar_engine_times_calls(const struct ar_engine *engine)
-{
-    return engine->predict_call != NULL;
-}
+bool ar_engine_times_calls(const struct ar_engine *engine);
 
 /** Whether an engine times calls and has no price of one: NCCL's own model of an all-to-all. */
 static inline bool ar_engine_lacks_call(const struct ar_engine *engine, enum ar_library_call call)
@@ -105,12 +102,9 @@ static inline const struct ar_engine *ar_engine_of_messages(const struct ar_engi
 
 /** The library by which an engine times calls: the fitted one (NULL: there is none), or NCCL's own
  * constants. NULL for engines that follow messages. */
-static inline const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
-                                                              const struct ar_library *fitted,
-                                                              const struct ar_library *constants)
-{
-    return engine->predict_call == NULL ? NULL : engine->has_band ? fitted : constants;
-}
+const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
+                                                const struct ar_library *fitted,
+                                                const struct ar_library *constants);
 
 /** Whether an engine is fitted to measurements, so that its times have a 95 % band. */
 static inline bool ar_engine_is_fitted(const struct ar_engine *engine)

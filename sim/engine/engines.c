@@ -24,6 +24,18 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
     return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
 }
 
+bool ar_engine_times_calls(const struct ar_engine *engine)
+{
+    return engine->predict_call != NULL;
+}
+
+const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
+                                                const struct ar_library *fitted,
+                                                const struct ar_library *constants)
+{
+    return engine->predict_call == NULL ? NULL : engine->has_band ? fitted : constants;
+}
+
 const struct ar_algorithm *ar_engine_algorithm(const struct ar_engine *engine,
                                                const struct ar_operation *operation)
 {

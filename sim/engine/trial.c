@@ -35,12 +35,11 @@ enum ar_status ar_engine_make_flows(const struct ar_engine *engine,
                                     const struct ar_collective *collective, struct ar_flows **flows,
                                     struct ar_error *err)
 {
-    bool takes_flows = engine->predict_call == NULL && engine->run_graph == NULL;
+    bool takes_flows = engine->predict_call == NULL && engine->run_graph == NULL &&
+                       ar_shape_ranks(&collective->shape) > 1;
     *flows = NULL;
     AR_TRY(ar_collective_check(collective, err));
-    return takes_flows && ar_shape_ranks(&collective->shape) > 1
-               ? ar_flows_create(collective, flows, err)
-               : AR_OK;
+    return takes_flows ? ar_flows_create(collective, flows, err) : AR_OK;
 }
 
 enum ar_status ar_engine_check(const struct ar_engine *engine,

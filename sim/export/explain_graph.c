@@ -149,9 +149,9 @@ void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)
     printf("\nwhat is sent, timed by %s%s%s\n",
            has_places ? "the links of its path, alone" : "engine ",
            has_places ? "" : timing->job->engine->name,
-           has_places                     ? ""
-           : timing->job->library != NULL ? ", what it has no calls for by recurrence"
-                                          : ", in all groups at once");
+           has_places                                   ? ""
+           : ar_engine_times_calls(timing->job->engine) ? ", what it has no calls for by recurrence"
+                                                        : ", in all groups at once");
     explain_sent(stdout, AR_VIEW(AR_FORMAT_TABLE), timing);
 }
 

@@ -198,10 +198,9 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
 static enum ar_status keep_flows(const struct ar_engine *engine, struct ar_flows **kept,
                                  struct ar_trial *trial, struct ar_error *err)
 {
-    const struct ar_collective *collective = &trial->collective;
-    if (*kept == NULL || !ar_link_is_same(&(*kept)->collective, collective)) {
+    if (*kept == NULL || !ar_link_is_same(&(*kept)->collective, &trial->collective)) {
         ar_flows_destroy(*kept);
-        AR_TRY(ar_engine_make_flows(engine, collective, kept, err));
+        AR_TRY(ar_engine_make_flows(engine, &trial->collective, kept, err));
     }
     trial->flows = *kept;
     return AR_OK;

@@ -169,7 +169,7 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_engine *engine = scenario->engine;
     const struct ar_library *library = ar_scenario_library(scenario);
     const char *fitted = ar_cluster_facts(scenario->cluster)->library_cost;
-    if (library == NULL && fitted[0] != '\0' && scenario->gpus > 1) {
+    if (!ar_engine_times_calls(engine) && fitted[0] != '\0' && scenario->gpus > 1) {
         ar_note(notes,
                 "cluster %s has times that were fitted to measured calls (library.cost_table), "
                 "which engine %s does not use: --engine library does",
@@ -280,7 +280,7 @@ static void note_hcas(FILE *notes, const struct ar_scenario *scenario, uint32_t 
 
 void ar_note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
-    if (ar_scenario_library(scenario) != NULL) {
+    if (ar_engine_times_calls(scenario->engine)) {
         return; /* which has said so */
     }
     for (size_t i = 0; i < scenario->slow_links.count + scenario->down_links.count; i++) {

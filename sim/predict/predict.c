@@ -82,7 +82,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
         ar_algorithm_shapes(scenario->algorithm) >= AR_SHAPES_GROUPS) {
         ar_shape_format(&scenario->shape, row->shape);
     }
-    if (kind->graph != NULL && ar_scenario_library(scenario) == NULL) {
+    if (kind->graph != NULL && !ar_engine_times_calls(scenario->engine)) {
         row->channels = scenario->channels;
         row->window = scenario->window;
     }

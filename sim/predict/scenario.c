@@ -284,11 +284,9 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
     AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
     scenario->cluster = cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    bool is_named = scenario->release != NULL || facts->library_release[0] != '\0' ||
-                    facts->library_cost[0] != '\0';
-    return is_named || ar_engine_times_calls(scenario->engine)
-               ? ar_scenario_load_library(scenario, inputs, err)
-               : AR_OK;
+    bool is_wanted = scenario->release != NULL || facts->library_release[0] != '\0' ||
+                     facts->library_cost[0] != '\0' || ar_engine_times_calls(scenario->engine);
+    return is_wanted ? ar_scenario_load_library(scenario, inputs, err) : AR_OK;
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
