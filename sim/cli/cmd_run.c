@@ -142,7 +142,10 @@ static enum ar_status run_after(const struct ar_scenario *scenario, const struct
     struct ar_job job = ar_scenario_job(scenario);
     bool is_like = last != NULL && last->algorithm == scenario->algorithm &&
                    ar_shape_equal(&last->shape, &scenario->shape);
-    *known = is_like ? *known : (struct ar_known){.arena = known->arena};
+    if (!is_like) {
+        ar_arena_end(known->arena);
+        *known = (struct ar_known){.arena = known->arena};
+    }
     job.known = known;
     job.is_row_alone = true;
     return ar_run_job(scenario, &job, &arena, &timing, row, err);
@@ -158,7 +161,8 @@ static enum ar_status run_scenarios(const struct options *options,
     struct ar_view view;
     size_t rows_count = 0;
     double cost_s = 0, check_s = 0; /* for notes */
-    struct ar_known known = {.arena = options->arena}, checked = known;
+    struct ar_arena room AR_ENDS_HERE = {NULL}, check_room AR_ENDS_HERE = {NULL};
+    struct ar_known known = {.arena = &room}, checked = {.arena = &check_room};
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
     AR_TRY(wants_rows ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);

@@ -122,7 +122,8 @@ static double simulated_messages(const struct ar_collective *collective, bool *h
     for (uint32_t i = 0; i < count; i++) {
         const struct ar_phase *phase = &phases[i];
         double own = (double)phase->messages * ar_collective_lanes(collective);
-        double at_once_weight = i == 0 ? fmin(0.05 * own / ranks, 0.08 * ranks) : 0.0015 * own;
+        double at_once_weight =
+            i == 0 ? fmin(0.05 * own / ranks, 0.08 * ranks) : 0.0015 * own / collective->channels;
         double weight = weights[phase->kind] + (phase->is_at_once ? at_once_weight : 0);
         for (uint32_t k = 0; flows != NULL && k < flows->patterns[i].hops_count; k++) {
             const struct ar_pattern *pattern = &flows->patterns[i];

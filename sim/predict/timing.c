@@ -48,7 +48,8 @@ static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
 }
 
 /* Whether the model of a library, by which the engine times calls, tells of a work: of an
- * all-to-all in a node (or NVLink domain) alone, and if some were measured. */
+ * all-to-all in a node (or NVLink domain) alone, a whole one if GPUs are joined pair by pair, and
+ * if some were measured. */
 static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
 {
     enum ar_library_call call;
@@ -59,10 +60,11 @@ static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
     const struct ar_cluster_facts *facts = ar_cluster_facts(job->collective.cluster);
     struct ar_mesh mesh = ar_layout_mesh(&job->layout, work->axes);
     uint32_t gpus = facts->gpus_per_node * facts->nvlink_domain_nodes;
+    uint32_t members = ar_mesh_node_members(&mesh, gpus);
     uint32_t measured = job->library != NULL ? job->library->calls : 0; /* 0: not known which */
     return !ar_engine_lacks_call(job->engine, call) &&
            (measured == 0 || (measured >> call & 1) != 0) &&
-           ar_mesh_node_members(&mesh, gpus) == ar_mesh_group_ranks(&mesh);
+           (facts->has_nvswitch || members == gpus) && members == ar_mesh_group_ranks(&mesh);
 }
 
 /* The job's engine times a work, but messages for which a library's model has no calls take the
