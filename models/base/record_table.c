@@ -81,8 +81,8 @@ static void fit_columns(struct table *table, const char *cells, size_t records)
         size_t bytes = strlen(cells);
         size_t width = width_of(cells, bytes);
         const struct ar_column *column = &table->columns.list[place];
-        if (width > 0 ||
-            column->kind != AR_COLUMN_number) { /* one that is not known says nothing */
+        bool is_unknown = width == 0 && column->kind == AR_COLUMN_number;
+        if (!is_unknown) {
             shown->first = shown->first != NULL ? shown->first : cells;
             shown->differs = shown->differs || strcmp(shown->first, cells) != 0;
         }

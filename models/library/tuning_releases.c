@@ -172,9 +172,8 @@ static const struct tuning_caps caps_2_30[] = {
  * rank per node. */
 #define RULES_2_18(node_divisor, divisor, alone_share)                                             \
     .has_node_trees = true, .has_send_ll = true, .ll_node_factor = 1, .net_overhead = 1,           \
-    .plateau_channel_bytes = 64,                                                                   \
-    .ll_node_divisor = (node_divisor), .ll_divisor = (divisor), .ll128_share = 0.92,               \
-    .ll128_alone_share = (alone_share), .tree_alone_share = 0.85, TREES_2_8,                       \
+    .plateau_channel_bytes = 64, .ll_node_divisor = (node_divisor), .ll_divisor = (divisor),       \
+    .ll128_share = 0.92, .ll128_alone_share = (alone_share), .tree_alone_share = 0.85, TREES_2_8,  \
     .has_collnet_chain_net = true, .collnet_chain_share = 1, CORRECTIONS_2_18
 
 #define RULES_2_19 .extra_net_hops = 2, .collnet_direct_hop = 0.4
@@ -201,9 +200,8 @@ static const struct tuning_caps caps_2_30[] = {
                 [AR_TREE_SIMPLE] = {17, node, node, tree}}
 #define RULES_RCCL                                                                                 \
     .has_node_trees = true, .has_send_ll = true, .ll_node_factor = 1, .plateau_channel_bytes = 64, \
-    .ll_divisor = 12.5,                                                                            \
-    .ll_node_divisor = 12.5, .ll128_share = 0.92, .ll128_alone_share = 0.92, .tree_share = 0.59,   \
-    .tree_pair_share = 0.11, .tree_alone_share = 1, .tree_ll_divisor = 9.8,                        \
+    .ll_divisor = 12.5, .ll_node_divisor = 12.5, .ll128_share = 0.92, .ll128_alone_share = 0.92,   \
+    .tree_share = 0.59, .tree_pair_share = 0.11, .tree_alone_share = 1, .tree_ll_divisor = 9.8,    \
     .tree_ll128_node_share = 7.0 / 9, .tree_ll128_share = 120.0 / 128, CAPS(caps_rccl)
 #define RCCL                                                                                       \
     .release = "rccl-2.22.3", .name = "rccl-2.22.3", .has_tuner = true,                            \

@@ -29,8 +29,8 @@ static double time_of(const struct ar_row *row)
     return isnan(row->iteration_s) ? row->allreduce_s : row->iteration_s;
 }
 
-/* Whether one of which many steps take long to compute may be faster than others were: a step with
- * jitter or stragglers takes longer than one without, which is computed first. */
+/* Whether a candidate may be faster than those before it. Steps with jitter or stragglers last
+ * longer, in the mean, than one without: where they take long to compute, that one is run first. */
 static bool may_be_faster(const struct ar_scenario *candidate, const struct choice *choice)
 {
     static const double long_s = 0.05;

@@ -47,9 +47,9 @@ static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
            work->operation == job->collective.operation;
 }
 
-/* Whether the model of a library, by which the engine times calls, tells of a work: of an
- * all-to-all in a node (or NVLink domain) alone, a whole one if GPUs are joined pair by pair, and
- * if some were measured. */
+/* Whether an engine of calls has a price of a work. It has one of an all-to-all within a node (or
+ * NVLink domain), on the whole of it where GPUs are joined pair by pair, unless the cluster's table
+ * was fitted to other calls alone. */
 static bool work_is_call(const struct ar_job *job, const struct ar_work *work)
 {
     enum ar_library_call call;
