@@ -60,14 +60,13 @@ static void simulate_ring(const char *platform_path, struct rank *all, struct ra
         "--cfg=network/model:CM02",
         "--cfg=network/crosstraffic:0",
         "--cfg=network/TCP-gamma:0",
-        "--cfg=network/optim:Full",
-        "--cfg=network/maxmin-selective-update:yes",
+        "--cfg=network/optim:Lazy",
         "--cfg=surf/precision:1e-12",
         "--cfg=contexts/stack-size:128",
         "--log=root.thresh:critical",
         NULL,
     };
-    int arguments_count = 9;
+    int arguments_count = 8;
     simgrid_init(&arguments_count, arguments);
     simgrid_load_platform(platform_path);
     for (uint64_t i = 0; i < each.ranks; i++) {

@@ -101,39 +101,24 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
 /* Messages of a collective, weighed by the time that one takes SimGrid beside those of layouts,
  * most of which stay within nodes; says whether it has a ring so long that most of its steps are
  * left out (fast_rings.c). A message that ends changes the rates of all others on its links: many
- * share one where uplinks of racks are the slowest (fitted to all-reduces of 64x16 to 64x64), or
- * where all are sent at once (linear on 64 to 256, 1 to 8 channels), the more so if ranks begin
- * apart (the second phase of direct). The rest: ResNet-50 on 64 to 1,024 V100. */
+ * share one where all are sent at once (linear on 64 to 256, 1 to 8 channels), the more so if ranks
+ * begin apart (the second phase of direct). The rest: ResNet-50 on 64 to 1,024 V100. */
 static double simulated_messages(const struct ar_collective *collective, bool *has_long_ring)
 {
     static const double weights[] = {2, 3, AR_ENGINE_EXCHANGE_WEIGHT, 2}; /* by ar_phase_kind */
     double ranks = ar_collective_ranks(collective);
-    double shared_weight = 8e-9 * ranks * ranks;
-    enum { FEW_FLOWS = 16 }; /* that share the slowest link of a message: those of a node */
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    struct ar_flows *flows = NULL;
-    struct ar_error ignored;
     double messages = 0;
     *has_long_ring = false;
-    if (count > 0 && phases[0].kind == AR_PHASE_WALK) {
-        (void)ar_flows_create(collective, &flows, &ignored); /* those of exchanges take long */
-    }
     for (uint32_t i = 0; i < count; i++) {
         const struct ar_phase *phase = &phases[i];
         double own = (double)phase->messages * ar_collective_lanes(collective);
         double at_once_weight =
             i == 0 ? fmin(0.05 * own / ranks, 0.08 * ranks) : 0.0015 * own / collective->channels;
-        double weight = weights[phase->kind] + (phase->is_at_once ? at_once_weight : 0);
-        for (uint32_t k = 0; flows != NULL && k < flows->patterns[i].hops_count; k++) {
-            const struct ar_pattern *pattern = &flows->patterns[i];
-            uint32_t shared = pattern->hops[k].flows;
-            weight += shared > FEW_FLOWS ? shared_weight * shared / pattern->hops_count : 0;
-        }
-        messages += weight * own;
+        messages += own * (weights[phase->kind] + (phase->is_at_once ? at_once_weight : 0));
         *has_long_ring |= phase->kind == AR_PHASE_WALK && phase->steps >= 200 && own >= 1e5;
     }
-    ar_flows_destroy(flows);
     return messages;
 }
 

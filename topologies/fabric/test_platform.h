@@ -17,7 +17,7 @@ struct test_flow {
 
 /** Simulates the flows together on the first `nodes_count` nodes; fills finish_s. */
 void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
-                            struct test_flow *flows, size_t flows_count);
+                            bool has_latencies, struct test_flow *flows, size_t flows_count);
 
 /** Checks the hosts and all routes (one in some if there are more than 10000) of the first nodes in
  * SimGrid: latency, bandwidth and links of their paths. */

@@ -48,7 +48,7 @@ Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_1
         "nvlink.pairs=none", "pcie.latency=2us", "net.latency=18us", "hca.bandwidth=100GB/s"));
     const long message_bytes = 100000000;
     struct test_flow flows[] = {{0, 2, message_bytes, 0}, {1, 4, message_bytes, 0}};
-    test_platform_transfer(cluster, 2, flows, 2);
+    test_platform_transfer(cluster, 2, true, flows, 2);
     double first_s = 2e-6 + (double)message_bytes / (0.9 * 16e9);
     double second_s = (2.0 * (double)message_bytes) / 16e9;
     cr_assert(fabs(flows[0].finish_s / first_s - 1) < 1e-2, "%.9g s", flows[0].finish_s);

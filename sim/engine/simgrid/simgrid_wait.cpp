@@ -33,8 +33,13 @@ double simgrid_wait(sg_comm_t comm)
 {
     const simgrid::s4u::CommPtr own(comm, false);
     /* SimGrid watches the host of who waits for one communication, with an action that takes as
-     * long as the communication itself; of who waits for any of several it does not. */
-    (void)simgrid::s4u::Activity::wait_any({own});
+     * long as the communication itself; of who waits for any of several it does not. One that
+     * has ended needs no watch. */
+    if (own->get_finish_time() >= 0) {
+        own->wait();
+    } else {
+        (void)simgrid::s4u::Activity::wait_any({own});
+    }
     /* In SimGrid 3.32 a communication that ends at the instant at which its receive is posted has
      * no time of its end yet: it is now. */
     const double end_s = own->get_finish_time();
