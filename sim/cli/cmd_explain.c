@@ -138,7 +138,8 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
         struct ar_workload *workload;
         AR_TRY(ar_job_workload(&job, NULL, scenario.arena, &workload, err));
         for (uint32_t i = 0; i < workload->buckets_count; i++) {
-            ar_link_load_add_flows(flows, workload->buckets[i].elements, loads);
+            uint64_t bytes = ar_precision_fill(scenario.wire, workload->buckets[i].elements);
+            ar_link_load_add_flows(flows, bytes / collective.element_bytes, loads);
         }
     }
     ar_note_flush(notes);

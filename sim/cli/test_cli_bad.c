@@ -47,7 +47,7 @@ Test(cli_bad, values_of_a_prediction)
         {"--algorithm ring --shape 2x4", "expected Nx1"},
         {"--algorithm torus2d --shape 3x3", "3x3 has 9 places; expected X*Y = 8"},
         {"--algorithm ring --precision fp64",
-         "found \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, fp8_block or nvfp4"},
+         "found \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, int8, log8, "},
         {"--algorithm ring --straggler 3", "--straggler: found \"3\"; expected RANK:FACTOR"},
         {"--algorithm ring --baseline gpus", "--baseline: found \"gpus\"; expected gpu or node"},
         {"--algorithm ring --straggler 3:2 --straggler 3:3", "found rank 3 twice"},

@@ -436,17 +436,18 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
         "--trace resnet50-v1.5 --algorithm ring --gpus 64",
         "--workload mpt-125m --global-batch 128 --precision fp16 --attention unfused --gpus 64"};
     for (size_t i = 0; i < 2; i++) {
-        double time_s[3];
-        const char *options[] = {"", "--gradients fp8", "--sparse 0.001"};
-        for (size_t k = 0; k < 3; k++) {
+        double time_s[4];
+        const char *options[] = {"", "--gradients fp8", "--sparse 0.001", "--gradients int4"};
+        for (size_t k = 0; k < 4; k++) {
             struct cli_table *table =
                 cli_rows("predict --cluster abci-v100 %s %s --quiet", steps[i], options[k]);
             time_s[k] = cli_number(table, 1, "iteration_s");
-            CLI_CELL(table, 1, "wire", k == 1 ? "fp8" : "fp16");
+            CLI_CELL(table, 1, "wire", k == 1 ? "fp8" : k == 3 ? "int4" : "fp16");
             CLI_CELL(table, 1, "settings", k == 2 ? "sparse=0.001" : "");
         }
         cr_expect_lt(time_s[2], time_s[0]);
         cr_expect_lt(time_s[1], time_s[0]);
+        cr_expect_lt(time_s[3], time_s[1]);
     }
     CLI_HAS(cli_good("$AR explain --cluster abci-v100 %s --sparse 0.001", steps[0]).out,
             "all-gather  dp ");

@@ -58,7 +58,8 @@ static void write_buckets(const struct ar_timing *timing)
         const struct ar_call_time *time = &timing->trial.times[i];
         printf("  %-8" PRIu32 " %8" PRIu32 " %12s %12.3f %12.3f %12.3f\n", i + 1,
                bucket->tensors_count,
-               ar_format_bytes(bucket->elements * timing->job->collective.element_bytes, text),
+               ar_format_bytes(ar_precision_fill(timing->job->layout.gradients, bucket->elements),
+                               text),
                (bucket->ready_s + bucket->wait_s) * 1e3, time->start_s * 1e3, time->finish_s * 1e3);
     }
     if (workload->buckets_count > BUCKETS_SHOWN) {

@@ -128,19 +128,19 @@ static void write_bucket(struct events *events, const struct ar_timing *timing, 
     const struct ar_bucket *bucket = &timing->workload->buckets[job];
     const double *marks_s = ar_timeline_marks(&timing->trial, job, index, channel);
     uint32_t element_bytes = timing->job->collective.element_bytes;
-    uint64_t elements =
-        ar_collective_part(&timing->job->collective, bucket->elements, channel).count;
+    uint64_t whole = timing->trial.calls[job].elements;
+    uint64_t elements = ar_collective_part(&timing->job->collective, whole, channel).count;
     double ready_s = ar_trial_ready(&timing->trial, job, timing->job->timeline->ranks[index]);
     char size[AR_UNIT_TEXT];
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "bucket %" PRIu32 ": %s, %" PRIu32 " tensor%s", job + 1,
-             ar_format_bytes(bucket->elements * element_bytes, size), bucket->tensors_count,
+             ar_format_bytes(whole * element_bytes, size), bucket->tensors_count,
              bucket->tensors_count == 1 ? "" : "s");
     write_slice(events, "communication", name, marks_s[AR_MARK_START], marks_s[AR_MARK_DONE],
                 "\"elements\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"channel_elements\": %" PRIu64
                 ", \"channel_bytes\": %" PRIu64 ", \"tensors\": %" PRIu32 ", \"ready_us\": %.3f",
-                bucket->elements, bucket->elements * element_bytes, elements,
-                elements * element_bytes, bucket->tensors_count, ready_s * 1e6);
+                whole, whole * element_bytes, elements, elements * element_bytes,
+                bucket->tensors_count, ready_s * 1e6);
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(timing->job->collective.algorithm,
                                          &timing->job->collective.shape, phases);

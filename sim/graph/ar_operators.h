@@ -156,7 +156,7 @@ struct ar_parts_request {
     uint32_t devices;
     uint32_t depth;         /**< parts that each worker has at once, or rounds that are under way */
     uint32_t rounds;        /**< of a step */
-    uint32_t element_bytes; /**< of gradients, parameters and activations that are sent */
+    enum ar_precision sent; /**< of gradients, parameters and activations that are sent */
 
     /* For dap: */
     const struct ar_evoformer *evoformer;

@@ -249,7 +249,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     /* Nothing hides the statistics that replicas exchange after the gradients: compute stream. */
     if (task != AR_NO_TASK && statistics->interval > 0 && statistics->elements > 0 &&
         layout->sizes[AR_AXIS_DP] > 1) {
-        const uint32_t element_bytes = ar_precisions[AR_FP32].bytes;
+        const uint32_t element_bytes = ar_precisions[AR_FP32].unit_bytes;
         const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
                                      .time_s = AR_GRAPH_UNTIMED,
                                      .operation = &ar_operation_all_reduce,

@@ -203,15 +203,16 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     }
     for (uint64_t i = 0; i < blocks; i++) {
         add_backward(&dap, i < model->blocks ? &main : &extra);
-        dap.waiting_bytes += model->parameters / (double)blocks * request->element_bytes;
+        dap.waiting_bytes +=
+            model->parameters / (double)blocks * ar_precisions[request->sent].bytes;
         if (dap.waiting_bytes >= BUCKET_BYTES || i + 1 == blocks) {
             add_sum(&dap);
         }
     }
     /* Adam in mixed precision: gradients and parameters as they are, master copy, mean and variance
      * in fp32 are read and written. */
-    double bytes =
-        model->parameters * (2.0 * request->element_bytes + 6.0 * ar_precisions[AR_FP32].bytes);
+    double bytes = model->parameters *
+                   (2.0 * ar_precisions[request->sent].bytes + 6.0 * ar_precisions[AR_FP32].bytes);
     const struct ar_operator optimizer = {
         .name = "optimizer",
         .time_s = ar_device_memory_s(request->cost, request->precision, bytes),

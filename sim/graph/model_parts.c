@@ -26,8 +26,9 @@ static enum ar_status make_star(const struct ar_parts_request *request, struct a
               request->where);
     AR_TRY(ar_operators_create(request->where, rounds * each, arena, &made, err));
     const struct ar_operator end = {.duty = AR_DUTY_OPTIMIZER};
-    struct ar_operator begin = {.output_bytes = ar_trace_gradient_elements(request->trace) *
-                                                request->element_bytes / rounds};
+    struct ar_operator begin = {
+        .output_bytes =
+            ar_precision_fill(request->sent, ar_trace_gradient_elements(request->trace)) / rounds};
     struct ar_operator work = {.time_s = ar_trace_compute_s(request->trace) / (double)rounds,
                                .output_bytes = begin.output_bytes,
                                .duty = AR_DUTY_BACKWARD};
@@ -77,10 +78,11 @@ static enum ar_status make_rotation(const struct ar_parts_request *request, stru
     uint64_t rounds = workers > 1 ? workers + 1 : 1; /* in the last one parts are home again */
     struct ar_operators *made;
     AR_TRY(ar_operators_create(request->where, rounds * parts, arena, &made, err));
-    struct ar_operator visit = {.time_s = ar_trace_compute_s(request->trace) / (double)parts,
-                                .output_bytes = ar_trace_gradient_elements(request->trace) *
-                                                request->element_bytes / parts,
-                                .duty = AR_DUTY_BACKWARD};
+    struct ar_operator visit = {
+        .time_s = ar_trace_compute_s(request->trace) / (double)parts,
+        .output_bytes =
+            ar_precision_fill(request->sent, ar_trace_gradient_elements(request->trace)) / parts,
+        .duty = AR_DUTY_BACKWARD};
     for (uint64_t i = 0; i < rounds * parts; i++) {
         uint64_t round = i / parts, worker = i % workers;
         visit.device = (uint32_t)worker;
@@ -230,7 +232,8 @@ static void add_layer(struct tiles *tiles, uint32_t layer, enum ar_duty duty)
         .memory_bytes = is_backward ? 0 : tile_bytes(tiles, layer),
         .duty = duty};
     add_tiles(tiles, op, &reach,
-              (uint64_t)(elements * tiles->request->trace->batch * tiles->request->element_bytes));
+              (uint64_t)(elements * tiles->request->trace->batch *
+                         ar_precisions[tiles->request->sent].bytes));
 }
 
 /* The gradients of what all tiles share: a ring of 2 (p - 1) steps, if there are any; then each
@@ -250,7 +253,7 @@ static void add_sums(struct tiles *tiles)
         for (uint32_t i = 0; i < devices; i++) {
             uint32_t from = tiles->before + (i + devices - 1) % devices;
             tiles->operators->list[from].output_bytes =
-                (uint64_t)(shared / devices) * request->element_bytes;
+                ar_precision_fill(request->sent, (uint64_t)(shared / devices));
             ar_operators_add(tiles->operators,
                              &(struct ar_operator){.duty = AR_DUTY_BACKWARD, .device = i});
             ar_operators_need(tiles->operators, from);

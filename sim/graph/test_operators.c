@@ -200,7 +200,7 @@ static struct ar_parts_request parts_of(const struct ar_layer_work *work, uint32
                                      .devices = devices,
                                      .depth = 1,
                                      .rounds = 1,
-                                     .element_bytes = 2};
+                                     .sent = AR_FP16};
 }
 
 static double step_of(const struct ar_strategy *strategy, uint32_t devices, uint32_t depth,

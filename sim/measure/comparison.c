@@ -170,7 +170,7 @@ static enum ar_status compare_call(const struct ar_measured_request *request,
         struct ar_row predicted;
         struct ar_scenario one = *scenario;
         uint32_t gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-        uint32_t element_bytes = ar_precisions[scenario->precision].bytes;
+        uint32_t element_bytes = ar_precisions[scenario->precision].unit_bytes;
         one.gpus = row->call.run.ranks;
         one.payload_bytes =
             ((uint64_t)row->call.run.bytes + element_bytes - 1) / element_bytes * element_bytes;

@@ -256,7 +256,7 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 
 /** Bytes of an element of a trace's gradients as they are fused: Horovod fuses what is compressed
  * already, DDP's hooks compress whole buckets; what is wider on the wire is so in memory. */
-uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
+double ar_scenario_fused_bytes(const struct ar_scenario *scenario);
 
 /** Adds the values of all keys that a prediction depends on to a hash (ar_numbers.h), and what was
  * loaded; not the algorithm, the shape, the payload and the engine. */

@@ -421,9 +421,10 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_ROUNDS] = {"--rounds", "K", "1", "star: rounds of a step, each for a part of the model",
                        PLACED, COUNT, FIELD(rounds), 1, 100000},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
-                          "precision of gradients on the wire, of zero3 in memory, too; fp8 "
-                          "stands for any format of 8 bits; default: that of the activations, or "
-                          "wire.precision of --framework",
+                          "precision of gradients on the wire, of zero3 in memory, too: fp16, "
+                          "fp32, bf16, tf32; fp8, int8, log8, of 8 bits; int4, fp4, of 4, without "
+                          "scales; mxfp4 with its own, 4.25; conversion is not counted; default: "
+                          "that of the activations, or wire.precision of --framework",
                           STEP | LAYOUT | FILES, CHOSEN, FIELD(layout.gradients),
                           .words = ar_wire_precision_names},
     [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
@@ -438,7 +439,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
                           "see wire.precision of --framework; fp8 has those of bf16); of a "
-                          "workload also fp8_block or nvfp4; default: the trace's own, or fp16",
+                          "workload also fp8_block or nvfp4; others of --gradients where a cost "
+                          "table has them; default: the trace's own, or fp16",
                           COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_choice, FIELD(precision),
                           .words = ar_precision_names},
     [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,

@@ -18,7 +18,7 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
                        "found %s without --along; expected the axes along which it runs",
                        ar_mesh_format(mesh, text));
     AR_SCENARIO_REFUSE(!ar_precision_is_sent(scenario->precision), scenario, AR_KEY_PRECISION, err,
-                       "found %s, of products alone; expected fp16, fp32, bf16, fp8 or tf32",
+                       "found %s, of products alone; expected what --gradients takes",
                        ar_precision_names[scenario->precision]);
     mesh->axes[0].is_along = mesh->axes[0].is_along || mesh->axes_count == 1;
     bool has_payload = scenario->payload_bytes > 0;
@@ -29,7 +29,7 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
 
 static void collective_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
-    job->elements = scenario->payload_bytes / ar_precisions[scenario->precision].bytes;
+    job->elements = scenario->payload_bytes / ar_precisions[scenario->precision].unit_bytes;
     job->framework = NULL; /* nothing is computed beside it */
     job->jitter_frac = 0;
     job->iterations_count = 1;

@@ -75,14 +75,14 @@ static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inp
         AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
         request.cost = scenario->cost;
         request.precision = scenario->precision;
-        request.element_bytes = ar_precisions[ar_precisions[scenario->precision].stored].bytes;
+        request.sent = ar_precisions[scenario->precision].stored;
     } else {
         AR_TRY(trace_load_layers(scenario, inputs, err));
         AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, where, scenario->trace_name, &input, err));
         scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
         request.trace = scenario->trace;
         request.work = input->trace->work;
-        request.element_bytes = ar_precisions[scenario->wire].bytes;
+        request.sent = scenario->wire;
     }
     AR_TRY(strategy->operators(&request, scenario->arena, operators, err));
     return ar_operators_settle(*operators, scenario->arena, err);

@@ -143,7 +143,7 @@ static enum ar_status slice_trace(const struct ar_job *job, struct ar_timing *ti
     for (uint32_t i = 0; i < workload->buckets_count; i++) {
         slices[i] = (struct ar_async_slice){
             .ready_s = workload->buckets[i].ready_s - workload->forward_end_s,
-            .bytes = workload->buckets[i].elements * job->collective.element_bytes};
+            .bytes = ar_precision_fill(job->layout.gradients, workload->buckets[i].elements)};
     }
     double backward_s = workload->backward_end_s - workload->forward_end_s;
     double optimizer_s = job->trace->optimizer_s;

@@ -190,7 +190,7 @@ bool job_has_cycles(const struct ar_job *job)
     return job->trace != NULL && ar_job_ranks(job) > 1 && job_term(job, AR_TERM_CYCLE_TIME) > 0;
 }
 
-uint32_t job_fused_bytes(const struct ar_job *job)
+double job_fused_bytes(const struct ar_job *job)
 {
     return job->fused_bytes > 0 ? job->fused_bytes : job->collective.element_bytes;
 }
@@ -218,7 +218,7 @@ enum ar_status ar_job_workload(const struct ar_job *job, const struct ar_slowdow
 static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                        struct ar_timing *timing, struct ar_error *err)
 {
-    uint32_t ranks = ar_job_ranks(job), element_bytes = job->collective.element_bytes;
+    uint32_t ranks = ar_job_ranks(job);
     double passes = job_term(job, AR_TERM_FUSION_PASSES), rate_Bps = 0;
     struct ar_workload *workload;
     if (passes > 0) {
@@ -228,7 +228,7 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
     AR_TRY(ar_job_workload(job, slowdown, timing->arena, &workload, err));
     for (uint32_t i = 0; i < workload->buckets_count && ranks > 1; i++) {
         struct ar_bucket *bucket = &workload->buckets[i];
-        double bytes = (double)bucket->elements * element_bytes;
+        double bytes = (double)bucket->elements * ar_precisions[job->layout.gradients].bytes;
         double moved_s = rate_Bps > 0 ? passes * bytes / rate_Bps : 0;
         if (bucket->tensors_count > 1) {
             bucket->copy_s =
@@ -287,7 +287,9 @@ void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
     job->trace = scenario->trace;
     job->layout.gradients = scenario->wire;
-    job->elements = ar_trace_gradient_elements(scenario->trace);
+    job->elements = (uint64_t)ceil((double)ar_trace_gradient_elements(scenario->trace) *
+                                   ar_precisions[scenario->wire].bytes /
+                                   ar_precisions[scenario->wire].unit_bytes);
     job->fused_bytes = ar_scenario_fused_bytes(scenario);
 }
 

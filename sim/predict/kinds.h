@@ -114,7 +114,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
 bool job_is_uneven(const struct ar_job *job);
 
 /** Bytes of a gradient of a trace as it is fused. */
-uint32_t job_fused_bytes(const struct ar_job *job);
+double job_fused_bytes(const struct ar_job *job);
 
 /** Whether buckets are negotiated in cycles. */
 bool job_has_cycles(const struct ar_job *job);

@@ -180,15 +180,14 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
                                   .root = scenario->root,
                                   .channels = channels,
                                   .window = scenario->window,
-                                  .element_bytes = ar_precisions[precision].bytes};
+                                  .element_bytes = ar_precisions[precision].unit_bytes};
 }
 
-uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
+double ar_scenario_fused_bytes(const struct ar_scenario *scenario)
 {
     bool is_later = scenario->fusion.closes_when_reached != 0;
-    uint32_t wire = ar_precisions[scenario->wire].bytes;
-    uint32_t kept =
-        ar_precisions[ar_framework_wire(scenario->framework, scenario->precision)].bytes;
+    double wire = ar_precisions[scenario->wire].bytes;
+    double kept = ar_precisions[ar_framework_wire(scenario->framework, scenario->precision)].bytes;
     return is_later && kept > wire ? kept : wire;
 }
 
@@ -458,7 +457,7 @@ enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *
 
 enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    uint32_t element_bytes = ar_precisions[scenario->precision].bytes;
+    uint32_t element_bytes = ar_precisions[scenario->precision].unit_bytes;
     AR_SCENARIO_REFUSE(
         scenario->payload_bytes % element_bytes != 0, scenario, AR_KEY_PAYLOAD, err,
         "found %" PRIu64 " bytes; expected a multiple of %" PRIu32 ", the size of a %s element",

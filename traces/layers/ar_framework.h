@@ -25,9 +25,9 @@
 /** Terms: symbol, key, what has it, kind of value, default (= off), min, max, the term without
  * which it changes nothing (AR_TERMS_COUNT: none), meaning. */
 #define AR_TERM_LIST(X)                                                                            \
-    X(AR_TERM_WIRE, "wire.precision", AR_TERM_OF_TRACES, AR_TERM_PRECISION, 0, 0, 4,               \
+    X(AR_TERM_WIRE, "wire.precision", AR_TERM_OF_TRACES, AR_TERM_PRECISION, 0, 0, 0,               \
       AR_TERMS_COUNT,                                                                              \
-      "precision of gradients on the wire: same (as they are stored), fp16, fp32, bf16 or fp8")    \
+      "precision of gradients on the wire: same (as they are stored), or what --gradients takes")  \
     X(AR_TERM_FUSION_RULE, "fusion.rule", AR_TERM_OF_TRACES, AR_TERM_TEXT, 0, 0, 0,                \
       AR_TERMS_COUNT, "rule of --bucket where that option is not given")                           \
     X(AR_TERM_FUSION_PASSES, "fusion.passes", AR_TERM_OF_TRACES, AR_TERM_NUMBER, 0, 0, 100,        \

@@ -23,7 +23,7 @@ const char *const ar_term_kinds[] = {
 static enum ar_status parse_term(enum ar_term term, const char *where, const char *text,
                                  double *number, struct ar_error *err)
 {
-    static const char *const precisions[] = {"same", "fp16", "fp32", "bf16", "fp8", NULL};
+    static const char *const precisions[] = {"same", AR_WIRE_PRECISION_LIST(AR_LIST_SECOND) NULL};
     static const char *const units[] = {[AR_TERM_SECONDS] = " s",
                                         [AR_TERM_RATE] = " B/s",
                                         [AR_TERM_BYTES] = " B",

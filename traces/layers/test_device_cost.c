@@ -218,8 +218,7 @@ Test(device_cost, bad_tables_and_convolutions_are_refused)
         {HEADER "memory_Bps,any,-1,B/s,x\n", ":2: column \"value\" is \"-1\""},
         {HEADER "memory_bps,any,1e9,B/s,x\n",
          ":2: column \"quantity\" is \"memory_bps\"; expected memory_Bps"},
-        {HEADER "memory_Bps,fp64,1e9,B/s,x\n",
-         "expected fp16, fp32, bf16, fp8, tf32, fp8_block, nvfp4 or any"},
+        {HEADER "memory_Bps,fp64,1e9,B/s,x\n", "fp4, mxfp4, fp8_block, nvfp4 or any"},
         {HEADER "memory_Bps,any,1e9,B/s,x\nmemory_Bps,fp32,1e9,B/s,x\n",
          ":3: column \"quantity\" is \"memory_Bps\"; expected each quantity once"},
     };

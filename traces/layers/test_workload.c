@@ -145,7 +145,7 @@ Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
         struct ar_trace *trace = test_resnet50(
             (struct ar_trace_request){.batch = 32, .precision = (enum ar_precision)precision});
         for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-            check_resnet50(trace, rules[i], ar_precisions[trace->precision].bytes);
+            check_resnet50(trace, rules[i], ar_precisions[trace->precision].unit_bytes);
         }
     }
 }

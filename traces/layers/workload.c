@@ -137,10 +137,11 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request, struc
                          group_of(tensor + 1, tensors, fusion->groups);
             } else if (!begins) {
                 uint64_t threshold = made->buckets_count == 1 ? fusion->first_bytes : fusion->bytes;
-                uint64_t held = last->elements * request->element_bytes;
-                bool is_full = fusion->closes_when_reached
-                                   ? held >= threshold
-                                   : held + elements * request->element_bytes > threshold;
+                double held = (double)last->elements * request->element_bytes;
+                bool is_full =
+                    fusion->closes_when_reached
+                        ? held >= (double)threshold
+                        : held + (double)elements * request->element_bytes > (double)threshold;
                 begins = is_full || (cycle->time_s > 0 && sent_s > last_sent_s);
             }
             if (begins) {

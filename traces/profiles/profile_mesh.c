@@ -64,7 +64,7 @@ static enum ar_status add_call(struct rank_step *rank, const struct kineto_op *c
     uint32_t added = add_rank_task(
         rank,
         &(struct ar_recorded_task){.operation = call->operation,
-                                   .bytes = call->elements * ar_precisions[precision].bytes,
+                                   .bytes = ar_precision_fill(precision, call->elements),
                                    .groups = groups,
                                    .is_beside = call->is_flat},
         is_early        ? rank->before_gather
