@@ -35,6 +35,10 @@ enum ar_status ar_parse_seconds(const char *where, const char *text, double *tim
 enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s_per_byte,
                              struct ar_error *err);
 
+/** Parses an energy in joules per byte (`10pJ/b`, of a bit; `80pJ/B`). */
+enum ar_status ar_parse_energy(const char *where, const char *text, double *energy_j_per_byte,
+                               struct ar_error *err);
+
 /** Parses a plain non-negative decimal integer between `min` and `max`. */
 enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min, uint64_t max,
                               uint64_t *count, struct ar_error *err);

@@ -35,6 +35,8 @@ static const struct unit cost_units[] = {
     {"s/B", 1}, {"us/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}, {"fs/B", 1e-15}, {NULL, 0},
 };
 
+static const struct unit energy_units[] = {{"pJ/b", 8e-12}, {"pJ/B", 1e-12}, {NULL, 0}};
+
 /* A decimal number as people write it: no hexadecimal, no "inf", no "nan". */
 static bool parse_decimal(const char *text, double *value, const char **rest)
 {
@@ -128,6 +130,13 @@ enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s
 {
     return parse_quantity(where, text, cost_units, "a cost per byte such as 3.85ps/B",
                           cost_s_per_byte, err);
+}
+
+enum ar_status ar_parse_energy(const char *where, const char *text, double *energy_j_per_byte,
+                               struct ar_error *err)
+{
+    return parse_quantity(where, text, energy_units, "an energy per bit such as 10pJ/b",
+                          energy_j_per_byte, err);
 }
 
 enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min, uint64_t max,

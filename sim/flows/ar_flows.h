@@ -200,6 +200,8 @@ struct ar_flows {
     /** How long the busiest link needs for what all phases send over it, for each byte of the
      * buffer of a channel, if messages have equal sizes. */
     double busiest_s_per_byte;
+    /** Energy of the links for each byte of the buffer of a channel; NAN: not known of all. */
+    double energy_j_per_byte;
     uint64_t even_elements; /**< of such a buffer, whose messages have equal sizes in all phases */
     bool is_plain;          /**< made without the short cuts of fast_*.c */
     struct ar_kept *kept;   /**< what changes, where engines see the flows as const */

@@ -223,10 +223,17 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         uint32_t parts = phase->pieces > 0 ? phase->pieces : phase->parts;
         flows->even_elements *= flows->even_elements % parts != 0 ? parts : 1;
     }
-    /* How long the busiest link needs, for each byte of the buffer of a channel. */
+    /* How long the busiest link needs, for each byte of the buffer of a channel; and the energy of
+     * all links: half of that of the network in the HCA of either end. */
     const struct ar_maxmin *maxmin = &scratch.rates;
     uint32_t period = scratch.period, ranks = ar_collective_ranks(scratch.collective);
-    double max_s_per_byte = 0;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
+    double max_s_per_byte = 0, energy_j = 0;
+    double board_j = facts->board_j_per_byte > 0 ? facts->board_j_per_byte : NAN;
+    double hca_j = facts->net_j_per_byte > 0 ? facts->net_j_per_byte / 2 : NAN;
+    double nodes_links = ar_cluster_links_of_nodes(collective->cluster, facts->nodes_count);
+    double lanes_alike =
+        (double)ar_collective_lanes(&flows->collective) / ar_collective_lanes(collective);
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         uint32_t first = i + 1, turns;
         if (period < ranks) {
@@ -235,7 +242,13 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         }
         double buffers = maxmin->carried[i] + (first > 0 ? maxmin->folded[first - 1] : 0);
         max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[i]);
+        if (maxmin->known[i] < nodes_links) {
+            energy_j +=
+                lanes_alike * (maxmin->carried[i] + maxmin->folded[i] * ranks / period) *
+                (ar_cluster_is_hca_link(maxmin->cluster, maxmin->known[i]) ? hca_j : board_j);
+        }
     }
+    flows->energy_j_per_byte = energy_j;
     flows->busiest_s_per_byte = max_s_per_byte;
     *made = flows;
     return AR_OK;

@@ -121,7 +121,8 @@
     X(number, slowest_s, "part of bubble_s: the expected wait for the slowest GPU, whose times spread by 2 % where no --jitter says") \
     X(number, reserved_bytes, "what PyTorch's allocator takes for memory_bytes while there is room: 1.2 times as much, at most gpu.memory") \
     X(number, busiest_frac, "share of a step of a workload in which its busiest link is busy, also while computations hide it", \
-      .heading = "busiest\nlink (%)", .factor = 100, .decimals = 1)
+      .heading = "busiest\nlink (%)", .factor = 100, .decimals = 1) \
+    X(number, energy_j, "joules in links of all GPUs, of a step of a workload also in products; not memory, idle power, hosts, cooling")
 /* clang-format on */
 
 enum { AR_ROW_TEXT = AR_CELL_TEXT };

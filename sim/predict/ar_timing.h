@@ -73,6 +73,7 @@ struct ar_timing {
     double contention_s;  /**< how much longer computations take beside communication */
     double statistics_s;  /**< exchange of batch-norm statistics, per step */
     double busiest_s;     /**< the busiest link is busy, of transformers; else NAN */
+    double moved_j;       /**< energy of links, likewise */
     double input_wait_s;  /**< the step waits for its input, beside compute_s and exposed_s */
     double samples_per_s; /**< of a trace; else NAN, as is */
     double efficiency_frac; /**< over that of the baseline */

@@ -1,17 +1,18 @@
-/* How long the busiest link of a step is busy: bytes over bandwidth, whatever hides them. */
+/* What links do in a step: how long the busiest one is busy, bytes over bandwidth, whatever hides
+ * them; and their energy. */
 #include <math.h>
 
 #include "ar_link_load.h"
 #include "kinds.h"
 
-double timer_busiest_s(const struct timer *timer)
+double timer_busiest_s(const struct timer *timer, double *moved_j)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct ar_graph *graph = timer->timing->graph;
     const struct ar_cluster *cluster = timer->job->collective.cluster;
     uint32_t links = ar_cluster_links_count(cluster);
     bool knows_links = timer->job->library == NULL;
-    double busiest_s = NAN;
+    double busiest_s = NAN, energy_j = 0;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
     /* How often each role does a work: [work][role]. */
     size_t roles = graph->roles_count;
@@ -33,7 +34,11 @@ double timer_busiest_s(const struct timer *timer)
                     work_collective(timer->job, &timer->timing->layout, work);
                 double each =
                     (double)work_elements(work, &collective) / (work->every > 0 ? work->every : 1);
+                double each_j = each * collective.element_bytes / collective.channels *
+                                known->flows->energy_j_per_byte /
+                                (work->kind == AR_TASK_MESSAGE ? 1 : (double)roles);
                 for (size_t role = 0; role < roles; role++) {
+                    energy_j += times[j * roles + role] * each_j;
                     elements[role] += times[j * roles + role] * each;
                     most = fmax(most, elements[role]);
                 }
@@ -49,5 +54,6 @@ double timer_busiest_s(const struct timer *timer)
         double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(cluster, i);
         busiest_s = busy_s > busiest_s ? busy_s : busiest_s;
     }
+    *moved_j = isnan(busiest_s) && ar_job_ranks(timer->job) > 1 ? NAN : energy_j;
     return busiest_s;
 }

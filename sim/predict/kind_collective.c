@@ -81,6 +81,10 @@ static void collective_fill(const struct ar_scenario *scenario, const struct ar_
         row->busbw_Bps = ar_operation_busbw_Bps(scenario->operation, row->algbw_Bps,
                                                 ar_shape_ranks(&timing->trial.collective.shape));
     }
+    if (timing->trial.flows != NULL) {
+        row->energy_j = (double)(timing->job->elements * timing->job->collective.element_bytes) /
+                        timing->job->collective.channels * timing->trial.flows->energy_j_per_byte;
+    }
     fill_trial(&timing->trial, row);
 }
 

@@ -504,6 +504,11 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
     row->busiest_frac = timing->busiest_s / timing->iteration_s;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
+    double flop_j = scenario->cost->value[AR_COST_FLOP_ENERGY][layout->precision];
+    double masked = layout->attention == AR_ATTENTION_UNFUSED ? 0 : 1.5; /* half of attention */
+    double flop = ar_layout_hardware_flop(layout) -
+                  masked * layout->global_batch * ar_transformer_attention_flop(layout->model);
+    row->energy_j = flop_j > 0 ? timing->moved_j + flop * flop_j : NAN;
 }
 
 /* Says how axes lie that were named in another order than the one there is. */

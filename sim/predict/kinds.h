@@ -141,8 +141,9 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
 enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err);
 
 /** How long the busiest link is busy in a step of works that were timed one by one, an estimate
- * from above where stages differ; NAN by engines that know no links. */
-double timer_busiest_s(const struct timer *timer);
+ * from above where stages differ, and the energy of all links; NAN by engines that know no links.
+ */
+double timer_busiest_s(const struct timer *timer, double *moved_j);
 
 /** Times a strategy with servers: an asynchronous run (ar_async.h) in place of a graph, all
  * iterations at once; fills in all but what the baseline decides. */

@@ -562,6 +562,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
                                  .samples_per_s = NAN,
                                  .efficiency_frac = NAN,
                                  .busiest_s = NAN,
+                                 .moved_j = NAN,
                                  .low_s = NAN,
                                  .high_s = NAN};
     if (job->kind->graph == NULL) {
@@ -638,7 +639,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->allreduce_s += timing->statistics_s;
     timing->payload_bytes = job->elements * job->collective.element_bytes;
     if (job->layout.model != NULL && job->band == AR_BAND_MIDDLE) {
-        timing->busiest_s = timer_busiest_s(&timer);
+        timing->busiest_s = timer_busiest_s(&timer, &timing->moved_j);
     }
     if (job->kind->has_baseline) {
         timing->samples_per_s = (double)job->trace->batch * ranks / timing->iteration_s;

@@ -75,6 +75,8 @@ static void fill_facts(struct ar_cluster *cluster)
         .collective_setup_s = number[TOPO_COLLECTIVE_SETUP],
         .device_cost = entry_text(cluster, TOPO_GPU_COST_TABLE),
         .gpu_memory_bytes = number[TOPO_GPU_MEMORY],
+        .board_j_per_byte = number[TOPO_BOARD_ENERGY],
+        .net_j_per_byte = number[TOPO_NET_ENERGY],
         .cpu_link_Bps = values->is_given[TOPO_CPU_LINK]
                             ? number[TOPO_CPU_LINK]
                             : number[TOPO_PCIE_BANDWIDTH] * values->count[TOPO_PCIE_SWITCHES] /

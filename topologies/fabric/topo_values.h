@@ -25,7 +25,8 @@ enum ar_topo_kind {
     KIND_COUNT,
     KIND_RATE,
     KIND_SECONDS,
-    KIND_COST, /**< seconds per byte */
+    KIND_COST,   /**< seconds per byte */
+    KIND_ENERGY, /**< joules per byte */
     KIND_SIZE,
     KIND_COUNTS, /**< several, with blanks or `x` between: `24x23x24` */
     KIND_RATES,  /**< several, with blanks between */
@@ -116,6 +117,8 @@ enum ar_topo_need {
     X(TOPO_HCA_KIND, "hca.kind", KIND_CHOICE, NEED_NEVER, 0, 0)                                    \
     X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, NEED_NEVER, 0, 0)                            \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, NEED_HCAS, 0, 0)                              \
+    X(TOPO_BOARD_ENERGY, "board.energy", KIND_ENERGY, NEED_NEVER, 0, 0)                            \
+    X(TOPO_NET_ENERGY, "net.energy", KIND_ENERGY, NEED_NEVER, 0, 0)                                \
     X(TOPO_NET_MESSAGE_GAP, "net.message_gap", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY_1K, "net.latency_1KiB", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY_8K, "net.latency_8KiB", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
