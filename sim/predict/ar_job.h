@@ -50,7 +50,7 @@ struct ar_job {
     struct ar_known *known;  /**< what other jobs found out, and this one adds to; NULL: nothing */
     uint64_t elements;       /**< of the payload: of a collective, or all gradients of a trace */
     struct ar_fusion fusion; /**< how gradients of a trace become buckets */
-    double fused_bytes;      /**< of a gradient as it is fused; 0: as on the wire */
+    double fused_bytes;      /**< of a gradient as it is fused */
     const struct ar_framework *framework; /**< NULL: all terms off. Its wire.precision is that of
                                                collective.element_bytes, its compute terms are in
                                                the trace already */

@@ -136,7 +136,7 @@ static enum ar_status slice_trace(const struct ar_job *job, struct ar_timing *ti
                                   struct ar_error *err)
 {
     const struct ar_workload_request request = {
-        .trace = job->trace, .fusion = &job->fusion, .element_bytes = job_fused_bytes(job)};
+        .trace = job->trace, .fusion = &job->fusion, .element_bytes = job->fused_bytes};
     struct ar_workload *workload;
     AR_TRY(ar_workload_make(&request, timing->arena, &workload, err));
     struct ar_async_slice *slices = make_slices(timing, workload->buckets_count);

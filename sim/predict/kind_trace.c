@@ -190,17 +190,12 @@ bool job_has_cycles(const struct ar_job *job)
     return job->trace != NULL && ar_job_ranks(job) > 1 && job_term(job, AR_TERM_CYCLE_TIME) > 0;
 }
 
-double job_fused_bytes(const struct ar_job *job)
-{
-    return job->fused_bytes > 0 ? job->fused_bytes : job->collective.element_bytes;
-}
-
 enum ar_status ar_job_workload(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                struct ar_arena *arena, struct ar_workload **workload,
                                struct ar_error *err)
 {
     struct ar_workload_request request = {
-        .trace = job->trace, .fusion = &job->fusion, .element_bytes = job_fused_bytes(job)};
+        .trace = job->trace, .fusion = &job->fusion, .element_bytes = job->fused_bytes};
     if (slowdown != NULL) {
         request.slowdown = *slowdown;
     }

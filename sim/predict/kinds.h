@@ -113,9 +113,6 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
 /** Whether ranks differ from each other, if only in when they begin the second step. */
 bool job_is_uneven(const struct ar_job *job);
 
-/** Bytes of a gradient of a trace as it is fused. */
-double job_fused_bytes(const struct ar_job *job);
-
 /** Whether buckets are negotiated in cycles. */
 bool job_has_cycles(const struct ar_job *job);
 

@@ -44,7 +44,7 @@ static inline struct tested tested_trace(const struct ar_cluster *cluster,
                                   .elements = ar_trace_gradient_elements(trace),
                                   .engine = &ar_engine_closed,
                                   .baseline = AR_BASELINE_GPU}};
-    step.job.collective.element_bytes = 2;
+    step.job.fused_bytes = step.job.collective.element_bytes = 2;
     TEST_OK(ar_fusion_parse("--bucket", rule, &step.job.fusion, &why));
     return step;
 }
