@@ -122,7 +122,7 @@
     X(number, reserved_bytes, "what PyTorch's allocator takes for memory_bytes while there is room: 1.2 times as much, at most gpu.memory") \
     X(number, busiest_frac, "share of a step of a workload in which its busiest link is busy, also while computations hide it", \
       .heading = "busiest\nlink (%)", .factor = 100, .decimals = 1) \
-    X(number, energy_j, "joules in links of all GPUs, of a step of a workload also in products; not memory, idle power, hosts, cooling")
+    X(number, energy_j, "joules in links of all GPUs, of a step of a workload also in products and memory; not idle power, operands in caches, optimizer, hosts, cooling")
 /* clang-format on */
 
 enum { AR_ROW_TEXT = AR_CELL_TEXT };

@@ -437,6 +437,28 @@ void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
     }
 }
 
+/* Bytes of memory that a GPU reads and writes in a step, without the optimizer: where memory gives
+ * 1 B/s, they are the time. */
+static double traffic_bytes(const struct ar_scenario *scenario, const struct ar_layout *layout)
+{
+    struct ar_part_times parts;
+    struct ar_device_cost slow = *scenario->cost;
+    double bytes = 0;
+    for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
+        slow.value[AR_COST_MEMORY][i] = slow.value[AR_COST_GEMM_MEMORY][i] = 1;
+    }
+    ar_part_times_make(layout, &slow, 1, scenario->framework, &parts);
+    parts.again_s -= parts.backward_s[AR_PART_LAYER];
+    for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
+        bytes += ar_layout_again_layers(layout, i) * parts.again_s;
+    }
+    for (int i = 0; i < AR_PARTS_COUNT; i++) {
+        uint32_t times = i == AR_PART_LAYER ? layout->model->layers : 1;
+        bytes += times * (parts.forward_s[i] + parts.backward_s[i]);
+    }
+    return bytes * ar_layout_batches(layout) / layout->sizes[AR_AXIS_PP];
+}
+
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row)
 {
@@ -508,7 +530,11 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     double masked = layout->attention == AR_ATTENTION_UNFUSED ? 0 : 1.5; /* half of attention */
     double flop = ar_layout_hardware_flop(layout) -
                   masked * layout->global_batch * ar_transformer_attention_flop(layout->model);
-    row->energy_j = flop_j > 0 ? timing->moved_j + flop * flop_j : NAN;
+    double byte_j = scenario->cost->value[AR_COST_MEMORY_ENERGY][layout->precision];
+    if (flop_j > 0 && byte_j > 0) {
+        row->energy_j = timing->moved_j + flop * flop_j +
+                        scenario->gpus * traffic_bytes(scenario, layout) * byte_j;
+    }
 }
 
 /* Says how axes lie that were named in another order than the one there is. */

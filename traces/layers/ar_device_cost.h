@@ -146,8 +146,8 @@ enum ar_cost_group {
 };
 
 /** Quantities of a cost table: symbol, name, unit, least and most allowed value, value where a
- * table does not say (NAN: it must; gemm_operand_bytes 0: those of the precision; flop_energy 0:
- * not known), group. */
+ * table does not say (NAN: it must; gemm_operand_bytes 0: those of the precision; energies 0: not
+ * known), group. */
 #define AR_COST_LIST(X)                                                                            \
     X(AR_COST_MEMORY, "memory_Bps", "B/s", 1e6, 1e15, NAN, AR_COST_OF_KERNELS)                     \
     X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 0.01, NAN, AR_COST_OF_KERNELS)               \
@@ -179,6 +179,7 @@ enum ar_cost_group {
     X(AR_COST_CAST_FIXED, "cast_fixed_s", "s", 0, 0.01, 0, AR_COST_OF_PRODUCTS)                    \
     X(AR_COST_CAST_BYTES, "cast_bytes", "B", 0, 100, 4, AR_COST_OF_PRODUCTS)                       \
     X(AR_COST_FLOP_ENERGY, "flop_energy", "J/flop", 0, 1e-6, 0, AR_COST_OF_PRODUCTS)               \
+    X(AR_COST_MEMORY_ENERGY, "memory_energy", "J/B", 0, 1e-6, 0, AR_COST_OF_KERNELS)               \
     X(AR_COST_ATTENTION_FORWARD, "attention_forward_efficiency", "1", 0.01, 1, NAN,                \
       AR_COST_OF_ATTENTION)                                                                        \
     X(AR_COST_ATTENTION_BACKWARD, "attention_backward_efficiency", "1", 0.01, 1, NAN,              \
