@@ -99,25 +99,26 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
 /* --- costs: how long an answer takes to compute, for the order of a sweep and its estimates --- */
 
 /* Messages of a collective, weighed by the time that one takes SimGrid beside those of layouts,
- * most of which stay within nodes; says whether it has a ring so long that most of its steps are
- * left out (fast_rings.c). A message that ends changes the rates of all others on its links: many
- * share one where all are sent at once (linear on 64 to 256, 1 to 8 channels), the more so if ranks
- * begin apart (the second phase of direct). The rest: ResNet-50 on 64 to 1,024 V100. */
-static double simulated_messages(const struct ar_collective *collective, bool *has_long_ring)
+ * most of which stay within nodes. Where ranks begin together, most steps of long rings are left
+ * out (fast_rings.c). A message that ends changes the rates of all others on its links: many share
+ * one where all are sent at once (linear on 64 to 256, 1 to 8 channels), the more so if ranks begin
+ * apart (the second phase of direct). The rest: ResNet-50 on 64 to 4,096 V100. */
+static double simulated_messages(const struct ar_collective *collective, bool is_even)
 {
     static const double weights[] = {2, 3, AR_ENGINE_EXCHANGE_WEIGHT, 2}; /* by ar_phase_kind */
+    enum { LONG_RING = 200, STEPS_SIMULATED = 34 };
     double ranks = ar_collective_ranks(collective);
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     double messages = 0;
-    *has_long_ring = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct ar_phase *phase = &phases[i];
         double own = (double)phase->messages * ar_collective_lanes(collective);
         double at_once_weight =
             i == 0 ? fmin(0.05 * own / ranks, 0.08 * ranks) : 0.0015 * own / collective->channels;
+        bool is_left_out = is_even && phase->kind == AR_PHASE_WALK && phase->steps >= LONG_RING;
+        own *= is_left_out && own >= 1e5 ? (double)STEPS_SIMULATED / phase->steps : 1;
         messages += own * (weights[phase->kind] + (phase->is_at_once ? at_once_weight : 0));
-        *has_long_ring |= phase->kind == AR_PHASE_WALK && phase->steps >= 200 && own >= 1e5;
     }
     return messages;
 }
@@ -140,9 +141,7 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
     bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
     double messages = (double)ar_collective_messages(&collective), each = 1, shares_s = 0;
     if (ar_engine_simulates(scenario->engine) && collective.algorithm != NULL) {
-        bool has_long_ring;
-        messages = simulated_messages(&collective, &has_long_ring);
-        is_even = is_even && has_long_ring;
+        messages = simulated_messages(&collective, is_even);
     } else if (collective.algorithm != NULL && ar_scenario_library(scenario) == NULL) {
         struct ar_phase phases[AR_PHASES_MAX];
         uint32_t count = ar_algorithm_phases(collective.algorithm, &collective.shape, phases);

@@ -71,7 +71,7 @@ static double cost_of(const char *text)
 Test(run, what_a_scenario_and_the_baseline_of_its_node_cost_to_compute_is_that_by_hand)
 {
 #define COST "cluster=flat;gpus=64;algorithm=ring;payload=1MB;"
-    SCENARIOS_NEAR(cost_of(COST "engine=simgrid"), 25e-3 + 8064 * 2 * 3.6e-6 + 64 * 30e-6);
+    SCENARIOS_NEAR(cost_of(COST "engine=simgrid"), 25e-3 + 8064 * 2 * 3e-6 + 64 * 30e-6);
     SCENARIOS_NEAR(cost_of(COST "engine=recurrence"), 50e-6 + 8064 * 1.1e-9 + 64 * 100e-9);
     SCENARIOS_NEAR(cost_of(COST "engine=closed;channels=4"), 30e-6 + 4 * 64 * 100e-9);
 #define STEPS                                                                                      \
