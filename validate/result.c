@@ -85,10 +85,9 @@ static void write_times(FILE *file, struct measurement *measurement)
 
 void result_write_row(FILE *file, const struct backend *backend, struct measurement *measurement)
 {
-    char shape[AR_SHAPE_TEXT];
     const struct ar_operation *operation = measurement->operation;
     fprintf(file, "%s,%s,%s,%s,", backend->name, operation != NULL ? operation->command : "",
-            measurement->name, ar_shape_format(&measurement->shape, shape));
+            measurement->name, AR_SHOW_SHAPE(&measurement->shape));
     if (operation != NULL && operation->has_root) {
         fprintf(file, "%" PRIu32, measurement->root);
     }

@@ -62,6 +62,13 @@ const char *ar_format_number(double number, char text[AR_UNIT_TEXT]);
 /** Prints how long somebody has to wait (`12 s`, `3 min`, `2.5 h`); returns `text`. */
 const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 
+/** The same in a text of their own, which ends with the block that they are in. */
+#define AR_SHOW_BYTES(bytes)     ar_format_bytes((bytes), (char[AR_UNIT_TEXT]){""})
+#define AR_SHOW_RATE(rate_Bps)   ar_format_rate((rate_Bps), (char[AR_UNIT_TEXT]){""})
+#define AR_SHOW_SECONDS(time_s)  ar_format_seconds((time_s), (char[AR_UNIT_TEXT]){""})
+#define AR_SHOW_NUMBER(number)   ar_format_number((number), (char[AR_UNIT_TEXT]){""})
+#define AR_SHOW_DURATION(time_s) ar_format_duration((time_s), (char[AR_UNIT_TEXT]){""})
+
 /* --- precisions ------------------------------------------------------------------------------- */
 
 /** Precisions: symbol, name, bytes of an operand of a matrix product, of what messages are cut

@@ -107,17 +107,16 @@ static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, boo
     item = !is_allowed ? NULL : is_clear ? calloc(1, size) : malloc(size);
     if (item == NULL) {
         struct ar_error err;
-        char text[AR_UNIT_TEXT];
         if (object != NULL) {
             destroy(object);
         }
         if (is_allowed || arena->bytes_max == 0) {
-            ar_memory_fail(ar_format_bytes(bytes, text));
+            ar_memory_fail(AR_SHOW_BYTES(bytes));
         }
-        (void)ar_error_set(
-            &err, AR_NO_MEMORY, "%.300s%sout of memory: expected at most %s of all that is read",
-            arena->input != NULL ? arena->input : "", arena->input != NULL ? ": " : "",
-            ar_format_bytes(arena->bytes_max, text));
+        (void)ar_error_set(&err, AR_NO_MEMORY,
+                           "%.300s%sout of memory: expected at most %s of all that is read",
+                           arena->input != NULL ? arena->input : "",
+                           arena->input != NULL ? ": " : "", AR_SHOW_BYTES(arena->bytes_max));
         leave_guard(&err);
     }
     if (arena->last == NULL && guard != NULL) {

@@ -5,7 +5,6 @@
 #include <csv.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_file.h"

@@ -1,8 +1,6 @@
 #include "ar_text.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { NAME_MAX = 63 };

@@ -85,11 +85,10 @@ uint32_t ar_algorithm_channels(const struct ar_algorithm *algorithm)
 enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
                                         const struct ar_shape *shape, struct ar_error *err)
 {
-    char text[AR_SHAPE_TEXT];
     enum ar_shapes shapes = ar_algorithm_shapes(algorithm);
     bool is_flat = shapes == AR_SHAPES_FLAT || shapes == AR_SHAPES_EVEN;
     AR_REFUSE(is_flat && ar_shape_ranks(shape) != shape->x, err, AR_USAGE,
-              "shape %s: expected Nx1, %s %s", ar_shape_format(shape, text),
+              "shape %s: expected Nx1, %s %s", AR_SHOW_SHAPE(shape),
               algorithm != NULL ? algorithm->name : "the library",
               algorithm != NULL ? "has one row" : "makes its own choice");
     AR_REFUSE(shapes == AR_SHAPES_EVEN && shape->x > 1 && shape->x % 2 != 0, err, AR_USAGE,
@@ -97,7 +96,7 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
               " ranks; expected an even number, whose neighbours are pairs",
               algorithm->name, shape->x);
     AR_REFUSE(shapes != AR_SHAPES_LEVELS && ar_shape_dimensions(shape) > 2, err, AR_USAGE,
-              "shape %s: expected two dimensions, XxY", ar_shape_format(shape, text));
+              "shape %s: expected two dimensions, XxY", AR_SHOW_SHAPE(shape));
     return AR_OK;
 }
 

@@ -35,6 +35,8 @@ enum ar_status ar_mesh_set_along(const char *where, const char *text, struct ar_
 /** Writes `pp=4,dp=16,tp=8`, and the axes along which it runs as a list; returns `text`. */
 const char *ar_mesh_format(const struct ar_mesh *mesh, char text[AR_MESH_TEXT]);
 const char *ar_mesh_format_along(const struct ar_mesh *mesh, char text[AR_MESH_TEXT]);
+#define AR_SHOW_MESH(mesh)  ar_mesh_format((mesh), (char[AR_MESH_TEXT]){""})
+#define AR_SHOW_ALONG(mesh) ar_mesh_format_along((mesh), (char[AR_MESH_TEXT]){""})
 
 /** GPUs of the mesh, 1 without axes; groups in which the collective runs; GPUs of a group, of a
  * mesh with axes. */

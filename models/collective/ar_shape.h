@@ -86,6 +86,7 @@ enum { AR_SHAPE_TEXT = 48 };
 
 /** Writes `XxY` with as many dimensions as it has; returns `text`. */
 const char *ar_shape_format(const struct ar_shape *shape, char text[AR_SHAPE_TEXT]);
+#define AR_SHOW_SHAPE(shape) ar_shape_format((shape), (char[AR_SHAPE_TEXT]){""})
 
 /** Parses `XxY`, `XxYxZ` or `XxYxZxW` with a product below 2^32. `where` begins the error line. */
 enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_shape *shape,

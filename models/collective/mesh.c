@@ -64,12 +64,8 @@ enum ar_status ar_mesh_set_along(const char *where, const char *text, struct ar_
     for (const char *item = text; item != NULL;) {
         size_t length = strcspn(item, ",");
         struct ar_mesh_axis *axis = find_axis(mesh, item, length);
-        if (axis == NULL) {
-            char axes[AR_MESH_TEXT];
-            return ar_error_set(err, AR_USAGE, "%s: found \"%.80s\"; expected axes of the mesh %s",
-                                where, text,
-                                mesh->axes_count > 0 ? ar_mesh_format(mesh, axes) : "(none)");
-        }
+        AR_REFUSE(axis == NULL, err, AR_USAGE, "%s: found \"%.80s\"; expected axes of the mesh %s",
+                  where, text, mesh->axes_count > 0 ? AR_SHOW_MESH(mesh) : "(none)");
         axis->is_along = true;
         item = item[length] == ',' ? item + length + 1 : NULL;
     }

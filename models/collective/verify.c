@@ -391,11 +391,10 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
                           .sums = ar_arena_alloc(&arena, elements * words, sizeof *proof.sums),
                           .state = ar_arena_alloc(&arena, elements, sizeof *proof.state)};
     const char *complaint = run_moves(&proof);
-    char text[AR_SHAPE_TEXT];
     AR_REFUSE(complaint != NULL, err, AR_INTERNAL,
               "%s, algorithm %s, shape %s, %" PRIu64 " elements, step %" PRIu32 ", rank %" PRIu32
               ": %s",
-              algorithm->operation->name, algorithm->name, ar_shape_format(shape, text), elements,
+              algorithm->operation->name, algorithm->name, AR_SHOW_SHAPE(shape), elements,
               proof.step, proof.rank, complaint);
     return AR_OK;
 }

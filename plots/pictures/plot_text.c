@@ -121,9 +121,8 @@ double ar_plot_number_of(const char *cell)
 
 void ar_plot_write_value(FILE *file, const char *cell, struct ar_plot_unit unit)
 {
-    char text[AR_UNIT_TEXT];
     double value = ar_plot_number_of(cell) * unit.factor;
-    ar_plot_write_html(file, isnan(value) ? cell : ar_format_number(value, text));
+    ar_plot_write_html(file, isnan(value) ? cell : AR_SHOW_NUMBER(value));
 }
 
 void ar_plot_write_measure(FILE *file, const char *cell, struct ar_plot_unit unit)

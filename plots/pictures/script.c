@@ -114,12 +114,11 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
         }
         if (k == i) {
             const char *cell = ar_csv_cell(drawing->table->csv, row, column);
-            char number[AR_UNIT_TEXT];
             double value = ar_plot_number_of(cell);
             fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ",
                     cell[0] == '\0' ? "none"
                     : isnan(value)  ? cell
-                                    : ar_format_number(value, number));
+                                    : AR_SHOW_NUMBER(value));
         }
     }
     if (fact != NULL) {

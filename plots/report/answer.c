@@ -51,16 +51,14 @@ void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row)
 /* Writes its time, and in brackets the algorithm and how well that scales. */
 static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
 {
-    char time[AR_UNIT_TEXT];
     const char *algorithm = ar_csv_text(csv, row, "algorithm");
     const char *shape = ar_csv_text(csv, row, "shape");
     double efficiency_frac = page_read_number(csv, row, "efficiency_frac");
     bool has_algorithm = algorithm[0] != '\0';
     bool has_shape = has_algorithm && shape[strspn(shape, "-")] != '\0';
     bool has_brackets = has_algorithm || !isnan(efficiency_frac);
-    char gpus[AR_UNIT_TEXT];
-    fprintf(text, "%s on %s GPUs", ar_format_seconds(page_read_number(csv, row, "time_s"), time),
-            ar_format_number(page_read_number(csv, row, "gpus"), gpus));
+    fprintf(text, "%s on %s GPUs", AR_SHOW_SECONDS(page_read_number(csv, row, "time_s")),
+            AR_SHOW_NUMBER(page_read_number(csv, row, "gpus")));
     fprintf(text, "%s%s%s%s", has_brackets ? " (" : "", algorithm, has_shape ? " " : "",
             has_shape ? shape : "");
     answer_write_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
@@ -122,9 +120,8 @@ void answer_results(struct page_parts *parts, enum page_file file,
             inside += strcmp(ar_csv_text(csv, row, "inside"), "yes") == 0;
         }
     }
-    char rows[AR_UNIT_TEXT];
     fprintf(text, "%zu of %s published results are predicted beside what was measured", both,
-            ar_format_number((double)csv->rows_count, rows));
+            AR_SHOW_NUMBER((double)csv->rows_count));
     if (fitted > 0) {
         fprintf(text, " (%zu more were fitted to)", fitted);
     }
@@ -224,10 +221,8 @@ void answer_sets(struct page_parts *parts, enum page_file file, const struct pag
 
 static void write_pass(FILE *text, const char *name, double measured_s, double predicted_s)
 {
-    char measured[AR_UNIT_TEXT];
-    char predicted[AR_UNIT_TEXT];
     fprintf(text, "The %s pass took %s; computed are %s, %+.3g %%. ", name,
-            ar_format_seconds(measured_s, measured), ar_format_seconds(predicted_s, predicted),
+            AR_SHOW_SECONDS(measured_s), AR_SHOW_SECONDS(predicted_s),
             100 * (predicted_s / measured_s - 1));
 }
 
@@ -272,12 +267,11 @@ void answer_diagnosis(struct page_parts *parts, enum page_file file,
 {
     const struct ar_csv *csv = parts->files[file];
     for (size_t row = 0; row < csv->rows_count; row++) {
-        char time[AR_UNIT_TEXT];
         const char *kind = page_read_text(csv, row, "kind");
         bool is_step = strcmp(kind, "measured") == 0 || strcmp(kind, "predicted") == 0;
         fprintf(is_step ? bullets->what : bullets->why, "%s: %s (%s). ", kind,
                 page_read_text(csv, row, "text"),
-                ar_format_seconds(page_read_number(csv, row, "iteration_s"), time));
+                AR_SHOW_SECONDS(page_read_number(csv, row, "iteration_s")));
     }
 }
 

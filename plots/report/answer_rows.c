@@ -204,8 +204,6 @@ static double row_time_s(const struct rows *rows, size_t i)
 
 static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
-    char time[AR_UNIT_TEXT];
-    char bytes[AR_UNIT_TEXT];
     /* The best of the rows that differ from a row only in their algorithm; SIZE_MAX: none. */
     size_t next = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
@@ -218,8 +216,7 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
         }
     }
     const struct row *row = &rows->list[best];
-    fprintf(text, "On %s GPUs of %s ", ar_format_number(row->gpus, bytes),
-            known_or(row->cluster, "?"));
+    fprintf(text, "On %s GPUs of %s ", AR_SHOW_NUMBER(row->gpus), known_or(row->cluster, "?"));
     if (next != SIZE_MAX) {
         fputs("the fastest algorithm is ", text);
         write_algorithm(text, row);
@@ -229,11 +226,10 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
         fprintf(text, "a step of %s", known_or(row->trace, "?"));
     } else {
         fprintf(text, "one %s of %s", known_or(row->operation, "allreduce"),
-                isnan(row->payload_bytes) ? "?"
-                                          : ar_format_bytes((uint64_t)row->payload_bytes, bytes));
+                isnan(row->payload_bytes) ? "?" : AR_SHOW_BYTES((uint64_t)row->payload_bytes));
     }
     write_circumstances(text, rows, best);
-    fprintf(text, " takes %s", ar_format_seconds(row_time_s(rows, best), time));
+    fprintf(text, " takes %s", AR_SHOW_SECONDS(row_time_s(rows, best)));
     if (next != SIZE_MAX) {
         double frac = 1 - row_time_s(rows, best) / row_time_s(rows, next);
         if (fabs(frac) < 5e-4) {
@@ -248,7 +244,7 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
         write_algorithm(text, row);
     }
     if (row->busbw_Bps > 0) {
-        fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
+        fprintf(text, "; its bus bandwidth is %s", AR_SHOW_RATE(row->busbw_Bps));
     }
     fputs(". ", text);
 }
@@ -258,16 +254,15 @@ static void write_rates(FILE *text, const struct row *row)
     bool has_samples = row->samples_per_s > 0;
     double rate = has_samples ? row->samples_per_s : row->tokens_per_s;
     double fewest_gpus = strtod(row->baseline, NULL); /* "16 gpus": the fastest layout there */
-    char bytes[AR_UNIT_TEXT];
     if (rate > 0) {
-        fprintf(text, "That is %s %s per second", ar_format_number(rate, bytes),
+        fprintf(text, "That is %s %s per second", AR_SHOW_NUMBER(rate),
                 has_samples ? "samples" : "tokens");
     }
     if (rate > 0 && row->efficiency_frac > 0 && row->baseline[0] != '\0' &&
         fewest_gpus != row->gpus) {
         fprintf(text, ", a scaling efficiency of %.3g %% of ", 100 * row->efficiency_frac);
         if (fewest_gpus > 0) {
-            fprintf(text, "the fastest layout on %s GPUs", ar_format_number(fewest_gpus, bytes));
+            fprintf(text, "the fastest layout on %s GPUs", AR_SHOW_NUMBER(fewest_gpus));
         } else {
             fprintf(text, "one %s", row->baseline);
         }
@@ -277,15 +272,13 @@ static void write_rates(FILE *text, const struct row *row)
     }
     fputs(rate > 0 ? ". " : "", text);
     if (row->memory_bytes > 0 && row->memory_bytes < (double)UINT64_MAX) {
-        fprintf(text, "The fullest GPU holds %s. ",
-                ar_format_bytes((uint64_t)row->memory_bytes, bytes));
+        fprintf(text, "The fullest GPU holds %s. ", AR_SHOW_BYTES((uint64_t)row->memory_bytes));
     }
 }
 
 /* Where the time goes; the share of the all-reduce is that of the closed form. */
 static void write_parts(FILE *text, const struct row *row)
 {
-    char part[AR_UNIT_TEXT];
     const struct {
         const char *name;
         double time_s;
@@ -296,15 +289,14 @@ static void write_parts(FILE *text, const struct row *row)
     double sum_s = row->latency_s + row->bandwidth_s + row->reduction_s + row->setup_s;
     size_t most = 0;
     if (row->compute_s > 0 && row->exposed_s >= 0) {
-        fprintf(text, "%s of it is computing, ", ar_format_seconds(row->compute_s, part));
-        fprintf(text, "%s communication that nothing hides",
-                ar_format_seconds(row->exposed_s, part));
+        fprintf(text, "%s of it is computing, %s communication that nothing hides",
+                AR_SHOW_SECONDS(row->compute_s), AR_SHOW_SECONDS(row->exposed_s));
         double slowest_s = fmax(row->slowest_s, 0), stages_s = row->bubble_s - slowest_s;
         if (stages_s > 1e-9 * row->iteration_s) {
-            fprintf(text, ", %s waiting for other stages", ar_format_seconds(stages_s, part));
+            fprintf(text, ", %s waiting for other stages", AR_SHOW_SECONDS(stages_s));
         }
         if (slowest_s > 0) {
-            fprintf(text, ", %s waiting for the slowest GPU", ar_format_seconds(slowest_s, part));
+            fprintf(text, ", %s waiting for the slowest GPU", AR_SHOW_SECONDS(slowest_s));
         }
         fputs(". ", text);
     }
@@ -313,7 +305,7 @@ static void write_parts(FILE *text, const struct row *row)
     }
     if (sum_s > 0 && row->iteration_s > 0) {
         fprintf(text, "Its collectives take %s, by the closed form %.0f %% for %s. ",
-                ar_format_seconds(row->allreduce_s, part), 100 * terms[most].time_s / sum_s,
+                AR_SHOW_SECONDS(row->allreduce_s), 100 * terms[most].time_s / sum_s,
                 terms[most].name);
     } else if (sum_s > 0) {
         fprintf(text, "By the closed form %.0f %% of the time of one %s is %s. ",
@@ -371,14 +363,13 @@ static void write_trust(FILE *text, const struct page_parts *parts, const struct
 {
     static const char noted[] = "note: how sure: half "; /* as sim/predict/step_errors.c has it */
     const struct row *row = &rows->list[best];
-    char low[AR_UNIT_TEXT], high[AR_UNIT_TEXT];
     size_t failed = 0;
     for (size_t i = 0; i < rows->count; i++) {
         failed += !has_result(rows, i);
     }
     if (!isnan(row->low_s) && !isnan(row->high_s)) {
-        fprintf(text, "95 %% of such times are from %s to %s. ", ar_format_seconds(row->low_s, low),
-                ar_format_seconds(row->high_s, high));
+        fprintf(text, "95 %% of such times are from %s to %s. ", AR_SHOW_SECONDS(row->low_s),
+                AR_SHOW_SECONDS(row->high_s));
     }
     answer_write_runs(text, parts, rows, row->cluster, row->trace, row->gpus, row->operation);
     const char *band = strstr(parts->notes, noted);

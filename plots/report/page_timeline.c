@@ -87,8 +87,6 @@ static void write_task_text(FILE *file, const struct task *task)
     const struct {
         const char *name, *count;
     } counts[] = {{"micro-batch", task->batch}, {"chunk", task->chunk}, {"tensors", task->tensors}};
-    char begin[AR_UNIT_TEXT];
-    char time[AR_UNIT_TEXT];
     ar_plot_write_between(file, "", task->kind, task->name[0] != '\0' ? ": " : "");
     ar_plot_write_html(file, task->name);
     fprintf(file, "\nstage %.0f, ", task->stage);
@@ -99,8 +97,8 @@ static void write_task_text(FILE *file, const struct task *task)
             ar_plot_write_html(file, counts[i].count);
         }
     }
-    fprintf(file, "\nat %s for %s", ar_format_seconds(task->begin_s, begin),
-            ar_format_seconds(task->end_s - task->begin_s, time));
+    fprintf(file, "\nat %s for %s", AR_SHOW_SECONDS(task->begin_s),
+            AR_SHOW_SECONDS(task->end_s - task->begin_s));
 }
 
 /* Writes the meaning of the colours, and the names of the lines. */
@@ -130,7 +128,6 @@ static void write_legend(FILE *file, const struct page_timeline *timeline)
 void page_write_timeline(FILE *file, struct page_parts *parts)
 {
     struct page_timeline *timeline = parts->timeline;
-    char end[AR_UNIT_TEXT];
     if (timeline == NULL) {
         return;
     }
@@ -153,7 +150,7 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
         fputs("</title></rect>\n", file);
     }
     fprintf(file, "</svg><p class=\"axis\"><span>0 s</span><span>%s</span></p></div></section>\n",
-            ar_format_seconds(timeline->end_s, end));
+            AR_SHOW_SECONDS(timeline->end_s));
 }
 
 void answer_tasks(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)

@@ -94,8 +94,7 @@ static struct advice find_training(struct adviser *adviser, const char *kind, co
 static const char *say_plan(struct adviser *adviser, const struct advice *plan,
                             const struct ar_row *row, const struct ar_layout *layout)
 {
-    char step[AR_UNIT_TEXT], young[AR_UNIT_TEXT], daly[AR_UNIT_TEXT], rate[AR_UNIT_TEXT];
-    char hours[AR_UNIT_TEXT], cost[AR_UNIT_TEXT], gpus[AR_UNIT_TEXT];
+    char cost[AR_UNIT_TEXT];
     struct ar_arena *arena = adviser->arena;
     bool has_stages = strstr(row->mesh, "pp=") != NULL;
     bool gathers_ahead = layout->overlaps_gather && layout->strategy->shards_optimizer &&
@@ -104,9 +103,9 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
         arena,
         "%s on %s GPUs of %s: %s a step, %s tokens/s, by %s, %s, micro-batch %" PRIu64
         ", recompute %s%s%s%s%s%s.",
-        row->trace, ar_format_number((double)row->gpus, gpus), row->cluster,
-        ar_format_seconds(row->iteration_s, step), ar_format_number(row->tokens_per_s, rate),
-        row->mesh, row->strategy, row->micro_batch, row->recompute, has_stages ? ", " : "",
+        row->trace, AR_SHOW_NUMBER((double)row->gpus), row->cluster,
+        AR_SHOW_SECONDS(row->iteration_s), AR_SHOW_NUMBER(row->tokens_per_s), row->mesh,
+        row->strategy, row->micro_batch, row->recompute, has_stages ? ", " : "",
         has_stages ? row->schedule : "", layout->is_sequence_parallel ? ", sequence parallel" : "",
         layout->overlaps_tensor ? ", tensor parallelism beside its products" : "",
         gathers_ahead ? ", parameters gathered beside the forward pass" : "");
@@ -122,13 +121,13 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
             "%s %.3g %% of the time is useful, with a failure every %.3g h (--mtbf) and a "
             "checkpoint of %s s (--checkpoint) every %s (Daly; Young: %s).",
             text, 100 * plan->useful_frac, mtbf_s / HOUR_S, adviser->options->checkpoint,
-            ar_format_duration(ar_daly_interval_s(mtbf_s, adviser->checkpoint_s), daly),
-            ar_format_duration(ar_young_interval_s(mtbf_s, adviser->checkpoint_s), young));
+            AR_SHOW_DURATION(ar_daly_interval_s(mtbf_s, adviser->checkpoint_s)),
+            AR_SHOW_DURATION(ar_young_interval_s(mtbf_s, adviser->checkpoint_s)));
     }
     if (!isnan(plan->cost)) {
         text = ar_arena_format(arena, "%s %s GPU hours at %s (--price) cost %s.", text,
-                               ar_format_number(plan->cost / adviser->price, hours),
-                               adviser->options->price, ar_format_number(plan->cost, cost));
+                               AR_SHOW_NUMBER(plan->cost / adviser->price), adviser->options->price,
+                               AR_SHOW_NUMBER(plan->cost));
     }
     return isnan(plan->energy_kWh)
                ? text
@@ -141,8 +140,7 @@ static const char *say_change(struct adviser *adviser, const char *what, const s
                               const struct advice *changed)
 {
     double percent = 100 * (changed->tokens_per_s / plan->tokens_per_s - 1);
-    char number[AR_UNIT_TEXT];
-    const char *rate = ar_format_number(changed->tokens_per_s, number);
+    const char *rate = AR_SHOW_NUMBER(changed->tokens_per_s);
     if (fabs(percent) < 0.5) {
         return ar_arena_format(adviser->arena, "%s: %s tokens/s, the same within 0.5 %%", what,
                                rate);
@@ -190,14 +188,13 @@ static void add_losses(struct adviser *adviser, const struct ar_row *row,
     }
     qsort(losses, count, sizeof *losses, compare_losses);
     for (size_t i = 0; i < LOSSES_SHOWN && losses[i].time_s > 1e-3 * row->iteration_s; i++) {
-        char time[AR_UNIT_TEXT];
         struct advice loss;
         ar_record_clear(AR_COLUMNS(advice_columns), &loss);
         loss.kind = "loss";
         loss.name = losses[i].name;
         loss.iteration_s = losses[i].time_s;
         loss.text = ar_arena_format(adviser->arena, "%s: %s, %.3g %% of a step", losses[i].text,
-                                    ar_format_seconds(losses[i].time_s, time),
+                                    AR_SHOW_SECONDS(losses[i].time_s),
                                     100 * losses[i].time_s / row->iteration_s);
         *AR_ARENA_ADD(adviser->arena, adviser->list, adviser->count) = loss;
     }

@@ -53,13 +53,13 @@ static enum ar_status time_collective(const struct boxing_request *request,
 {
     const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     const struct ar_mesh *mesh = &request->mesh;
-    char text[AR_MESH_TEXT];
     struct ar_scenario scenario;
     struct ar_row row;
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     scenario.operation = step->operation;
     scenario.payload_bytes = step->payload_bytes;
-    AR_TRY(ar_scenario_set(&scenario, AR_KEY_MESH, NULL, ar_mesh_format(mesh, text), err));
+    const char *axes = AR_SHOW_MESH(mesh); /* the scenario borrows it */
+    AR_TRY(ar_scenario_set(&scenario, AR_KEY_MESH, NULL, axes, err));
     AR_TRY(ar_scenario_set(&scenario, AR_KEY_ALONG, NULL, mesh->axes[step->axis].name, err));
     AR_TRY(ar_scenario_load(&scenario, request->options->inputs, err));
     AR_TRY(ar_scenario_check_payload(&scenario, err));

@@ -91,12 +91,11 @@ enum ar_status options_run_timeline(const struct options *options,
         job->timeline = shown;
     }
     AR_TRY(ar_run_job(scenario, job, options->arena, timing, row, err));
-    char wait[AR_UNIT_TEXT];
     if (timing->slowest_s > 0) {
         ar_note(option_notes(options),
                 "in the timeline all GPUs are alike, so it ends before the step does, of which %s "
                 "are waits for the slowest one (--jitter 0 leaves them out)",
-                ar_format_seconds(timing->slowest_s, wait));
+                AR_SHOW_SECONDS(timing->slowest_s));
     }
     return AR_OK;
 }

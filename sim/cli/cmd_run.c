@@ -111,7 +111,6 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     struct ar_output *json, *paje;
     struct usage_shown shown;
     const char *mark = made_by(options);
-    char bin[AR_UNIT_TEXT];
     struct ar_job job = ar_scenario_job(scenario);
     job.usage = ar_usage_create(scenario->cluster, ar_job_ranks(&job), options->arena);
     AR_TRY(options_run_timeline(options, scenario, &job, &timing, row, err));
@@ -128,7 +127,7 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
             "%s/trace.json (for ui.perfetto.dev) and trace.paje show %u of %u links that are used, "
             "the busiest ones, and %u of %u GPUs, in intervals of %s",
             options->out, shown.links_count, shown.links_used, shown.count - shown.links_count,
-            job.usage->ranks_count, ar_format_seconds(job.usage->bin_s, bin));
+            job.usage->ranks_count, AR_SHOW_SECONDS(job.usage->bin_s));
     return AR_OK;
 }
 

@@ -50,7 +50,6 @@ static void write_buckets(const struct ar_timing *timing)
 {
     enum { BUCKETS_SHOWN = 24 };
     const struct ar_workload *workload = timing->workload;
-    char text[AR_UNIT_TEXT];
     printf("%-10s %8s %12s %12s %12s %12s\n", "Bucket", "tensors", "payload", "ready ms",
            "start ms", "finish ms");
     for (uint32_t i = 0; i < workload->buckets_count && i < BUCKETS_SHOWN; i++) {
@@ -58,8 +57,7 @@ static void write_buckets(const struct ar_timing *timing)
         const struct ar_call_time *time = &timing->trial.times[i];
         printf("  %-8" PRIu32 " %8" PRIu32 " %12s %12.3f %12.3f %12.3f\n", i + 1,
                bucket->tensors_count,
-               ar_format_bytes(ar_precision_fill(timing->job->layout.gradients, bucket->elements),
-                               text),
+               AR_SHOW_BYTES(ar_precision_fill(timing->job->layout.gradients, bucket->elements)),
                (bucket->ready_s + bucket->wait_s) * 1e3, time->start_s * 1e3, time->finish_s * 1e3);
     }
     if (workload->buckets_count > BUCKETS_SHOWN) {
@@ -115,15 +113,12 @@ static void add_closed_times(struct ar_closed_time *sum, const struct ar_closed_
 
 static void write_phase(const struct ar_scenario *scenario, const struct ar_phase_time *phase)
 {
-    char message[AR_UNIT_TEXT];
-    char rate[AR_UNIT_TEXT];
     char link[160];
     if (phase->steps == 0) {
         return;
     }
     printf("  %-22s %6" PRIu32 " %10s %-6s %9.3f", phase->name, phase->steps,
-           ar_format_bytes(phase->message_bytes, message), ar_bound_names[phase->bound],
-           phase->time_s * 1e3);
+           AR_SHOW_BYTES(phase->message_bytes), ar_bound_names[phase->bound], phase->time_s * 1e3);
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
         printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
     }
@@ -132,7 +127,7 @@ static void write_phase(const struct ar_scenario *scenario, const struct ar_phas
     if (phase->slowest_flows > 0) { /* of messages at once they are not counted */
         printf(", %" PRIu32 " flow%s", phase->slowest_flows, phase->slowest_flows == 1 ? "" : "s");
     }
-    printf(": %s\n", ar_format_rate(phase->slowest_Bps, rate));
+    printf(": %s\n", AR_SHOW_RATE(phase->slowest_Bps));
 }
 
 /* A part of the stream's time that is no phase. */
@@ -218,11 +213,10 @@ static void write_library_calls(const struct ar_scenario *scenario, const struct
            "payload", "time");
     for (size_t i = 0; i < count; i++) {
         const struct ar_library_run *run = &runs[i];
-        char payload[AR_UNIT_TEXT];
         printf("  %-16s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-12s %12s %10.3f\n",
                ar_library_operations[run->call]->name, run->ranks, run->nodes,
                run->nodes > 1 ? ar_library_sharers(run) : 1, ar_choices[predictions[i].choice].name,
-               ar_format_bytes((uint64_t)run->bytes, payload), times_s[i] * 1e3);
+               AR_SHOW_BYTES((uint64_t)run->bytes), times_s[i] * 1e3);
     }
     printf("  engine %s is an estimate here: %s\n", engine->name, trial->note);
     puts("  sharing: such calls that leave each node together, over the same HCAs\n");
@@ -265,9 +259,8 @@ static void write_channels(const struct ar_scenario *scenario, const struct ar_t
 static void write_collective_head(const struct ar_scenario *scenario,
                                   const struct ar_timing *timing, const struct ar_row *row)
 {
-    char text[AR_UNIT_TEXT];
     printf("%s of %s, %s, on %" PRIu64 " GPU%s of %s\n", scenario->operation->name,
-           ar_format_bytes(scenario->payload_bytes, text), row->precision, row->gpus,
+           AR_SHOW_BYTES(scenario->payload_bytes), row->precision, row->gpus,
            row->gpus == 1 ? "" : "s", row->cluster);
     if (scenario->mesh.axes_count > 0) {
         uint32_t ranks = ar_shape_ranks(&scenario->shape);
@@ -281,9 +274,8 @@ static void write_collective_head(const struct ar_scenario *scenario,
     }
     write_channels(scenario, timing);
     printf(", engine %s\n", row->engine);
-    printf("%s", ar_format_seconds(row->allreduce_s, text));
-    printf("; algbw %s", ar_format_rate(row->algbw_Bps, text));
-    printf(", busbw %s\n\n", ar_format_rate(row->busbw_Bps, text));
+    printf("%s; algbw %s, busbw %s\n\n", AR_SHOW_SECONDS(row->allreduce_s),
+           AR_SHOW_RATE(row->algbw_Bps), AR_SHOW_RATE(row->busbw_Bps));
 }
 
 enum ar_status explain_timing(const struct ar_scenario *scenario, const struct ar_timing *timing,
@@ -312,13 +304,12 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
         explain_layout(scenario, timing, row);
         return AR_OK;
     }
-    char shape[AR_SHAPE_TEXT];
     uint32_t gpus = ar_shape_ranks(&timing->job->collective.shape);
     printf("%s, %" PRIu32 " samples per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
            scenario->trace->name, scenario->trace->batch, ar_precision_names[scenario->precision],
            gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
            ar_algorithm_name(timing->job->collective.algorithm),
-           ar_shape_format(&timing->job->collective.shape, shape));
+           AR_SHOW_SHAPE(&timing->job->collective.shape));
     write_channels(scenario, timing);
     if (!timing->layout.strategy->ends_runs) {
         printf(", buckets %s", scenario->fusion.text);

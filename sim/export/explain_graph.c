@@ -51,12 +51,11 @@ static void name_split_parts(const struct ar_timing *timing, const char *names[P
 static void print_role_split(const char *const names[PARTS_COUNT], const char *name,
                              const struct ar_graph_split *split)
 {
-    char text[AR_UNIT_TEXT];
     printf("  %-8s", name);
     for (int i = 0; i < PARTS_COUNT; i++) {
         double part_s = split_part(split, i);
         if (names[i] != NULL) {
-            printf("  %12s", part_s > 0 ? ar_format_seconds(part_s, text) : "-");
+            printf("  %12s", part_s > 0 ? AR_SHOW_SECONDS(part_s) : "-");
         }
     }
     puts("");
@@ -141,9 +140,8 @@ void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)
         print_role_split(names, "mean", &timing->split);
     }
     if (timing->split.longer_s > 0) {
-        char longer[AR_UNIT_TEXT];
         printf("  beside communication, or on slower ranks, computations take %s longer\n",
-               ar_format_seconds(timing->split.longer_s, longer));
+               AR_SHOW_SECONDS(timing->split.longer_s));
     }
     bool has_places = has_placed_operators(timing);
     printf("\nwhat is sent, timed by %s%s%s\n",
@@ -160,18 +158,16 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
 {
     struct ar_kernels kernels;
     struct ar_transformer_slice slice = ar_layout_slice(&scenario->layout);
-    char time[AR_UNIT_TEXT], bytes[AR_UNIT_TEXT];
     ar_transformer_kernels(scenario->layout.model, &slice, AR_PART_LAYER, pass, &kernels);
-    printf(
-        "\n%s of a layer: %s by cost table %s\n", title,
-        ar_format_seconds(ar_kernels_s(&kernels, scenario->cost, scenario->layout.precision), time),
-        scenario->cost->name);
+    printf("\n%s of a layer: %s by cost table %s\n", title,
+           AR_SHOW_SECONDS(ar_kernels_s(&kernels, scenario->cost, scenario->layout.precision)),
+           scenario->cost->name);
     AR_EACH(const struct ar_kernel, kernel, kernels.list, kernels.count) {
         const struct ar_kernels one = {.list = {*kernel}, .count = 1};
         double kernel_s = ar_kernels_s(&one, scenario->cost, scenario->layout.precision);
-        printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s, time));
+        printf("  %-18s %12s  ", kernel->name, AR_SHOW_SECONDS(kernel_s));
         if (kernel->kind == AR_KERNEL_MEMORY) {
-            printf("%s of memory", ar_format_bytes((uint64_t)kernel->bytes, bytes));
+            printf("%s of memory", AR_SHOW_BYTES((uint64_t)kernel->bytes));
         } else if (kernel->kind == AR_KERNEL_CAST) {
             printf("%.0f elements", kernel->elements);
         } else if (kernel->kind == AR_KERNEL_GEMM) {
@@ -193,10 +189,9 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
 void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
                     const struct ar_row *row)
 {
-    char time[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT];
     if (scenario->layout.recorded != NULL) {
         printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step\n", row->trace, row->gpus,
-               row->cluster, row->mesh, ar_format_seconds(row->iteration_s, time));
+               row->cluster, row->mesh, AR_SHOW_SECONDS(row->iteration_s));
         explain_graph(timing, scenario->arena);
         return;
     }
@@ -204,7 +199,7 @@ void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *
         printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step, %" PRIu32 " operators, %" PRIu64
                " messages\n",
                row->trace, row->gpus, row->cluster, row->strategy,
-               ar_format_seconds(row->iteration_s, time), timing->layout.placed->operators->count,
+               AR_SHOW_SECONDS(row->iteration_s), timing->layout.placed->operators->count,
                row->messages_count);
         explain_graph(timing, scenario->arena);
         return;
@@ -213,16 +208,16 @@ void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *
     printf("%s on %" PRIu64 " GPUs of %s, %s, %s, %s, recompute %s: %s per step, %.1f Tflop/s per "
            "GPU, mfu %.1f %%\n",
            row->trace, row->gpus, row->cluster, row->mesh, row->strategy, row->schedule,
-           row->recompute, ar_format_seconds(row->iteration_s, time), row->tflops_per_gpu,
+           row->recompute, AR_SHOW_SECONDS(row->iteration_s), row->tflops_per_gpu,
            100 * row->mfu_frac);
     printf("memory of the fullest GPU: %s of parameters, gradients and optimizer, %s of "
            "activations\n",
-           ar_format_bytes((uint64_t)memory.states_bytes, states),
-           ar_format_bytes((uint64_t)memory.activations_bytes, activations));
+           AR_SHOW_BYTES((uint64_t)memory.states_bytes),
+           AR_SHOW_BYTES((uint64_t)memory.activations_bytes));
     if (timing->slowest_s > 0) {
         printf("%s of the step wait for the slowest GPU, as compute times spread by %g %% "
                "(--jitter 0 leaves it out); below all GPUs are alike\n",
-               ar_format_seconds(timing->slowest_s, time), 100 * timing->job->spread_frac);
+               AR_SHOW_SECONDS(timing->slowest_s), 100 * timing->job->spread_frac);
     }
     if (timing->busiest_s > 0) {
         printf("the busiest link is busy for %.1f %% of the step, hidden or not\n",
@@ -240,7 +235,6 @@ static void print_extreme_workers(const struct ar_timing *timing)
 {
     const struct ar_async *run = &timing->async;
     uint32_t first = 0, last = 0;
-    char text[AR_UNIT_TEXT];
     for (uint32_t i = 1; i < run->workers; i++) {
         first = run->end_s[i] < run->end_s[first] ? i : first;
         last = run->end_s[i] > run->end_s[last] ? i : last;
@@ -256,10 +250,10 @@ static void print_extreme_workers(const struct ar_timing *timing)
                is_even  ? "as"
                : i == 0 ? "fastest"
                         : "slowest",
-               ends[i], ar_format_seconds(run->end_s[ends[i]] / run->steps_count, text));
+               ends[i], AR_SHOW_SECONDS(run->end_s[ends[i]] / run->steps_count));
         for (int j = 0; j < 4; j++) {
             double part_s = parts_s[j] / run->steps_count;
-            printf(" %12s", part_s > 0 ? ar_format_seconds(part_s, text) : "-");
+            printf(" %12s", part_s > 0 ? AR_SHOW_SECONDS(part_s) : "-");
         }
         puts("");
     }
@@ -271,7 +265,6 @@ static void print_server_bounds(const struct ar_timing *timing)
 {
     const struct ar_async *run = &timing->async;
     const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
-    char bytes[AR_UNIT_TEXT], text[AR_UNIT_TEXT];
     double node_Bps =
         ar_cluster_link_cost(run->cluster, AR_LINK_HCA_BANDWIDTH) * facts->hcas_per_node;
     double each = (double)timing->payload_bytes / run->every;
@@ -279,24 +272,23 @@ static void print_server_bounds(const struct ar_timing *timing)
     double of_node = run->workers < each_node ? run->workers : each_node;
     printf("\nwhat is sent: each worker pushes and pulls %s; slices: %" PRIu32 "; servers: %" PRIu32
            "; steps between: %" PRIu32 "; timed by engine %s\n",
-           ar_format_bytes(timing->payload_bytes, bytes), run->slices_count, run->servers,
-           run->every, timing->job->engine->name);
+           AR_SHOW_BYTES(timing->payload_bytes), run->slices_count, run->servers, run->every,
+           timing->job->engine->name);
     if (node_Bps > 0 && run->servers_at == AR_SERVERS_AT_NODES) {
         printf("  %-42s %12s\n", "a node's HCAs alone, each way",
-               ar_format_seconds(of_node * each / node_Bps, text));
+               AR_SHOW_SECONDS(of_node * each / node_Bps));
         printf("  %-42s %12s\n", "the servers' HCAs alone, each way",
-               ar_format_seconds(run->workers * each / (run->servers * node_Bps), text));
+               AR_SHOW_SECONDS(run->workers * each / (run->servers * node_Bps)));
     }
 }
 
 void explain_servers(const struct ar_timing *timing, const struct ar_row *row)
 {
     const struct ar_async *run = &timing->async;
-    char text[AR_UNIT_TEXT];
     printf("%s on %" PRIu64 " GPUs of %s, %s, %" PRIu32
            " servers at %s: %s per step, mean of %" PRIu32 " steps\n",
            row->trace, row->gpus, row->cluster, row->strategy, run->servers,
-           ar_servers_at_names[run->servers_at], ar_format_seconds(timing->iteration_s, text),
+           ar_servers_at_names[run->servers_at], AR_SHOW_SECONDS(timing->iteration_s),
            run->steps_count);
     struct ar_async_split split = ar_async_split_mean(run);
     const struct {
@@ -310,7 +302,7 @@ void explain_servers(const struct ar_timing *timing, const struct ar_row *row)
     printf("\nwhere the time of a worker goes, mean over the workers\n");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         printf("  %-26s %12s %8.2f %%\n", parts[i].name,
-               parts[i].time_s > 0 ? ar_format_seconds(parts[i].time_s, text) : "-",
+               parts[i].time_s > 0 ? AR_SHOW_SECONDS(parts[i].time_s) : "-",
                100 * parts[i].time_s / timing->iteration_s);
     }
     print_extreme_workers(timing);

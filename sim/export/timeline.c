@@ -131,10 +131,9 @@ static void write_bucket(struct events *events, const struct ar_timing *timing, 
     uint64_t whole = timing->trial.calls[job].elements;
     uint64_t elements = ar_collective_part(&timing->job->collective, whole, channel).count;
     double ready_s = ar_trial_ready(&timing->trial, job, timing->job->timeline->ranks[index]);
-    char size[AR_UNIT_TEXT];
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "bucket %" PRIu32 ": %s, %" PRIu32 " tensor%s", job + 1,
-             ar_format_bytes(whole * element_bytes, size), bucket->tensors_count,
+             AR_SHOW_BYTES(whole * element_bytes), bucket->tensors_count,
              bucket->tensors_count == 1 ? "" : "s");
     write_slice(events, "communication", name, marks_s[AR_MARK_START], marks_s[AR_MARK_DONE],
                 "\"elements\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"channel_elements\": %" PRIu64

@@ -168,10 +168,9 @@ enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
     }
     enum ar_status status = collective_check_lines(collective, err);
     if (status == AR_USAGE) {
-        char shape[AR_SHAPE_TEXT];
         struct ar_error why = *err;
         (void)ar_error_set(err, AR_USAGE, "algorithm %s, shape %s: %s", collective->algorithm->name,
-                           ar_shape_format(&collective->shape, shape), why.text);
+                           AR_SHOW_SHAPE(&collective->shape), why.text);
     }
     return status;
 }
@@ -201,13 +200,10 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
     uint32_t positions = ar_shape_ranks(&collective->shape);
     uint32_t in_group =
         collective->mesh.axes_count > 0 ? ar_mesh_group_ranks(&collective->mesh) : positions;
-    if (in_group != positions) {
-        char shape[AR_SHAPE_TEXT];
-        return ar_error_set(err, AR_USAGE,
-                            "shape %s: has %" PRIu32 " places; expected %" PRIu32
-                            ", the GPUs of a group of the mesh",
-                            ar_shape_format(&collective->shape, shape), positions, in_group);
-    }
+    AR_REFUSE(in_group != positions, err, AR_USAGE,
+              "shape %s: has %" PRIu32 " places; expected %" PRIu32
+              ", the GPUs of a group of the mesh",
+              AR_SHOW_SHAPE(&collective->shape), positions, in_group);
     AR_REFUSE(collective->root >= positions, err, AR_USAGE,
               "root %" PRIu32 "; expected 0 to %" PRIu32, collective->root, positions - 1);
     return ar_collective_check_sums(collective, err);

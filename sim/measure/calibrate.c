@@ -74,7 +74,6 @@ static enum ar_status take_library(struct calibration *calibration,
                                    struct ar_error *err)
 {
     const struct ar_tuning *tuning = &library->tuning;
-    char node[AR_UNIT_TEXT], net[AR_UNIT_TEXT];
     struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
     AR_REFUSE(library->residual_frac >= RESIDUAL_MAX, err, AR_BAD_DATA,
               "fit: found a residual of %.0f %% over %" PRIu32
@@ -85,10 +84,10 @@ static enum ar_status take_library(struct calibration *calibration,
         .library = *library, .fitted = calibration->fitted, .held_out = calibration->held_out};
     calibration->table = table;
     calibration->what = "NCCL";
-    calibration->model = ar_arena_format(
-        arena, "%s with rings of %s in a node and %s across the network", tuning->release->name,
-        ar_format_rate(tuning->node_bus_Bps, node),
-        tuning->net_bus_Bps > 0 ? ar_format_rate(tuning->net_bus_Bps, net) : "none");
+    calibration->model =
+        ar_arena_format(arena, "%s with rings of %s in a node and %s across the network",
+                        tuning->release->name, AR_SHOW_RATE(tuning->node_bus_Bps),
+                        tuning->net_bus_Bps > 0 ? AR_SHOW_RATE(tuning->net_bus_Bps) : "none");
     calibration->rows_count = library->rows_count;
     calibration->residual_frac = library->residual_frac;
     for (enum ar_library_parameter parameter = 0; parameter < AR_LIBRARY_PARAMETERS_COUNT;

@@ -23,28 +23,27 @@ struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
                                       const struct ar_library_prediction *prediction,
                                       const struct ar_tuning *reference)
 {
-    char shape[AR_SHAPE_TEXT];
     const struct ar_library_row *call = &row->call;
     const struct ar_collective *collective = &row->messages.collective;
     bool has_rate =
         reference != NULL && row->is_call && (call->run.nodes == 1 || reference->net_bus_Bps > 0);
     double tuning_s = has_rate ? ar_tuning_predict(reference, call->calls, &call->run).time_s : NAN;
     struct ar_compared *made = &comparison->rows[comparison->rows_count++];
-    *made = (struct ar_compared){
-        .measured = row,
-        .row = *call,
-        .operation = row->operation->command,
-        .called = row->run->algorithm,
-        .set = set,
-        .payload_bytes = (uint64_t)call->run.bytes,
-        .choice = row->is_call
-                      ? ar_choices[prediction->choice].name
-                      : ar_arena_format(comparison->arena, "%s %s", collective->algorithm->name,
-                                        ar_shape_format(&collective->shape, shape)),
-        .prediction = *prediction,
-        .error_frac = prediction->time_s / call->time_s - 1,
-        .tuning_s = tuning_s,
-        .tuning_error_frac = tuning_s / call->time_s - 1};
+    *made = (struct ar_compared){.measured = row,
+                                 .row = *call,
+                                 .operation = row->operation->command,
+                                 .called = row->run->algorithm,
+                                 .set = set,
+                                 .payload_bytes = (uint64_t)call->run.bytes,
+                                 .choice = row->is_call
+                                               ? ar_choices[prediction->choice].name
+                                               : ar_arena_format(comparison->arena, "%s %s",
+                                                                 collective->algorithm->name,
+                                                                 AR_SHOW_SHAPE(&collective->shape)),
+                                 .prediction = *prediction,
+                                 .error_frac = prediction->time_s / call->time_s - 1,
+                                 .tuning_s = tuning_s,
+                                 .tuning_error_frac = tuning_s / call->time_s - 1};
     return made;
 }
 

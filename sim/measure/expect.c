@@ -621,7 +621,6 @@ enum ar_status ar_expect_run(const struct ar_measured_request *request,
 enum ar_status ar_expect_require(const struct ar_expectation *expectation, double least_frac,
                                  struct ar_error *err)
 {
-    char bytes[AR_UNIT_TEXT];
     const struct ar_expected *worst = NULL;
     size_t below = 0, large = 0;
     AR_EACH(const struct ar_expected, row, expectation->rows, expectation->rows_count) {
@@ -637,7 +636,7 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
               "--require: %zu of %zu rows from 1 MiB on are below %g of what is expected; the "
               "worst, %s of %s on %" PRIu32 " GPUs, has %.3f",
               below, large, least_frac, worst->compared.operation,
-              ar_format_bytes(worst->compared.payload_bytes, bytes), worst->compared.row.run.ranks,
+              AR_SHOW_BYTES(worst->compared.payload_bytes), worst->compared.row.run.ranks,
               worst->ratio_frac);
     return AR_OK;
 }

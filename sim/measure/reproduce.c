@@ -2,7 +2,6 @@
  * drawn, each in a process of a pool. */
 #include "reproduce.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -106,16 +106,15 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
 /* Says which is the fastest and, if NCCL does not run it, which of its own is. */
 static const char *describe_choice(const struct ar_scenario *scenario, const struct choice *choice)
 {
-    char shape[AR_SHAPE_TEXT], bytes[AR_UNIT_TEXT] = "", called[AR_UNIT_TEXT];
     const struct ar_algorithm *best = choice->best.algorithm;
     bool has_payload = scenario->payload_bytes > 0,
          has_shape = ar_algorithm_shapes(best) >= AR_SHAPES_GROUPS;
     bool is_limited = scenario->runner.text != NULL;
     const char *text = ar_arena_format(
         scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 "%s%s%s by engine %s",
-        has_payload ? ar_format_bytes(scenario->payload_bytes, bytes) : "", has_payload ? ": " : "",
+        has_payload ? AR_SHOW_BYTES(scenario->payload_bytes) : "", has_payload ? ": " : "",
         ar_algorithm_name(best), has_shape ? " " : "",
-        has_shape ? ar_shape_format(&choice->best.shape, shape) : "", choice->count,
+        has_shape ? AR_SHOW_SHAPE(&choice->best.shape) : "", choice->count,
         is_limited ? " that " : "", is_limited ? scenario->runner.text : "",
         is_limited ? " runs" : "", choice->best.engine->name);
     if (choice->called == NULL || is_of_nccl(&choice->best) || is_limited) {
@@ -124,8 +123,8 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
     return ar_arena_format(scenario->arena,
                            "%s (%s), which NCCL and RCCL have no call for; of those that they have "
                            "%s is (%s): --runnable-by nccl",
-                           text, ar_format_seconds(choice->best_s, bytes), choice->called->name,
-                           ar_format_seconds(choice->called_s, called));
+                           text, AR_SHOW_SECONDS(choice->best_s), choice->called->name,
+                           AR_SHOW_SECONDS(choice->called_s));
 }
 
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err)

@@ -11,12 +11,10 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
 {
     (void)inputs;
     struct ar_mesh *mesh = &scenario->mesh;
-    char text[AR_MESH_TEXT];
     AR_TRY(ar_scenario_take_mesh(scenario, err));
-    AR_SCENARIO_REFUSE(mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG), scenario,
-                       AR_KEY_MESH, err,
-                       "found %s without --along; expected the axes along which it runs",
-                       ar_mesh_format(mesh, text));
+    AR_SCENARIO_REFUSE(
+        mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG), scenario, AR_KEY_MESH,
+        err, "found %s without --along; expected the axes along which it runs", AR_SHOW_MESH(mesh));
     AR_SCENARIO_REFUSE(!ar_precision_is_sent(scenario->precision), scenario, AR_KEY_PRECISION, err,
                        "found %s, of products alone; expected what --gradients takes",
                        ar_precision_names[scenario->precision]);

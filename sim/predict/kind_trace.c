@@ -352,7 +352,6 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_trace *trace = scenario->trace;
     double memory_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
-    char needed[AR_UNIT_TEXT], there[AR_UNIT_TEXT];
     bool is_noted = false;
     for (uint32_t i = 0; trace->is_timed && i < trace->layers_count && !is_noted; i++) {
         const struct ar_layer *layer = &trace->layers[i];
@@ -362,7 +361,7 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
             ar_note(notes,
                     "trace %s: layer \"%s\" takes %s; its file is read in seconds, is it in ms "
                     "or us?",
-                    trace->name, layer->name, ar_format_seconds(layer_s, needed));
+                    trace->name, layer->name, AR_SHOW_SECONDS(layer_s));
         }
     }
     bool fits = memory_bytes <= 0 || trace->memory_bytes <= memory_bytes;
@@ -370,8 +369,8 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "batch %" PRIu32 ": activations, weights and gradients take about %s, more than "
                 "gpu.memory, %s",
-                trace->batch, ar_format_bytes((uint64_t)trace->memory_bytes, needed),
-                ar_format_bytes((uint64_t)memory_bytes, there));
+                trace->batch, AR_SHOW_BYTES((uint64_t)trace->memory_bytes),
+                AR_SHOW_BYTES((uint64_t)memory_bytes));
     }
     return is_noted || !fits;
 }

@@ -53,7 +53,6 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_mesh *mesh = &scenario->mesh;
-    char text[AR_MESH_TEXT];
     uint32_t known = 0;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) { /* in whatever order they are named */
         layout->sizes[axis] = 1;
@@ -66,7 +65,7 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
     }
     AR_SCENARIO_REFUSE(known < mesh->axes_count, scenario, AR_KEY_MESH, err,
                        "found %s; expected axes among pp, rep, dp, ep, cp and tp",
-                       ar_mesh_format(mesh, text));
+                       AR_SHOW_MESH(mesh));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     if (mesh->axes_count == 0) {
         layout->sizes[AR_AXIS_DP] = scenario->gpus;
@@ -178,7 +177,6 @@ static void note_offload(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     struct ar_layout without = scenario->layout;
     uint32_t gpus = count_node_gpus(scenario);
-    char bytes[AR_UNIT_TEXT], link[AR_UNIT_TEXT], update[AR_UNIT_TEXT];
     if (without.offload == AR_OFFLOAD_NONE) {
         return;
     }
@@ -189,9 +187,8 @@ static void note_offload(FILE *notes, const struct ar_scenario *scenario)
             "the optimizer lies on the hosts, which need %s of memory each for it; gradients and "
             "parameters go there and back at %s for each GPU, and the CPUs of a node update at "
             "%s%s; nothing hides that",
-            ar_format_bytes((uint64_t)(gpus * moved), bytes),
-            ar_format_rate(scenario->layout.host_link_Bps, link),
-            ar_format_rate(gpus * scenario->layout.host_update_Bps, update),
+            AR_SHOW_BYTES((uint64_t)(gpus * moved)), AR_SHOW_RATE(scenario->layout.host_link_Bps),
+            AR_SHOW_RATE(gpus * scenario->layout.host_update_Bps),
             facts->cpu_optimizer_Bps > 0
                 ? ""
                 : " (cpu.optimizer_bandwidth; not known of this machine: reports of others are 42 "
@@ -541,7 +538,6 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
 static void note_order(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_mesh *mesh = &scenario->mesh;
-    char given[AR_MESH_TEXT];
     uint32_t in_order = 0;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
         in_order += in_order < mesh->axes_count &&
@@ -552,7 +548,7 @@ static void note_order(FILE *notes, const struct ar_scenario *scenario)
             notes,
             "--mesh %s: axes lie as pp, rep, dp, ep, cp, tp, the last one on consecutive GPUs, in "
             "whatever order they are named",
-            ar_mesh_format(mesh, given));
+            AR_SHOW_MESH(mesh));
     }
 }
 
@@ -598,7 +594,6 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_layout *layout = &scenario->layout;
     struct ar_layout_memory memory = ar_layout_memory(layout);
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    char used[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
     uint32_t layers = layout->model->layers, stages = layout->sizes[AR_AXIS_PP];
     uint32_t places = stages * layout->chunks, first = ar_layout_place_layers(layout, 0);
     uint32_t last = ar_layout_place_layers(layout, places - 1);
@@ -644,8 +639,8 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "fits only if the allocator gives back what it caches: it tends to take %g times "
                 "what is used, which is %s of %s here (gpu.memory)",
-                RESERVED_RATIO, ar_format_bytes((uint64_t)needed, used),
-                ar_format_bytes((uint64_t)facts->gpu_memory_bytes, room));
+                RESERVED_RATIO, AR_SHOW_BYTES((uint64_t)needed),
+                AR_SHOW_BYTES((uint64_t)facts->gpu_memory_bytes));
     }
     note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
 }

@@ -121,11 +121,11 @@ void note_memory(FILE *notes, const struct ar_scenario *scenario, double states_
 {
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     double needed = states_bytes + activations_bytes;
-    char all[AR_UNIT_TEXT], room[AR_UNIT_TEXT], part[AR_UNIT_TEXT], activations[80] = "";
-    ar_format_bytes((uint64_t)needed, all);
+    const char *all = AR_SHOW_BYTES((uint64_t)needed);
+    char activations[80] = "";
     if (activations_bytes > 0) {
         snprintf(activations, sizeof activations, ", %s of them activations",
-                 ar_format_bytes((uint64_t)activations_bytes, part));
+                 AR_SHOW_BYTES((uint64_t)activations_bytes));
     }
     if (needed > 0 && there <= 0) {
         ar_note(notes,
@@ -134,7 +134,7 @@ void note_memory(FILE *notes, const struct ar_scenario *scenario, double states_
                 all);
     } else if (needed > there) {
         ar_note(notes, "does not fit: %s on the fullest GPU%s; expected at most %s, gpu.memory",
-                all, activations, ar_format_bytes((uint64_t)there, room));
+                all, activations, AR_SHOW_BYTES((uint64_t)there));
     }
 }
 
@@ -227,8 +227,8 @@ void note_library(FILE *notes, const struct ar_scenario *scenario)
 
 void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
 {
-    char text[AR_SHAPE_TEXT];
-    const char *name = ar_algorithm_name(scenario->algorithm);
+    const char *name = ar_algorithm_name(scenario->algorithm),
+               *text = AR_SHOW_SHAPE(&scenario->shape);
     uint32_t ranks = ar_shape_ranks(&scenario->shape);
     uint32_t x = scenario->shape.x;
     uint32_t full = ar_scenario_node_members(scenario, scenario->algorithm);
@@ -236,7 +236,6 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     if (ar_scenario_has(scenario, AR_KEY_SHAPE) || scenario->choice != NULL) {
         return;
     }
-    ar_shape_format(&scenario->shape, text);
     if (shapes == AR_SHAPES_GRIDS && x == 1 && ranks > 3) {
         ar_note(notes, "%s on %" PRIu32 " GPUs is %s, a ring: there is no other grid", name, ranks,
                 text);
@@ -302,10 +301,9 @@ void ar_note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ran
 
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s)
 {
-    char text[AR_UNIT_TEXT];
     if (cost_s > LONG_S) {
         ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
-                scenario->engine->name, ar_format_duration(cost_s, text));
+                scenario->engine->name, AR_SHOW_DURATION(cost_s));
     }
 }
 
@@ -321,13 +319,12 @@ void collective_note(FILE *notes, const struct ar_scenario *scenario)
 {
     note_library(notes, scenario);
     /* Which ranks run together, and which one is the root. */
-    char mesh[AR_MESH_TEXT], along[AR_MESH_TEXT];
     const struct ar_operation *operation = scenario->operation;
     uint32_t groups = ar_scenario_groups(scenario);
     uint32_t ranks = ar_shape_ranks(&scenario->shape);
     if (scenario->mesh.axes_count > 0) {
         ar_note(notes, "%s along %s%s: %" PRIu32 " group%s of %" PRIu32 " GPU%s%s",
-                ar_mesh_format(&scenario->mesh, mesh), ar_mesh_format_along(&scenario->mesh, along),
+                AR_SHOW_MESH(&scenario->mesh), AR_SHOW_ALONG(&scenario->mesh),
                 ar_scenario_has(scenario, AR_KEY_ALONG) ? "" : ", the only axis", groups,
                 groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
                 groups == 1 ? "" : " at once, whose messages share the links");

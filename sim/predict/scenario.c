@@ -360,7 +360,6 @@ static enum ar_status check_stragglers(const struct ar_scenario *scenario, struc
 
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    char text[AR_SHAPE_TEXT];
     uint64_t max = ar_cluster_gpus_count(scenario->cluster);
     AR_TRY(scenario->gpus > 0 ? AR_OK : ar_scenario_require(scenario, AR_KEY_GPUS, err));
     enum ar_key counted_by = ar_scenario_has(scenario, AR_KEY_MESH) ? AR_KEY_MESH : AR_KEY_GPUS;
@@ -375,8 +374,8 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
                            ar_shape_ranks(&scenario->shape) != ranks,
                        scenario, AR_KEY_SHAPE, err,
                        "%s has %" PRIu32 " places; expected X*Y = %" PRIu32 ", the %s",
-                       ar_shape_format(&scenario->shape, text), ar_shape_ranks(&scenario->shape),
-                       ranks, whole);
+                       AR_SHOW_SHAPE(&scenario->shape), ar_shape_ranks(&scenario->shape), ranks,
+                       whole);
     AR_SCENARIO_REFUSE(scenario->root >= ranks, scenario, AR_KEY_ROOT, err,
                        "found \"%" PRIu32 "\"; expected a whole number from 0 to %" PRIu32
                        ", below the %s",
@@ -389,10 +388,10 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
 
 enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err)
 {
-    char text[AR_MESH_TEXT], hint[32] = "";
     const struct ar_mesh *mesh = &scenario->mesh;
+    const char *text = AR_SHOW_MESH(mesh);
+    char hint[32] = "";
     uint64_t ranks = mesh->axes_count > 0 ? ar_mesh_ranks(mesh) : scenario->gpus;
-    ar_mesh_format(mesh, text);
     if (scenario->workload_name != NULL && strstr(text, "dp=") == NULL && ranks > 0 &&
         scenario->gpus % ranks == 0) { /* Megatron derives it */
         snprintf(hint, sizeof hint, "; dp=%" PRIu64 " is missing", scenario->gpus / ranks);

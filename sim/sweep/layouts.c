@@ -360,7 +360,7 @@ static enum ar_status refuse_all(const struct adding_layouts *adding, struct ar_
 static enum ar_status refuse_unfit(const struct space *space, struct ar_error *err)
 {
     const struct unfit *unfit = &space->unfit;
-    char least[AR_UNIT_TEXT], room[AR_UNIT_TEXT], hint[120] = "more GPUs";
+    char hint[120] = "more GPUs";
     bool has_all = space->request->first.count > 0 && space->request->first.key == AR_KEY_MESH;
     if (!space->request->is_planned && unfit->fit_recomputed > 0) {
         snprintf(hint, sizeof hint, "--recompute full, with which %zu of them fit",
@@ -377,9 +377,8 @@ static enum ar_status refuse_unfit(const struct space *space, struct ar_error *e
                         "%s, recompute %s) takes %s on the fullest GPU; expected at most %s, "
                         "gpu.memory: try %s",
                         unfit->count, unfit->least_mesh, unfit->least_strategy,
-                        unfit->least_recompute,
-                        ar_format_bytes((uint64_t)unfit->least_bytes, least),
-                        ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
+                        unfit->least_recompute, AR_SHOW_BYTES((uint64_t)unfit->least_bytes),
+                        AR_SHOW_BYTES((uint64_t)unfit->room_bytes), hint);
 }
 
 /* Counts the variants of the group that begins here; the first that fits becomes a point. */

@@ -105,7 +105,6 @@ uint32_t ar_pool_queue_take(struct ar_pool_queue *queue, const struct ar_pool_wo
 /* Draws the line of a terminal, or writes another one to a file, if it is time to. */
 static void progress_draw(struct ar_progress *progress)
 {
-    char left[AR_UNIT_TEXT] = "";
     double now_s = ar_clock_s();
     bool is_drawn = isatty(STDERR_FILENO);
     double every_s = is_drawn ? 0.2 : progress->drawn_s > 0 ? 20 : 5;
@@ -119,7 +118,7 @@ static void progress_draw(struct ar_progress *progress)
     if (progress->finished > 0) {
         double left_frac = progress->cost_s / progress->finished_cost_s - 1;
         fprintf(stderr, ", about %s left    ",
-                ar_format_duration(left_frac * (now_s - progress->began_s), left));
+                AR_SHOW_DURATION(left_frac * (now_s - progress->began_s)));
     }
     fputs(is_drawn ? "" : "\n", stderr);
 }

@@ -133,7 +133,6 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
     AR_TRY(points_queue(sweep, err));
     /* Notes how long it will take, and how many rows are there already. */
     FILE *notes = sweep->request->notes;
-    char text[AR_UNIT_TEXT];
     double time_s = sweep->queue.cost_s / processes;
     if (sweep->journal.cut_bytes > 0) {
         ar_note(notes, "%s: the last line was damaged, %zu bytes; its point is computed again",
@@ -146,7 +145,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
     }
     if (time_s > LONG_S) {
         ar_note(notes, "about %s on %" PRIu32 " process%s, estimated from messages per point",
-                ar_format_duration(time_s, text), processes, processes == 1 ? "" : "es");
+                AR_SHOW_DURATION(time_s), processes, processes == 1 ? "" : "es");
     }
     ar_note_flush(request->notes);
     return AR_OK;

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ar_csv.h"
-#include "ar_text.h"
 #include "ar_units.h"
 
 /* --- terms --------------------------------------------------------------------------------- */

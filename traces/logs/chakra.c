@@ -329,10 +329,9 @@ static enum ar_status make_chakra_step(struct chakra_reader *reader, struct ar_a
         }
     }
     if (reader->skipped_s > 0) {
-        char skipped[AR_UNIT_TEXT];
         recorded->notes[recorded->notes_count++] = ar_arena_format(
             arena, "%.200s: %s of nodes of the processor and of memory are not counted",
-            recorded->path, ar_format_seconds(reader->skipped_s, skipped));
+            recorded->path, AR_SHOW_SECONDS(reader->skipped_s));
     }
     return AR_OK;
 }

@@ -49,12 +49,10 @@ uint64_t measurement_message_max(const struct measurement *measurement)
 
 const char *measurement_text(const struct measurement *measurement, char text[MEASUREMENT_TEXT])
 {
-    char shape[AR_SHAPE_TEXT];
     snprintf(text, MEASUREMENT_TEXT, "%s %s %s, %" PRIu32 " channel%s, %" PRIu64 " %s element%s",
-             measurement->operation->name, measurement->name,
-             ar_shape_format(&measurement->shape, shape), measurement->channels,
-             measurement->channels == 1 ? "" : "s", measurement->elements, measurement->type->name,
-             measurement->elements == 1 ? "" : "s");
+             measurement->operation->name, measurement->name, AR_SHOW_SHAPE(&measurement->shape),
+             measurement->channels, measurement->channels == 1 ? "" : "s", measurement->elements,
+             measurement->type->name, measurement->elements == 1 ? "" : "s");
     return text;
 }
 
