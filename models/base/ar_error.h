@@ -35,6 +35,9 @@ struct ar_error {
     char text[512]; /**< one line, no trailing newline */
 };
 
+/** For an error that nobody reads. */
+#define AR_IGNORED (&(struct ar_error){.status = AR_OK})
+
 /** Exit code of a status, after sysexits.h. */
 int ar_status_exit_code(enum ar_status status);
 

@@ -280,7 +280,6 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
 {
     static const char *const flags[] = {"no", "yes", NULL};
     const char *const *names = column->kind == AR_COLUMN_choice ? column->names : flags;
-    struct ar_error ignored;
     void *field = (char *)record + column->offset;
     double number = (double)NAN, min = column->min, max = column->max;
     uint64_t count = AR_NO_COUNT, count_max = UINT64_MAX;
@@ -310,7 +309,7 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
     case AR_COLUMN_count:
         count_max = column->size == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
         count_max = max > 0 ? (uint64_t)max : count_max;
-        if (ar_parse_count("", text, (uint64_t)min, count_max, &count, &ignored) != AR_OK) {
+        if (ar_parse_count("", text, (uint64_t)min, count_max, &count, AR_IGNORED) != AR_OK) {
             return false;
         }
         small = (uint32_t)count;
@@ -320,14 +319,14 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
         min = min != 0 || max != 0 ? min : -HUGE_VAL;
         max = max != 0 ? max : HUGE_VAL;
         if (strspn(text, "0123456789.eE+-") != strlen(text) ||
-            ar_parse_number("", text, min, max, &number, &ignored) != AR_OK) {
+            ar_parse_number("", text, min, max, &number, AR_IGNORED) != AR_OK) {
             return false;
         }
         number += 0.0; /* no -0 */
         memcpy(field, &number, sizeof number);
         return true;
     default:
-        if (ar_parse_choice("", text, names, &place, &ignored) != AR_OK) {
+        if (ar_parse_choice("", text, names, &place, AR_IGNORED) != AR_OK) {
             return false;
         }
         tiny = (uint8_t)place;

@@ -165,8 +165,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
         bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
         const struct ar_algorithm *algorithm;
         struct ar_runner runner; /* of a library all that it runs */
-        struct ar_error ignored;
-        bool is_library = ar_runner_parse(where, item, &runner, &ignored) == AR_OK;
+        bool is_library = ar_runner_parse(where, item, &runner, AR_IGNORED) == AR_OK;
         bool is_known = is_all || is_auto || is_library;
         for (size_t i = 0; i < ar_operations_count && !is_known && operation == NULL; i++) {
             is_known = ar_algorithm_find(where, ar_operations[i], item, &algorithm, err) == AR_OK;
@@ -203,8 +202,7 @@ static bool is_rule(const char *text)
 static enum ar_status parse_grid(const char *where, const char *item, struct ar_shape *shape,
                                  struct ar_error *err)
 {
-    struct ar_error ignored;
-    AR_REFUSE(ar_shape_parse(where, item, shape, &ignored) != AR_OK, err, AR_USAGE,
+    AR_REFUSE(ar_shape_parse(where, item, shape, AR_IGNORED) != AR_OK, err, AR_USAGE,
               "%s: found \"%.60s\"; expected all, square, node or grids such as 4x8,32x32", where,
               item);
     return AR_OK;

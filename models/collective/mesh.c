@@ -36,13 +36,13 @@ enum ar_status ar_mesh_parse(const char *where, const char *text, struct ar_mesh
     *mesh = (struct ar_mesh){.axes_count = 0};
     ar_copy_text(copy, sizeof copy, text);
     for (char *name; (name = strsep(&rest, ",")) != NULL;) {
-        struct ar_error ignored;
         uint64_t size;
         char *number = strchr(name, '=');
         size_t length = number != NULL ? (size_t)(number - name) : 0;
         AR_REFUSE(strlen(text) >= sizeof copy || mesh->axes_count == AR_MESH_AXES_MAX ||
                       !is_name(name, length) || find_axis(mesh, name, length) != NULL ||
-                      ar_parse_count(where, number + 1, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
+                      ar_parse_count(where, number + 1, 1, UINT32_MAX, &size, AR_IGNORED) !=
+                          AR_OK ||
                       ranks * size > UINT32_MAX,
                   err, AR_USAGE,
                   "%s: found \"%.80s\"; expected up to %d axes, each once, such as pp=4,dp=16,tp=8",

@@ -51,9 +51,8 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
     bool is_good = strlen(text) < sizeof copy;
     ar_copy_text(copy, sizeof copy, text);
     for (const char *item; is_good && (item = strsep(&rest, "x")) != NULL;) {
-        struct ar_error ignored;
         is_good = count < AR_DIMENSIONS_MAX &&
-                  ar_parse_count(where, item, 1, UINT32_MAX, &value, &ignored) == AR_OK &&
+                  ar_parse_count(where, item, 1, UINT32_MAX, &value, AR_IGNORED) == AR_OK &&
                   ranks * value <= UINT32_MAX;
         if (is_good) {
             ranks *= value;

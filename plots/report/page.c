@@ -277,10 +277,9 @@ static void write_program(FILE *file, struct page_parts *parts)
     static const char *const names[] = {"allreckon.wasm.js", "what_if.js"};
     bool has_steps = parts->files[PAGE_STEP] != NULL || parts->files[PAGE_SWEEP] != NULL ||
                      parts->files[PAGE_LAYOUTS] != NULL;
-    struct ar_error ignored;
     for (size_t i = 0; has_steps && i < sizeof names / sizeof names[0]; i++) {
         char *text;
-        if (read_page_file(parts, names[i], &text, &ignored) != AR_OK) {
+        if (read_page_file(parts, names[i], &text, AR_IGNORED) != AR_OK) {
             return;
         }
         fprintf(file, "<script>%s</script>\n", text);

@@ -177,9 +177,8 @@ static void explain_mfu(struct diagnosis *diagnosis, const struct options *optio
     add_mfu(diagnosis, "sparse", 0.5, "the peak is that with sparsity, twice the dense");
     for (size_t i = 0; i < count; i++) {
         const struct ar_input *input;
-        struct ar_error ignored;
         for (enum ar_precision p = AR_FP16; p < AR_PRECISIONS_COUNT; p++) {
-            if (ar_inputs_find(options->inputs, RESOURCE_COST, "", names[i], &input, &ignored) ==
+            if (ar_inputs_find(options->inputs, RESOURCE_COST, "", names[i], &input, AR_IGNORED) ==
                     AR_OK &&
                 ar_device_cost_has_group(input->cost, p, AR_COST_OF_PRODUCTS)) {
                 double peak = diagnosis->scenario->gpus * ar_device_peak_flops(input->cost, p);

@@ -136,16 +136,15 @@ enum ar_status command_compare_one(const struct options *options, bool *is_taken
     const char *name = options->arguments[0];
     char path[RESOURCE_PATH];
     struct ar_csv *csv;
-    struct ar_error ignored;
     *is_taken = true;
     if (options->arguments_count == 1 &&
-        resource_find(RESOURCE_TRACE, "compare", name, path, &ignored) == AR_OK &&
-        ar_csv_load(path, options->arena, &csv, &ignored) == AR_OK &&
+        resource_find(RESOURCE_TRACE, "compare", name, path, AR_IGNORED) == AR_OK &&
+        ar_csv_load(path, options->arena, &csv, AR_IGNORED) == AR_OK &&
         ar_csv_find_column(csv, "layer") != SIZE_MAX) {
         return compare_layers(options, err);
     }
     if (options->arguments_count == 1 &&
-        ar_csv_load(name, options->arena, &csv, &ignored) == AR_OK && ar_kernels_are_in(csv)) {
+        ar_csv_load(name, options->arena, &csv, AR_IGNORED) == AR_OK && ar_kernels_are_in(csv)) {
         return compare_kernels(options, csv, err);
     }
     *is_taken = false;

@@ -122,9 +122,8 @@ static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
     AR_TRY(ar_transformers_load(list->path, list->scratch, &models, err));
     for (size_t i = 0; i < models->count; i++) {
         struct ar_transformer *model = (struct ar_transformer *)models->rows + i;
-        struct ar_error ignored;
         char size[48] = "by options";
-        if (ar_transformer_settle("", model, &ignored) == AR_OK) {
+        if (ar_transformer_settle("", model, AR_IGNORED) == AR_OK) {
             snprintf(size, sizeof size, "%.4g billion parameters",
                      ar_transformer_parameters(model) / 1e9);
         }

@@ -101,9 +101,8 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     }
     AR_TRY(options_scenario(options, axes, &request->base, err));
     struct ar_runner library;
-    struct ar_error ignored;
     if (option_key(options, AR_KEY_RUNNABLE_BY) == NULL &&
-        ar_runner_parse("", options->algorithms, &library, &ignored) == AR_OK) {
+        ar_runner_parse("", options->algorithms, &library, AR_IGNORED) == AR_OK) {
         /* --algorithms nccl: where NCCL runs them */
         AR_TRY(ar_scenario_set(&request->base, AR_KEY_RUNNABLE_BY, NULL, options->algorithms, err));
     }

@@ -460,10 +460,9 @@ enum ar_status option_view(const struct options *options, struct ar_columns colu
     unsigned format;
     struct winsize size;
     uint64_t width;
-    struct ar_error ignored;
     const char *wanted = getenv("COLUMNS");
     if (wanted == NULL ||
-        ar_parse_count("COLUMNS", wanted, 1, WIDTH_MAX, &width, &ignored) != AR_OK) {
+        ar_parse_count("COLUMNS", wanted, 1, WIDTH_MAX, &width, AR_IGNORED) != AR_OK) {
         width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
     }
     AR_TRY(ar_error_blame(ar_parse_choice("--format", options->format, formats, &format, err),

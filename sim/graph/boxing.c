@@ -9,13 +9,12 @@
 static bool parse_one(const char *text, struct ar_placement *placement)
 {
     uint64_t dimension = 0;
-    struct ar_error ignored;
     if (strcmp(text, "B") == 0 || strcmp(text, "P") == 0) {
         *placement = (struct ar_placement){.kind = text[0] == 'B' ? AR_PLACEMENT_BROADCAST
                                                                   : AR_PLACEMENT_PARTIAL};
         return true;
     }
-    if (text[0] != 'S' || ar_parse_count("", text + 1, 0, 15, &dimension, &ignored) != AR_OK) {
+    if (text[0] != 'S' || ar_parse_count("", text + 1, 0, 15, &dimension, AR_IGNORED) != AR_OK) {
         return false;
     }
     *placement =

@@ -72,7 +72,6 @@ enum ar_status ar_schedule_parse(const char *where, const char *text,
 {
     size_t length = strcspn(text, ":");
     uint64_t count = 1;
-    struct ar_error ignored;
     for (size_t i = 0; i < ar_schedules_count; i++) {
         const struct ar_schedule *row = ar_schedules[i];
         if (strlen(row->name) != length || strncmp(row->name, text, length) != 0) {
@@ -80,7 +79,7 @@ enum ar_status ar_schedule_parse(const char *where, const char *text,
         }
         if (row->has_chunks == (text[length] == ':') &&
             (!row->has_chunks ||
-             ar_parse_count("", text + length + 1, 2, 1024, &count, &ignored) == AR_OK)) {
+             ar_parse_count("", text + length + 1, 2, 1024, &count, AR_IGNORED) == AR_OK)) {
             *schedule = row;
             *chunks = (uint32_t)count;
             return AR_OK;

@@ -74,9 +74,8 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
     AR_REFUSE_BY(found == NULL, ar_error_unknown(err, AR_USAGE, where, "strategy", name, names,
                                                  ar_strategies_count));
     bool is_named = found->staleness == AR_STALENESS_NAMED;
-    struct ar_error ignored;
     AR_REFUSE(is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,
-                                         AR_STALENESS_NAMED - 1, &bound, &ignored) != AR_OK,
+                                         AR_STALENESS_NAMED - 1, &bound, AR_IGNORED) != AR_OK,
               err, AR_USAGE,
               "%s: found \"%.60s\"; expected %s:S with S steps, 0 or more, that a worker may be "
               "ahead of the slowest, such as %s:3",

@@ -189,7 +189,6 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
                                struct ar_arena *arena, struct ar_estimate **estimate,
                                struct ar_error *err)
 {
-    struct ar_error ignored;
     enum ar_status calls = AR_OK, messages = AR_OK;
     struct ar_estimate *made = ar_arena_alloc(arena, 1, sizeof *made);
     made->predictions = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made->predictions);
@@ -202,7 +201,7 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
     }
     if (measured->calls_count < measured->rows_count) {
         messages = estimate_messages(request, measured, is_fitted, arena, made,
-                                     calls == AR_OK ? err : &ignored);
+                                     calls == AR_OK ? err : AR_IGNORED);
     }
     return calls != AR_OK ? calls : messages;
 }

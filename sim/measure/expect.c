@@ -254,7 +254,6 @@ static bool judge_suspect(const struct ar_measured_request *request,
                           const struct ranking *ranking, struct ar_arena *arena,
                           struct ar_suspicion *suspicion, bool *is_unseen)
 {
-    struct ar_error ignored;
     bool is_nothing = suspect == &suspects[0];
     double prior =
         is_nothing ? log(2) : log(2 * (double)(suspects_count - 1) * fmax(1, suspect->rarity));
@@ -264,7 +263,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
     for (int i = 0; i < ways * SUSPECT_FACTORS_MAX && suspect->factors[i / ways] > 0; i++) {
         struct ar_library_prediction *predictions;
         if (suspect_predict(request, measured, suspect, suspect->factors[i / ways], i % ways == 1,
-                            ranking->expected, arena, &predictions, &ignored) != AR_OK) {
+                            ranking->expected, arena, &predictions, AR_IGNORED) != AR_OK) {
             continue;
         }
         factors++;

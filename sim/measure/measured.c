@@ -36,8 +36,7 @@ static const struct ar_algorithm *algorithm_of(const struct ar_operation *operat
                                                const char *name)
 {
     const struct ar_algorithm *algorithm = NULL;
-    struct ar_error ignored;
-    (void)ar_algorithm_find("algorithm", operation, name, &algorithm, &ignored);
+    (void)ar_algorithm_find("algorithm", operation, name, &algorithm, AR_IGNORED);
     return algorithm;
 }
 
@@ -287,14 +286,13 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
     const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
     const struct ar_algorithm *asked = NULL; /* NULL: everything, as of an operation without it */
     uint32_t hcas = ar_common_divisor(facts->hcas_per_node, run->ranks / run->nodes);
-    struct ar_error ignored;
     struct ar_measured_row made = {.run = run,
                                    .operation = ar_log_operation(run->collective),
                                    .is_call = is_call,
                                    .is_known = is_known};
     if (request->algorithm_name != NULL) {
         (void)ar_algorithm_find_or_auto("algorithm", made.operation, request->algorithm_name,
-                                        &asked, &ignored);
+                                        &asked, AR_IGNORED);
     }
     made.call.calls = ar_algorithm_calls(asked);
     made.call.run.nodes = run->nodes;

@@ -35,7 +35,6 @@ static bool may_be_faster(const struct ar_scenario *candidate, const struct choi
 {
     static const double long_s = 0.05;
     struct ar_row row;
-    struct ar_error ignored;
     struct ar_scenario even = *candidate;
     if (choice->count == 0 || candidate->iterations_count == 1 ||
         ar_run_cost_s(candidate) < long_s) {
@@ -44,7 +43,7 @@ static bool may_be_faster(const struct ar_scenario *candidate, const struct choi
     even.jitter_frac = 0;
     even.stragglers_count = 0;
     even.iterations_count = 1;
-    return ar_run(&even, &row, &ignored) != AR_OK || time_of(&row) < choice->best_s ||
+    return ar_run(&even, &row, AR_IGNORED) != AR_OK || time_of(&row) < choice->best_s ||
            (is_of_nccl(candidate) && (choice->called == NULL || time_of(&row) < choice->called_s));
 }
 

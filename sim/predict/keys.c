@@ -168,10 +168,9 @@ KEY_PARSE(samples_per_s_at)
     char *rate = ar_arena_text(scenario->arena, text);
     const char *first = ar_next_part(&rate, '=');
     uint64_t batch;
-    struct ar_error ignored;
-    AR_REFUSE(rate == NULL || ar_parse_count("", first, 1, 1000000, &batch, &ignored) != AR_OK ||
-                  ar_parse_number("", rate, 1e-6, 1e12, &scenario->rate.samples_per_s, &ignored) !=
-                      AR_OK,
+    AR_REFUSE(rate == NULL || ar_parse_count("", first, 1, 1000000, &batch, AR_IGNORED) != AR_OK ||
+                  ar_parse_number("", rate, 1e-6, 1e12, &scenario->rate.samples_per_s,
+                                  AR_IGNORED) != AR_OK,
               err, AR_USAGE,
               "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such as 32=950",
               origin->where, text);
@@ -192,10 +191,9 @@ KEY_PARSE(straggler)
     char *factor = ar_arena_text(scenario->arena, text);
     const char *rank_text = ar_next_part(&factor, ':');
     uint64_t rank = 0;
-    struct ar_error ignored;
     AR_REFUSE(factor == NULL ||
-                  ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
-                  ar_parse_number("", factor, 1, 1e6, &list[count].factor, &ignored) != AR_OK,
+                  ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, AR_IGNORED) != AR_OK ||
+                  ar_parse_number("", factor, 1, 1e6, &list[count].factor, AR_IGNORED) != AR_OK,
               err, AR_USAGE,
               "%s: found \"%.60s\"; expected RANK:FACTOR, of compute time, from 1 to 1e6: 17:1.5",
               origin->where, text);

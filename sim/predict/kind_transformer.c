@@ -259,7 +259,6 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     const struct ar_input *input;
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
     const char *name = scenario->workload_name;
-    struct ar_error ignored;
     if (resource_is_path(RESOURCE_MODEL, name)) {
         AR_TRY(ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, err));
         *row = input->model;
@@ -269,14 +268,14 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     const struct ar_csv_list *list = input->list;
     *row = ar_csv_list_find(list, where, "workload", name, NULL);
     if (*row == NULL &&
-        ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, &ignored) == AR_OK) {
+        ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, AR_IGNORED) == AR_OK) {
         *row = input->model;
     }
     if (*row != NULL) {
         return AR_OK;
     }
     AR_SCENARIO_REFUSE(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input,
-                                      &ignored) == AR_OK &&
+                                      AR_IGNORED) == AR_OK &&
                            ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL,
                        scenario, AR_KEY_WORKLOAD, err,
                        "found %s, an Evoformer; expected --strategy dap with it", name);

@@ -201,9 +201,8 @@ double trace_cost_s(const struct ar_scenario *scenario)
     for (uint32_t i = 0; i < count; i++) {
         struct ar_arena arena AR_ENDS_HERE = {NULL};
         struct ar_workload *workload;
-        struct ar_error ignored;
         const struct ar_job job = ar_scenario_job(&steps[i]);
-        bool is_made = ar_job_workload(&job, NULL, &arena, &workload, &ignored) == AR_OK;
+        bool is_made = ar_job_workload(&job, NULL, &arena, &workload, AR_IGNORED) == AR_OK;
         double buckets = is_made ? workload->buckets_count : scenario->buckets_count;
         time_s += messages_cost_s(&steps[i], buckets * scenario->iterations_count);
     }

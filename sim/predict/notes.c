@@ -144,7 +144,6 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_cluster *cluster = scenario->cluster;
     char assumed[256] = "";
     double rate_Bps;
-    struct ar_error ignored;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
         if (strcmp(parameter.source, "assumed") == 0) {
@@ -153,7 +152,7 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
                            parameter.key, parameter.text);
         }
         if (strcmp(parameter.key, "hca.bandwidth") == 0 &&
-            ar_parse_rate("", parameter.text, &rate_Bps, &ignored) == AR_OK &&
+            ar_parse_rate("", parameter.text, &rate_Bps, AR_IGNORED) == AR_OK &&
             rate_Bps > HCA_MAX_BPS) {
             ar_note(notes, "hca.bandwidth=%s is %.4g Gb/s of one HCA: are Gbps, bits, meant?",
                     parameter.text, 8e-9 * rate_Bps);

@@ -69,9 +69,8 @@ void ar_note_step_errors(FILE *notes, const struct ar_scenario *scenario)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_step_errors errors;
-    struct ar_error ignored;
     enum ar_step_class class = ar_step_class(scenario);
-    if (ar_step_errors_read(class, "", &arena, &errors, &ignored) == AR_OK && errors.rows > 0) {
+    if (ar_step_errors_read(class, "", &arena, &errors, AR_IGNORED) == AR_OK && errors.rows > 0) {
         const char *gpu = scenario->cost != NULL ? scenario->cost->name : "";
         bool is_new = gpu[0] != '\0' && !ar_text_has_word(errors.gpus, gpu);
         ar_note(notes,

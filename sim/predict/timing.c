@@ -372,8 +372,7 @@ double ar_job_ranks_messages(const struct ar_job *job)
     struct ar_timing timing = {.job = &row_alone, .arena = &arena, .layout = job->layout};
     struct timer timer = {.job = &row_alone, .timing = &timing};
     struct ar_graph_trial trial;
-    struct ar_error ignored;
-    if (job->kind->graph == NULL || timer_make_graph(&timer, NULL, &ignored) != AR_OK ||
+    if (job->kind->graph == NULL || timer_make_graph(&timer, NULL, AR_IGNORED) != AR_OK ||
         !timer_runs_ranks(&timer)) {
         return 0;
     }

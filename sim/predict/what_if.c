@@ -114,7 +114,6 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
         const struct ar_cluster *cluster = changed.cluster;
         size_t count = 0;
         char word[AR_WORD_SIZE];
-        struct ar_error ignored;
         for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
             const struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
             const char *words = change->links;
@@ -123,7 +122,7 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
             while (ar_next_word(&words, word)) {
                 is_meant = is_meant || strncmp(parameter.key, word, strlen(word)) == 0;
             }
-            if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, &ignored) == AR_OK) {
+            if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, AR_IGNORED) == AR_OK) {
                 AR_TRY(
                     ar_scenario_replace(&changed, AR_KEY_SET, &origin,
                                         ar_arena_format(changed.arena, "%s=%.17gB/s", parameter.key,

@@ -78,11 +78,10 @@ static bool line_take(struct journal *journal, const char *line, size_t length)
 {
     char *rest;
     struct ar_row row;
-    struct ar_error ignored;
     uint64_t point = strtoull(line, &rest, 10);
     if (rest == line || *rest != ',' || point >= journal->points_count ||
         line[length - 1] != '\n' || strlen(line) != length ||
-        ar_record_read_line(ar_row_columns, rest + 1, &row, &ignored) != AR_OK) {
+        ar_record_read_line(ar_row_columns, rest + 1, &row, AR_IGNORED) != AR_OK) {
         return false;
     }
     journal->rows[point] = ar_arena_text(journal->arena, rest + 1);

@@ -287,13 +287,12 @@ static void note_missing_pairs(const struct space *space)
     char *rest = ar_arena_text(arena, space->request->algorithms), *missing = "";
     for (const char *name; (name = ar_next_part(&rest, ',')) != NULL;) {
         struct ar_runner library;
-        struct ar_error ignored;
         bool is_name = !ar_text_has_word("all auto", name) &&
-                       ar_runner_parse("", name, &library, &ignored) != AR_OK;
+                       ar_runner_parse("", name, &library, AR_IGNORED) != AR_OK;
         for (size_t i = 0; i < space->operations_count && is_name; i++) {
             const struct ar_algorithm *found;
             const struct ar_operation *operation = space->operations[i];
-            if (ar_algorithm_find("", operation, name, &found, &ignored) != AR_OK) {
+            if (ar_algorithm_find("", operation, name, &found, AR_IGNORED) != AR_OK) {
                 missing = ar_arena_format(arena, "%s%s%s of %s", missing,
                                           missing[0] != '\0' ? ", " : "", name, operation->command);
             }

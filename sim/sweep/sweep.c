@@ -70,7 +70,6 @@ static enum ar_status row_take(void *context, const struct ar_pool_answer *answe
     struct sweep *sweep = context;
     char line[JOURNAL_LINE_MAX];
     struct ar_row row;
-    struct ar_error ignored;
     struct ar_scenario scenario;
     if (!answer->is_lost) {
         return journal_add(&sweep->journal, answer->item, answer->bytes + 1,
@@ -78,7 +77,7 @@ static enum ar_status row_take(void *context, const struct ar_pool_answer *answe
     }
     ar_record_clear(ar_row_columns, &row); /* the worker died */
     const struct point *point = &sweep->space->points[answer->item];
-    if (space_scenario(sweep->space, point, &scenario, &ignored) == AR_OK) {
+    if (space_scenario(sweep->space, point, &scenario, AR_IGNORED) == AR_OK) {
         ar_run_describe(&scenario, &row);
     }
     ar_copy_text(row.status, sizeof row.status, answer->bytes);

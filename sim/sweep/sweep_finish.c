@@ -435,16 +435,15 @@ static void rows_check(const struct sweep *sweep, const struct row_list *bests)
     for (size_t i = bests->count; i-- > 0;) {
         const struct row_summary *best = &bests->rows[i];
         struct ar_scenario scenario;
-        struct ar_error ignored;
         if (is_done[best->is_estimate] ||
-            space_scenario(sweep->space, &sweep->space->points[best->point], &scenario, &ignored) !=
-                AR_OK ||
+            space_scenario(sweep->space, &sweep->space->points[best->point], &scenario,
+                           AR_IGNORED) != AR_OK ||
             ar_engine_times_calls(scenario.engine) || ar_engine_simulates(scenario.engine)) {
             continue;
         }
         scenario.engine = ar_engine_checker(scenario.engine);
         if (ar_run_cost_s(&scenario) < CHECK_MAX_S &&
-            ar_run(&scenario, &rows[count + 1], &ignored) == AR_OK) {
+            ar_run(&scenario, &rows[count + 1], AR_IGNORED) == AR_OK) {
             journal_read_row(&sweep->journal, best->point, &rows[count]);
             is_done[best->is_estimate] = true;
             count += 2;

@@ -316,9 +316,8 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
     AR_EACH(const struct ar_setting, setting, settings.list, settings.count) {
         const char *colon = strrchr(setting->text, ':');
         double factor;
-        struct ar_error ignored;
         AR_REFUSE(colon == NULL || colon == setting->text ||
-                      ar_parse_number("", colon + 1, factor_min, factor_max, &factor, &ignored) !=
+                      ar_parse_number("", colon + 1, factor_min, factor_max, &factor, AR_IGNORED) !=
                           AR_OK,
                   err, setting->status,
                   "%s: found \"%.60s\"; expected LINK:FACTOR such as node-3.hca-0:4 (four times "

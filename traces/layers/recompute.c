@@ -13,13 +13,12 @@ static const char *const again_names[] = {"core_attn", "layernorm", "mlp", "moe"
 /* Reads modules that are joined by +, at least one. */
 static bool parse_modules(const char *text, unsigned *modules)
 {
-    struct ar_error ignored;
     char name[AR_RECOMPUTE_TEXT];
     do {
         size_t length = strcspn(text, "+");
         unsigned place;
         ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
-        if (ar_parse_choice("", name, again_names, &place, &ignored) != AR_OK) {
+        if (ar_parse_choice("", name, again_names, &place, AR_IGNORED) != AR_OK) {
             return false;
         }
         *modules |= 1u << place;
@@ -34,7 +33,6 @@ enum ar_status ar_recompute_parse(const char *where, const char *text,
     static const char selective[] = "selective:", full[] = "full:";
     struct ar_recompute found = AR_RECOMPUTE_NONE;
     uint64_t layers = 0;
-    struct ar_error ignored;
     bool is_known = true;
     if (strcmp(text, "selective") == 0) {
         found = AR_RECOMPUTE_SELECTIVE;
@@ -45,7 +43,7 @@ enum ar_status ar_recompute_parse(const char *where, const char *text,
     } else if (strcmp(text, "none") != 0) {
         is_known =
             strncmp(text, full, sizeof full - 1) == 0 &&
-            ar_parse_count("", text + sizeof full - 1, 1, UINT32_MAX, &layers, &ignored) == AR_OK;
+            ar_parse_count("", text + sizeof full - 1, 1, UINT32_MAX, &layers, AR_IGNORED) == AR_OK;
         found = AR_RECOMPUTE_FULL;
         found.layers = (uint32_t)layers;
     }

@@ -35,8 +35,7 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
     }
     if (strncmp(text, "groups:", 7) == 0) {
         uint64_t count;
-        struct ar_error ignored;
-        AR_REFUSE(ar_parse_count("", text + 7, 1, UINT32_MAX, &count, &ignored) != AR_OK, err,
+        AR_REFUSE(ar_parse_count("", text + 7, 1, UINT32_MAX, &count, AR_IGNORED) != AR_OK, err,
                   AR_USAGE,
                   "%s: found \"groups:%.20s\"; expected groups:K with a whole number of at least 1",
                   where, text + 7);

@@ -55,9 +55,8 @@ size_t ar_split(char *text, const char **words, size_t max)
 
 bool ar_is_number(const char *word)
 {
-    struct ar_error ignored;
     double number;
-    return ar_parse_number("", word, -HUGE_VAL, HUGE_VAL, &number, &ignored) == AR_OK;
+    return ar_parse_number("", word, -HUGE_VAL, HUGE_VAL, &number, AR_IGNORED) == AR_OK;
 }
 
 bool ar_is_count(const char *word)
