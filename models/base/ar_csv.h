@@ -115,6 +115,7 @@ enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struc
 /** `path:line` of a row, which begins error lines; returns `where`. */
 enum { AR_CSV_WHERE = 320 };
 const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV_WHERE]);
+#define AR_SHOW_WHERE(csv, row) ar_csv_where((csv), (row), (char[AR_CSV_WHERE]){""})
 
 /** Text of a cell; that of a column by its name, empty if there is none. */
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
@@ -126,6 +127,7 @@ void ar_csv_move_row(struct ar_csv *csv, size_t from, size_t to);
 
 /** `text` made fit for an error line: cut at 40 bytes, what is no text as `?`. Returns `shown`. */
 const char *ar_csv_show(const char *text, char shown[64]);
+#define AR_SHOW_CELL(text) ar_csv_show((text), (char[64]){""})
 
 /** Writes a cell, behind a comma unless it is the first of its line; in quotes where ar_csv_load()
  * would take it for something else. */

@@ -191,6 +191,7 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
 /** The contents that a column wants: `a whole number from 1 to 16`; returns help or `text`. */
 enum { AR_COLUMN_EXPECTED = 160 };
 const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED]);
+#define AR_SHOW_EXPECTED(column) ar_column_expected((column), (char[AR_COLUMN_EXPECTED]){""})
 
 /** The kinds of columns in words: "count". */
 extern const char *const ar_column_kind_names[];

@@ -229,9 +229,8 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
                                  const char *name, const char *text, const char *expected,
                                  struct ar_error *err)
 {
-    char shown[64];
     return ar_error_in_line(err, csv->path, line, "%s \"%s\" is \"%s\"; expected %s", noun, name,
-                            ar_csv_show(text, shown), expected);
+                            AR_SHOW_CELL(text), expected);
 }
 
 /* Reads the directives, or the cells of all rows, into records: finds where each column of the list
@@ -252,7 +251,6 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
         const char *name = is_directive ? csv->directives[i].key : csv->cells[i];
         uint64_t line = is_directive ? csv->directives[i].line : csv->header_line;
         char where[AR_CSV_WHERE];
-        char shown[64];
         size_t column = 0;
         for (; column < listed; column++) {
             const char *alias = columns.list[column].alias;
@@ -262,8 +260,8 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
         }
         snprintf(where, sizeof where, "%.280s:%" PRIu64, csv->path, line);
         AR_REFUSE_BY(column == columns.count,
-                     ar_error_unknown(err, AR_BAD_DATA, where, noun, ar_csv_show(name, shown),
-                                      names, columns.count));
+                     ar_error_unknown(err, AR_BAD_DATA, where, noun, AR_SHOW_CELL(name), names,
+                                      columns.count));
         AR_REFUSE(column < listed && places[column] != SIZE_MAX, err, AR_BAD_DATA,
                   "%s: %s \"%s\" is given twice; expected it once", where, noun, name);
         if (column < listed) {
@@ -286,7 +284,6 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
         const char **cells = csv->cells + (row + 1) * csv->columns_count;
         for (size_t i = 0; i < columns.count; i++) {
             const struct ar_column *column = &columns.list[i];
-            char expected[AR_COLUMN_EXPECTED];
             if (places[i] == SIZE_MAX) {
                 continue;
             }
@@ -294,8 +291,8 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
             uint64_t line = is_directive ? csv->directives[places[i]].line : csv->lines[row];
             if (!(text[0] == '\0' ? column->may_be_empty
                                   : ar_record_read_cell(column, text, record))) {
-                return wrong_text(csv, line, noun, column->name, text,
-                                  ar_column_expected(column, expected), err);
+                return wrong_text(csv, line, noun, column->name, text, AR_SHOW_EXPECTED(column),
+                                  err);
             }
         }
     }

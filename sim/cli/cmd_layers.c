@@ -116,10 +116,9 @@ static enum ar_status compare_kernels(const struct options *options, const struc
                 ar_device_cost_has_group(input->cost, kernel->precision, AR_COST_OF_PRODUCTS);
             bool has_attention = ar_device_cost_has_group(
                 input->cost, ar_attention_precision(kernel->precision), AR_COST_OF_ATTENTION);
-            char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
             AR_CSV_REFUSE(!has_products || (kernels.are_attention && !has_attention), kernels.csv,
                           i, "precision", err, "a precision of cost table %s (%s)%s",
-                          input->cost->name, ar_device_cost_precisions(input->cost, precisions),
+                          input->cost->name, AR_SHOW_PRECISIONS(input->cost),
                           kernels.are_attention ? " that has attention" : "");
             sums[sums_count++] = ar_kernel_error_of(
                 &kernels, kernel, ar_device_cost_single(input->cost, options->arena), errors);

@@ -134,7 +134,6 @@ static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
 
 static enum ar_status list_gpu(struct lister *list, struct ar_error *err)
 {
-    char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
     const struct ar_input *input;
     AR_TRY(ar_inputs_find(list->inputs, RESOURCE_COST, "list", list->file, &input, err));
     const struct ar_device_cost *cost = input->cost;
@@ -145,8 +144,7 @@ static enum ar_status list_gpu(struct lister *list, struct ar_error *err)
     }
     add_item(list, list->file, "%5.4g Tflop/s in %s, memory %.3g TB/s; %s; %s",
              ar_device_peak_flops(cost, precision) / 1e12, ar_precision_names[precision],
-             cost->value[AR_COST_MEMORY][precision] / 1e12,
-             ar_device_cost_precisions(cost, precisions), cost->source);
+             cost->value[AR_COST_MEMORY][precision] / 1e12, AR_SHOW_PRECISIONS(cost), cost->source);
     return AR_OK;
 }
 

@@ -113,7 +113,6 @@ static void add_closed_times(struct ar_closed_time *sum, const struct ar_closed_
 
 static void write_phase(const struct ar_scenario *scenario, const struct ar_phase_time *phase)
 {
-    char link[160];
     if (phase->steps == 0) {
         return;
     }
@@ -123,7 +122,7 @@ static void write_phase(const struct ar_scenario *scenario, const struct ar_phas
         printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
     }
     printf(" %8.3f  %s", phase->reduction_s * 1e3,
-           ar_cluster_link_name(scenario->cluster, phase->slowest_link, link, sizeof link));
+           AR_SHOW_LINK(scenario->cluster, phase->slowest_link));
     if (phase->slowest_flows > 0) { /* of messages at once they are not counted */
         printf(", %" PRIu32 " flow%s", phase->slowest_flows, phase->slowest_flows == 1 ? "" : "s");
     }

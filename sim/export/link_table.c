@@ -85,7 +85,6 @@ bool link_table_write_busiest(FILE *file, const struct ar_cluster *cluster,
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t count;
     const struct line *line = list_lines(cluster, loads, &arena, &count);
-    char name[NAME_SIZE];
     if (count == 0) {
         return false;
     }
@@ -93,11 +92,11 @@ bool link_table_write_busiest(FILE *file, const struct ar_cluster *cluster,
     fprintf(file,
             "Busiest link: %s, %s in %" PRIu64 " message%s, busy for %s, %.1f %% of the %stime%s;"
             "\n  up to %" PRIu32 " flow%s at once on it",
-            ar_cluster_link_name(cluster, line->number, name, sizeof name),
-            AR_SHOW_BYTES(line->load.bytes), line->load.messages_count,
-            line->load.messages_count == 1 ? "" : "s", AR_SHOW_SECONDS(line->busy_s), 100 * frac,
-            row->exact == 0 ? "estimated " : "", frac >= BOTTLENECK_FRAC ? ": the bottleneck" : "",
-            line->load.flows_max, line->load.flows_max == 1 ? "" : "s");
+            AR_SHOW_LINK(cluster, line->number), AR_SHOW_BYTES(line->load.bytes),
+            line->load.messages_count, line->load.messages_count == 1 ? "" : "s",
+            AR_SHOW_SECONDS(line->busy_s), 100 * frac, row->exact == 0 ? "estimated " : "",
+            frac >= BOTTLENECK_FRAC ? ": the bottleneck" : "", line->load.flows_max,
+            line->load.flows_max == 1 ? "" : "s");
     if (row->groups != AR_NO_COUNT && row->groups > 1) {
         fprintf(file, ", of %" PRIu32 " group%s", line->load.groups_max,
                 line->load.groups_max == 1 ? "" : "s");

@@ -195,11 +195,10 @@ static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, cons
     char *rest = ar_arena_text(operators->arena, text);
     for (char *part; (part = ar_next_part(&rest, '+')) != NULL;) {
         const struct named *need = find_name(names, (uint32_t)csv->rows_count, part);
-        char shown[64];
         AR_CSV_REFUSE(need == NULL || need->number == number, csv, number, "needs", err,
                       need == NULL ? "names of operators; there is no \"%s\""
                                    : "names of others; \"%s\" is this one",
-                      ar_csv_show(part, shown));
+                      AR_SHOW_CELL(part));
         ar_operators_need(operators, need->number);
     }
     return AR_OK;

@@ -198,7 +198,6 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
     struct key_columns room;
     struct ar_csv *csv;
     struct ar_error cause;
-    char where[AR_CSV_WHERE];
     const struct ar_columns columns = key_columns(
         &room, AR_COLUMNS(row_columns), AR_KEY_IN_PUBLISHED, offsetof(struct published, keys));
     char *table = ar_arena_text(given->arena, path);
@@ -220,8 +219,8 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct published *row = &all[i];
         row->table = table;
-        row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"", ar_csv_where(csv, i, where),
-                                     row->name);
+        row->where =
+            ar_arena_format(given->arena, "%s: row \"%.40s\"", AR_SHOW_WHERE(csv, i), row->name);
         row->title = row->title != NULL ? row->title : row->name;
         /* The title up to its first comma, or the table. */
         const char *comma = strchr(row->title, ',');
@@ -298,7 +297,6 @@ static bool line_concerns(const struct range_line *line, const struct published 
 static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
                                  const struct published_rows *rows, struct ar_error *err)
 {
-    char where[AR_CSV_WHERE];
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct range_line *lines = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *lines);
@@ -306,7 +304,7 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
     for (size_t i = 0; i < csv->rows_count; i++) {
         const char *text =
             ar_arena_format(arena, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);
-        AR_TRY(parse_published_range(arena, ar_csv_where(csv, i, where), text, lines[i].source,
+        AR_TRY(parse_published_range(arena, AR_SHOW_WHERE(csv, i), text, lines[i].source,
                                      &lines[i].range, err));
     }
     for (size_t i = 0; i < 3 * csv->rows_count; i++) {

@@ -71,12 +71,11 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
     if (offered->is_timed) {
         return take_timed(scenario, offered, &source->request, err);
     }
-    char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
     AR_SCENARIO_REFUSE(
         !ar_device_cost_has_group(source->cost, source->request.precision, AR_COST_OF_KERNELS),
         scenario, AR_KEY_PRECISION, err, "found %s; expected %s, of which cost table %s speaks",
-        ar_precision_names[source->request.precision],
-        ar_device_cost_precisions(source->cost, precisions), source->cost->name);
+        ar_precision_names[source->request.precision], AR_SHOW_PRECISIONS(source->cost),
+        source->cost->name);
     return AR_OK;
 }
 

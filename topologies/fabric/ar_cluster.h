@@ -295,6 +295,7 @@ bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link);
 
 /** Directed links of the whole cluster; of the first nodes, which come first; their bandwidth, and
  * their name in the SimGrid platform (written to `name` of `size` bytes; returns `name`). */
+enum { AR_LINK_NAME_SIZE = 64 };
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
 uint32_t ar_cluster_links_of_nodes(const struct ar_cluster *cluster, uint32_t nodes);
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link);
@@ -304,3 +305,6 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
 /** Name of the host of a rank in the platform (`gpu-<rank>`), or of AR_SWITCH with a rank
  * (`gpu-<rank>.switch`); returns `name`. */
 const char *ar_host_name(uint32_t rank, char *name, size_t size);
+#define AR_SHOW_LINK(cluster, link)                                                                \
+    ar_cluster_link_name((cluster), (link), (char[AR_LINK_NAME_SIZE]){""}, AR_LINK_NAME_SIZE)
+#define AR_SHOW_HOST(rank) ar_host_name((rank), (char[AR_LINK_NAME_SIZE]){""}, AR_LINK_NAME_SIZE)

@@ -13,7 +13,7 @@
 #include "topo_values.h"
 #include "torus.h"
 
-enum { AR_NO_LINK = UINT16_MAX, AR_LINK_NAME_SIZE = 64 };
+enum { AR_NO_LINK = UINT16_MAX };
 
 /** Kinds of directed links. The links of the fabric are numbered after those of all nodes. */
 enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_FABRIC };

@@ -29,9 +29,7 @@ static void write_begin(const struct ar_cluster *cluster, const char *routing, F
 
 static void write_host(uint32_t rank, FILE *file)
 {
-    char name[NAME_SIZE];
-    fprintf(file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
-            ar_host_name(rank, name, sizeof name), host_speed);
+    fprintf(file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n", AR_SHOW_HOST(rank), host_speed);
 }
 
 static void write_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)
@@ -45,9 +43,8 @@ static void write_link(const char *name, double bandwidth_Bps, double latency_s,
 static void write_cluster_link(const struct ar_cluster *cluster, uint32_t link, double latency_s,
                                FILE *file)
 {
-    char name[NAME_SIZE];
-    write_link(ar_cluster_link_name(cluster, link, name, sizeof name),
-               ar_cluster_link_bandwidth(cluster, link), latency_s, file);
+    write_link(AR_SHOW_LINK(cluster, link), ar_cluster_link_bandwidth(cluster, link), latency_s,
+               file);
 }
 
 static void write_net_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)
@@ -121,8 +118,7 @@ static void write_route(const struct writer *writer, const char *source, const c
 {
     fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", source, destination);
     for (uint32_t i = 0; i < links_count; i++) {
-        char name[NAME_SIZE];
-        write_hop(ar_cluster_link_name(writer->cluster, links[i], name, sizeof name), writer->file);
+        write_hop(AR_SHOW_LINK(writer->cluster, links[i]), writer->file);
     }
     fprintf(writer->file, "</route>\n");
 }
@@ -142,12 +138,10 @@ static void write_node(const struct writer *writer, uint32_t node)
         uint32_t rank = node * gpus + g;
         uint32_t first = rank / gpus * gpus;
         for (uint32_t other = first; other < first + gpus; other++) {
-            char source[NAME_SIZE], destination[NAME_SIZE];
             struct ar_path path;
             if (other != rank) {
                 ar_cluster_path(writer->cluster, rank, other, &path);
-                write_route(writer, ar_host_name(rank, source, sizeof source),
-                            ar_host_name(other, destination, sizeof destination), path.links,
+                write_route(writer, AR_SHOW_HOST(rank), AR_SHOW_HOST(other), path.links,
                             path.links_count);
             }
         }
@@ -278,11 +272,9 @@ static enum ar_tier tier_of(const struct ar_path *path)
 /* `node-3.hca-0.out.net`, `node-3.port-1.out.nvlink.net`. */
 static const char *net_name(const struct flat *flat, uint32_t link, enum ar_tier tier, char *name)
 {
-    char first[NAME_SIZE];
     bool is_network = tier == AR_TIER_RACK;
-    snprintf(name, 2 * NAME_SIZE, "%s%s%s.net",
-             ar_cluster_link_name(flat->cluster, link, first, sizeof first), is_network ? "" : ".",
-             is_network ? "" : ar_tier_name(tier));
+    snprintf(name, 2 * NAME_SIZE, "%s%s%s.net", AR_SHOW_LINK(flat->cluster, link),
+             is_network ? "" : ".", is_network ? "" : ar_tier_name(tier));
     return name;
 }
 
@@ -327,18 +319,16 @@ static void write_flat_hosts(const struct flat *flat, uint32_t ranks, bool *has_
 static void write_flat_route(const struct flat *flat, struct ar_flow pair)
 {
     struct ar_path path;
-    char net[2 * NAME_SIZE], from[NAME_SIZE], to[NAME_SIZE], link[NAME_SIZE];
+    char net[2 * NAME_SIZE];
     ar_cluster_path(flat->cluster, pair.source, pair.destination, &path);
     if (path.links_count == 0) {
         return;
     }
     fprintf(flat->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">",
-            ar_host_name(pair.source, from, sizeof from),
-            ar_host_name(pair.destination, to, sizeof to));
+            AR_SHOW_HOST(pair.source), AR_SHOW_HOST(pair.destination));
     write_hop(net_name(flat, path.links[0], tier_of(&path), net), flat->file);
     for (uint32_t i = 0; i < path.links_count; i++) {
-        write_hop(ar_cluster_link_name(flat->cluster, path.links[i], link, sizeof link),
-                  flat->file);
+        write_hop(AR_SHOW_LINK(flat->cluster, path.links[i]), flat->file);
     }
     fprintf(flat->file, "</route>\n");
 }

@@ -273,6 +273,8 @@ struct ar_device_cost *ar_device_cost_single(const struct ar_device_cost *cost,
 enum { AR_DEVICE_COST_PRECISIONS_TEXT = 96 };
 char *ar_device_cost_precisions(const struct ar_device_cost *cost,
                                 char text[AR_DEVICE_COST_PRECISIONS_TEXT]);
+#define AR_SHOW_PRECISIONS(cost)                                                                   \
+    ar_device_cost_precisions((cost), (char[AR_DEVICE_COST_PRECISIONS_TEXT]){""})
 
 /** Time of one sample more in one pass of a conv or fc layer, far from any fixed cost; of a table
  * with rates of convolutions. */

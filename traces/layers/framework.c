@@ -153,9 +153,8 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(framework_directives), made, err));
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        char where[AR_CSV_WHERE];
-        AR_TRY(set_term(made, ar_csv_where(csv, i, where), rows[i].term, rows[i].value,
-                        rows[i].source, AR_BAD_DATA, is_given, err));
+        AR_TRY(set_term(made, AR_SHOW_WHERE(csv, i), rows[i].term, rows[i].value, rows[i].source,
+                        AR_BAD_DATA, is_given, err));
     }
     ar_copy_stem(made->name, sizeof made->name, path,
                  strstr(path, ".framework.csv") != NULL ? ".framework.csv" : ".csv");

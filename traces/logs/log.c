@@ -104,7 +104,6 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
                                  const char *const *words, size_t words_count,
                                  struct ar_log_row *row, struct ar_error *err)
 {
-    char expected[AR_COLUMN_EXPECTED], shown[64];
     size_t word = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct ar_log_column *column = table->columns[i];
@@ -122,7 +121,7 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
                                           strcasecmp(words[word], "N/A") == 0);
         AR_LOG_REFUSE(is_set && !ar_record_read_cell(&column->cell, words[word], record), run,
                       row->line, err, "column \"%s\" is \"%s\"; expected %s", column->cell.name,
-                      ar_csv_show(words[word], shown), ar_column_expected(&column->cell, expected));
+                      AR_SHOW_CELL(words[word]), AR_SHOW_EXPECTED(&column->cell));
         if (is_set && column->unit > 0) {
             *(double *)(void *)(record + column->cell.offset) *= column->unit;
         }
@@ -228,7 +227,7 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
     static const char expected[] =
         "a log of nccl-tests (text or JSON), OSU, or a CSV of measurements";
     const char *line;
-    char begins[48] = "", shown[64];
+    char begins[48] = "";
     size_t size = find_first_line(text, bytes, false, &line);
     AR_REFUSE(size == 0, err, AR_BAD_DATA, "%s: no text; expected %s", logs->path, expected);
     if (line[0] == '{') {
@@ -247,7 +246,7 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
     AR_TRY(read_text_log(logs, text, bytes, err));
     AR_REFUSE(logs->runs_count == 0, err, AR_BAD_DATA,
               "%s: unknown format, it begins with \"%s\"; expected %s", logs->path,
-              ar_csv_show(ar_trim(begins), shown), expected);
+              AR_SHOW_CELL(ar_trim(begins)), expected);
     return AR_OK;
 }
 
