@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ar_signals.h"
-#include "ar_text.h"
 
 enum { FIRST_BYTES = 4096 }; /* a pipe does not say how much there is */
 

@@ -11,7 +11,6 @@
 #include "ar_arena.h"
 #include "ar_collective.h"
 #include "ar_graph_trial.h"
-#include "ar_kind.h"
 #include "ar_library_fit.h"
 #include "ar_link_load.h"
 #include "ar_record.h"

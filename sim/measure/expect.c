@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ar_numbers.h"
-#include "ar_row.h"
 #include "ar_units.h"
 #include "suspects.h"
 

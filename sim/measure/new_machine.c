@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_csv.h"
 #include "ar_library_engine.h"
 
 _Static_assert((int)AR_LIBRARY_PARAMETERS_COUNT <= (int)AR_HIERARCHY_PARAMETERS_MAX &&

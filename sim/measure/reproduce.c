@@ -10,7 +10,6 @@
 #include "ar_numbers.h"
 #include "ar_pool.h"
 #include "ar_text.h"
-#include "key_texts.h"
 #include "training.h"
 
 /* Ends of the band that holds 95 % of the draws, and the row's own prediction in any case. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ar_draw.h"
-#include "ar_kind.h"
 #include "ar_numbers.h"
 #include "ar_text.h"
 #include "kinds.h"
