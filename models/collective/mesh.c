@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -74,23 +73,21 @@ enum ar_status ar_mesh_set_along(const char *where, const char *text, struct ar_
 
 const char *ar_mesh_format(const struct ar_mesh *mesh, char text[AR_MESH_TEXT])
 {
-    size_t end = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < mesh->axes_count; i++) {
-        end += (size_t)snprintf(text + end, AR_MESH_TEXT - end, "%s%s=%" PRIu32, end > 0 ? "," : "",
-                                mesh->axes[i].name, mesh->axes[i].size);
+        ar_append_text(text, AR_MESH_TEXT, "%s%s=%" PRIu32, i > 0 ? "," : "", mesh->axes[i].name,
+                       mesh->axes[i].size);
     }
     return text;
 }
 
 const char *ar_mesh_format_along(const struct ar_mesh *mesh, char text[AR_MESH_TEXT])
 {
-    size_t end = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < mesh->axes_count; i++) {
         if (mesh->axes[i].is_along) {
-            end += (size_t)snprintf(text + end, AR_MESH_TEXT - end, "%s%s", end > 0 ? "," : "",
-                                    mesh->axes[i].name);
+            ar_append_text(text, AR_MESH_TEXT, "%s%s", text[0] != '\0' ? "," : "",
+                           mesh->axes[i].name);
         }
     }
     return text;

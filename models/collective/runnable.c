@@ -94,14 +94,12 @@ const char *ar_runners_format(const struct ar_algorithm *algorithm, enum ar_spre
                               char text[AR_RUNNERS_TEXT])
 {
     char name[AR_WORD_SIZE];
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < RUNS && algorithm != NULL; i++) {
         const char *libraries = is_run(&runs[i], algorithm, spread) ? runs[i].libraries : "";
-        while (ar_next_word(&libraries, name) && used < AR_RUNNERS_TEXT) {
-            used += (size_t)snprintf(text + used, AR_RUNNERS_TEXT - used, "%s%s-%u.%u",
-                                     used > 0 ? " " : "", name, runs[i].since / 1000,
-                                     runs[i].since % 1000);
+        while (ar_next_word(&libraries, name)) {
+            ar_append_text(text, AR_RUNNERS_TEXT, "%s%s-%u.%u", text[0] != '\0' ? " " : "", name,
+                           runs[i].since / 1000, runs[i].since % 1000);
         }
     }
     return text;

@@ -105,8 +105,7 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
     char text[1024] = "";
     size_t column = ar_csv_find_column(drawing->table->csv, phrase->column);
     size_t columns = drawing->table->csv->columns_count;
-    FILE *fact = fmemopen(text, sizeof text, "w");
-    for (size_t i = 0; fact != NULL && i < drawing->rows.count; i++) {
+    for (size_t i = 0; i < drawing->rows.count; i++) {
         size_t row = drawing->rows.rows[i], k = 0;
         const double *values = drawing->table->values + column;
         while (values[drawing->rows.rows[k] * columns] != values[row * columns] && k < i) {
@@ -115,17 +114,13 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
         if (k == i) {
             const char *cell = ar_csv_cell(drawing->table->csv, row, column);
             double value = ar_plot_number_of(cell);
-            fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ",
-                    cell[0] == '\0' ? "none"
-                    : isnan(value)  ? cell
-                                    : AR_SHOW_NUMBER(value));
+            ar_append_text(text, sizeof text, "%s%s", i == 0 ? phrase->before : " + ",
+                           cell[0] == '\0' ? "none"
+                           : isnan(value)  ? cell
+                                           : AR_SHOW_NUMBER(value));
         }
     }
-    if (fact != NULL) {
-        fputs(phrase->after, fact);
-        fclose(fact);
-    }
-    text[sizeof text - 1] = '\0';
+    ar_append_text(text, sizeof text, "%s", phrase->after);
     const char *comma = "";
     bool are_settings = strcmp(phrase->column, "settings") == 0;
     for (char *rest = text, *part;

@@ -390,10 +390,8 @@ enum ar_status options_scenario(const struct options *options, key_set without,
                                       ar_keys[i].option, values->texts[j],
                                       is_setting ? "value" : "name");
             }
-            size_t used = strlen(err->text);
             if (status != AR_OK && is_list) {
-                snprintf(err->text + used, sizeof err->text - used,
-                         "; a list is for 'allreckon sweep'");
+                ar_append_text(err->text, sizeof err->text, "; a list is for 'allreckon sweep'");
             }
             AR_TRY(status);
         }

@@ -89,10 +89,9 @@ size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64])
 
 enum ar_status resource_add_path(enum resource kind, struct ar_error *err)
 {
-    size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used,
-             "; a file needs its path, with a slash or the ending %s%s",
-             kind == RESOURCE_RECORDED ? ".json or " : "", kinds[kind].path_ending);
+    ar_append_text(err->text, sizeof err->text,
+                   "; a file needs its path, with a slash or the ending %s%s",
+                   kind == RESOURCE_RECORDED ? ".json or " : "", kinds[kind].path_ending);
     return err->status;
 }
 

@@ -480,12 +480,10 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
         const struct ar_graph *graph = timing->graph;
         const struct ar_engine *engines[] = {scenario->engine,
                                              ar_engine_of_messages(scenario->engine)};
-        char *text = row->engine_options;
-        size_t size = sizeof row->engine_options, used = 0;
-        text[0] = '\0';
+        row->engine_options[0] = '\0';
         for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
             const char *before = ": ";
-            for (uint32_t j = 0; j < graph->works_count && used < size; j++) {
+            for (uint32_t j = 0; j < graph->works_count; j++) {
                 const struct ar_work *work = &graph->works[j];
                 bool is_again = false;
                 for (uint32_t k = 0; k < j; k++) {
@@ -493,10 +491,10 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
                 }
                 if (work->kind != AR_TASK_COMPUTE && !is_again &&
                     work_engine(timing->job, work) == engines[i]) {
-                    used += (size_t)snprintf(text + used, size - used, "%s%s%s%s",
-                                             used > 0 && before[0] == ':' ? "; " : "",
-                                             before[0] == ':' ? engines[i]->name : "", before,
-                                             work->operation->command);
+                    ar_append_text(row->engine_options, sizeof row->engine_options, "%s%s%s%s",
+                                   before[0] == ':' && row->engine_options[0] != '\0' ? "; " : "",
+                                   before[0] == ':' ? engines[i]->name : "", before,
+                                   work->operation->command);
                     before = ", ";
                 }
             }

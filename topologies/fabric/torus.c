@@ -168,15 +168,11 @@ static void torus_name(const struct ar_cluster *cluster, uint32_t index, char *t
 {
     const struct ar_torus *torus = &cluster->torus;
     struct ar_torus_cable at = ar_torus_cable_at(torus, index / 2);
-    size_t used = (size_t)snprintf(text, size, "router");
-    for (uint32_t d = 0; d < torus->dimensions && used < size; d++) {
-        uint32_t coordinate = ar_torus_coordinate(torus, at.router, d);
-        used += (size_t)snprintf(text + used, size - used, "-%u", coordinate);
+    ar_copy_text(text, size, "router");
+    for (uint32_t d = 0; d < torus->dimensions; d++) {
+        ar_append_text(text, size, "-%u", ar_torus_coordinate(torus, at.router, d));
     }
-    if (used < size) {
-        snprintf(text + used, size - used, ".%c.%s", letters[at.dimension],
-                 index % 2 == 0 ? "up" : "down");
-    }
+    ar_append_text(text, size, ".%c.%s", letters[at.dimension], index % 2 == 0 ? "up" : "down");
 }
 
 const struct ar_fabric ar_fabric_torus = {

@@ -186,17 +186,15 @@ static const char *pairs_text(struct ar_arena *arena, uint32_t gpus_count,
 {
     enum { TEXT_SIZE = AR_TOPO_GPUS_MAX * AR_TOPO_GPUS_MAX / 2 * 12 };
     char *text = ar_arena_alloc(arena, TEXT_SIZE, 1);
-    size_t used = 0;
     bool are_all = true;
     for (uint32_t a = 0; a < gpus_count; a++) {
         for (uint32_t b = a + 1; b < gpus_count; b++) {
             uint32_t weight = links->between[a][b] / unit;
             are_all = are_all && weight == 1;
-            const char *gap = used > 0 ? " " : "";
-            const char *form = weight > 1 ? "%s%u-%u:%u" : "%s%u-%u";
-            used += weight == 0
-                        ? 0
-                        : (size_t)snprintf(text + used, TEXT_SIZE - used, form, gap, a, b, weight);
+            if (weight > 0) {
+                ar_append_text(text, TEXT_SIZE, weight > 1 ? "%s%u-%u:%u" : "%s%u-%u",
+                               text[0] != '\0' ? " " : "", a, b, weight);
+            }
         }
     }
     return are_all ? "all" : text;

@@ -194,10 +194,9 @@ static void leave_out(struct config_reader *reader, const char *key, const json_
 {
     bool says_nothing = json_is_null(value) || json_is_false(value) ||
                         (json_is_number(value) && json_number_value(value) == 0);
-    size_t used = strlen(reader->left_out);
     if (!says_nothing) {
-        snprintf(reader->left_out + used, sizeof reader->left_out - used, "%s%.60s",
-                 used > 0 ? ", " : "", key);
+        ar_append_text(reader->left_out, sizeof reader->left_out, "%s%.60s",
+                       reader->left_out[0] != '\0' ? ", " : "", key);
     }
 }
 

@@ -1,6 +1,5 @@
 /* Modules that the backward pass computes again: how they are written. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -65,13 +64,12 @@ const char *ar_recompute_format(struct ar_recompute recompute, char text[AR_RECO
     } else if ((recompute.modules & AR_AGAIN_LAYER) != 0) {
         ar_copy_text(text, AR_RECOMPUTE_TEXT, "full");
         if (recompute.layers > 0) {
-            snprintf(text, AR_RECOMPUTE_TEXT, "full:%" PRIu32, recompute.layers);
+            ar_append_text(text, AR_RECOMPUTE_TEXT, ":%" PRIu32, recompute.layers);
         }
     } else {
         for (int i = 0; again_names[i] != NULL; i++) {
             if ((recompute.modules >> i & 1) != 0) {
-                size_t length = strlen(text);
-                snprintf(text + length, AR_RECOMPUTE_TEXT - length, "%s%s", joint, again_names[i]);
+                ar_append_text(text, AR_RECOMPUTE_TEXT, "%s%s", joint, again_names[i]);
                 joint = "+";
             }
         }
