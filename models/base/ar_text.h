@@ -60,10 +60,20 @@ char *ar_trim(char *text);
  * is none left. The text is changed. */
 char *ar_next_part(char **rest, char separator);
 
+/** The head of a loop over the parts of `text`, which is changed; NULL has none. */
+#define AR_EACH_PART(part, text, separator)                                                        \
+    for (char *part##_rest_ = (text), *part;                                                       \
+         (part = ar_next_part(&part##_rest_, (separator))) != NULL;)
+
 /** Copies the next word of a text of words with blanks between them, cut if too long, and moves
  * `*text` on; false when there is none left. */
 enum { AR_WORD_SIZE = 80 };
 bool ar_next_word(const char **text, char word[AR_WORD_SIZE]);
+
+/** The head of a loop over the words of such a text. */
+#define AR_EACH_WORD(word, text)                                                                   \
+    for (const char *word##_rest_ = (text); word##_rest_ != NULL; word##_rest_ = NULL)             \
+        for (char word[AR_WORD_SIZE]; ar_next_word(&word##_rest_, word);)
 
 /** Whether such a text has a word. */
 bool ar_text_has_word(const char *text, const char *word);

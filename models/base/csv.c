@@ -216,8 +216,7 @@ static enum ar_status report_missing(const struct ar_csv *csv, const char *colum
 
 enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struct ar_error *err)
 {
-    char name[AR_WORD_SIZE];
-    while (ar_next_word(&columns, name)) {
+    AR_EACH_WORD(name, columns) {
         if (ar_csv_find_column(csv, name) == SIZE_MAX) {
             return report_missing(csv, name, err);
         }

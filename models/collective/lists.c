@@ -93,9 +93,8 @@ static enum ar_status list_numbers(struct ar_arena *arena, struct numbers *numbe
                                    const char *text, uint64_t **values, size_t *values_count,
                                    struct ar_error *err)
 {
-    char *rest = ar_arena_text(arena, text);
     numbers->values = ar_arena_alloc(arena, LIST_MAX, sizeof *numbers->values);
-    for (char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+    AR_EACH_PART(item, ar_arena_text(arena, text), ',') {
         uint64_t value;
         if (strchr(item, ':') != NULL) {
             AR_TRY(ar_error_blame(append_range(numbers, item, err), AR_USAGE, err));
@@ -132,8 +131,7 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
     const struct ar_operation **rows = ar_arena_alloc(arena, ar_operations_count, sizeof *rows);
     bool *is_listed = ar_arena_alloc(arena, ar_operations_count, sizeof *is_listed);
     size_t found = 0;
-    char *rest = ar_arena_text(arena, text);
-    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+    AR_EACH_PART(item, ar_arena_text(arena, text), ',') {
         const struct ar_operation *operation = NULL;
         if (strcmp(item, "all") != 0) {
             AR_TRY(ar_operation_find(where, item, &operation, err));
@@ -159,8 +157,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
     bool *is_listed = ar_arena_alloc(arena, ar_algorithms_count, sizeof *is_listed);
     size_t found = 0;
     bool has_auto = false;
-    char *rest = ar_arena_text(arena, text);
-    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+    AR_EACH_PART(item, ar_arena_text(arena, text), ',') {
         bool is_all = strcmp(item, "all") == 0;
         bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
         const struct ar_algorithm *algorithm;
@@ -224,8 +221,7 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
             found[found_count++] = (struct ar_shape){.x = x, .y = ranks / x};
         }
     }
-    char *rest = is_rule(text) ? NULL : ar_arena_text(arena, text);
-    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+    AR_EACH_PART(item, is_rule(text) ? NULL : ar_arena_text(arena, text), ',') {
         struct ar_shape shape;
         AR_TRY(parse_grid(where, item, &shape, err));
         bool is_listed = ar_shape_ranks(&shape) != ranks;
@@ -245,8 +241,7 @@ enum ar_status list_shapes_check(const char *where, const char *text, const uint
                                  size_t counts_count, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    char *rest = is_rule(text) ? NULL : ar_arena_text(&arena, text);
-    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+    AR_EACH_PART(item, is_rule(text) ? NULL : ar_arena_text(&arena, text), ',') {
         struct ar_shape shape;
         bool is_met = false;
         AR_TRY(parse_grid(where, item, &shape, err));

@@ -93,11 +93,9 @@ bool ar_runner_runs(const struct ar_runner *runner, const struct ar_algorithm *a
 const char *ar_runners_format(const struct ar_algorithm *algorithm, enum ar_spread spread,
                               char text[AR_RUNNERS_TEXT])
 {
-    char name[AR_WORD_SIZE];
     text[0] = '\0';
     for (size_t i = 0; i < RUNS && algorithm != NULL; i++) {
-        const char *libraries = is_run(&runs[i], algorithm, spread) ? runs[i].libraries : "";
-        while (ar_next_word(&libraries, name)) {
+        AR_EACH_WORD(name, is_run(&runs[i], algorithm, spread) ? runs[i].libraries : "") {
             ar_append_text(text, AR_RUNNERS_TEXT, "%s%s-%u.%u", text[0] != '\0' ? " " : "", name,
                            runs[i].since / 1000, runs[i].since % 1000);
         }

@@ -176,15 +176,14 @@ static const char *find_differences(const struct ar_plot_table *table,
 {
     const char *conditions = ar_plot_sources[kind->file].conditions, *found = "";
     const char *choices = ar_plot_sources[kind->file].choices;
-    char column[AR_WORD_SIZE];
     struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
-    while (ar_next_word(&conditions, column)) {
+    AR_EACH_WORD(column, conditions) {
         if (!(kind->has_all_batches && ar_text_has_word(AR_PLOT_BATCHES, column)) &&
             ar_plot_rows_vary(table, column, rows)) {
             found = ar_arena_format(arena, "%s %s", found, column);
         }
     }
-    while (ar_next_word(&choices, column)) {
+    AR_EACH_WORD(column, choices) {
         if (choice_differs(table, found, column, arena)) {
             found = ar_arena_format(arena, "%s %s", found, column);
         }
@@ -197,8 +196,7 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
 {
     char columns[LINE] = "";
     char choice[LINE] = "";
-    char column[AR_WORD_SIZE];
-    for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
+    AR_EACH_WORD(column, find_differences(table, kind, arena)) {
         /* A column in which rows differ, and the choice as it is given to --where. Settings are
          * keys themselves. */
         const char *cell = ar_csv_text(table->csv, 0, column);
@@ -229,9 +227,8 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
 static const char *part_name(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
                              const char *columns, size_t row, struct ar_arena *arena)
 {
-    char column[AR_WORD_SIZE];
     char *name = ar_arena_text(arena, kind->name);
-    while (ar_next_word(&columns, column)) {
+    AR_EACH_WORD(column, columns) {
         const char *cell = ar_csv_text(table->csv, row, column);
         bool is_number = cell[0] != '\0' && !isnan(ar_plot_number_of(cell));
         name = ar_arena_format(arena, "%s-%s%s%s", name, is_number ? column : "",
@@ -303,7 +300,6 @@ bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot
 {
     size_t values_count = table->csv->rows_count * table->csv->columns_count;
     struct ar_csv *csv = ar_arena_alloc(arena, 1, sizeof *csv);
-    char column[AR_WORD_SIZE];
     *csv = *table->csv;
     csv->cells = ar_arena_alloc(arena, csv->cells_count, sizeof *csv->cells);
     memcpy(csv->cells, table->csv->cells, csv->cells_count * sizeof *csv->cells);
@@ -311,7 +307,7 @@ bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot
     named->csv = csv;
     named->values = ar_arena_alloc(arena, values_count + 1, sizeof *named->values);
     memcpy(named->values, table->values, values_count * sizeof *named->values);
-    for (const char *at = find_differences(table, kind, arena); ar_next_word(&at, column);) {
+    AR_EACH_WORD(column, find_differences(table, kind, arena)) {
         extend_names(named, column, arena);
     }
     /* Gives equal names one number, up to SERIES_MAX + 1. */

@@ -12,9 +12,7 @@ enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4, COUNTS_MAX = 12 };
 void ar_plot_pick(const struct ar_plot_kind *kind, const struct ar_plot_table *table,
                   struct ar_plot_rows *rows)
 {
-    const char *above_0 = kind->above_0 != NULL ? kind->above_0 : "";
-    char column[AR_WORD_SIZE];
-    while (ar_next_word(&above_0, column)) {
+    AR_EACH_WORD(column, kind->above_0 != NULL ? kind->above_0 : "") {
         ar_plot_rows_within(table, column, DBL_MIN, DBL_MAX, rows);
     }
     if (kind->keys != NULL) {

@@ -177,8 +177,7 @@ struct order {
 static struct order order_of(const struct ar_plot_table *table, const char *keys, const char *least)
 {
     struct order order = {.table = table, .least = ar_csv_find_column(table->csv, least)};
-    char key[AR_WORD_SIZE];
-    while (ar_next_word(&keys, key)) {
+    AR_EACH_WORD(key, keys) {
         order.keys[order.count++] = ar_csv_find_column(table->csv, key);
     }
     return order;

@@ -141,8 +141,7 @@ static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *a
 {
     struct rows rows = {.csv = csv, .count = csv->rows_count};
     rows.list = ar_arena_alloc(arena, rows.count + 1, sizeof *rows.list);
-    char column[AR_WORD_SIZE];
-    for (const char *at = CIRCUMSTANCES; ar_next_word(&at, column);) {
+    AR_EACH_WORD(column, CIRCUMSTANCES) {
         rows.places[rows.places_count] = ar_csv_find_column(csv, column);
         rows.places_count += rows.places[rows.places_count] != SIZE_MAX;
     }

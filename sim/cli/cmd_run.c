@@ -20,9 +20,8 @@ static const char *const file_names[] = {"trace.json", "trace.paje", OPTION_ROWS
 bool option_needs_no_trace(const struct options *options)
 {
     const char *strategies = option_key(options, AR_KEY_STRATEGY); /* a sweep has several */
-    char *rest = strategies != NULL ? ar_arena_text(options->arena, strategies) : NULL;
     bool is_placed = false;
-    for (const char *name; (name = ar_next_part(&rest, ',')) != NULL;) {
+    AR_EACH_PART(name, strategies != NULL ? ar_arena_text(options->arena, strategies) : NULL, ',') {
         for (size_t i = 0; i < ar_strategies_count; i++) {
             bool is_named = strcmp(ar_strategies[i]->name, name) == 0;
             is_placed = is_placed || (is_named && ar_strategies[i]->operators != NULL);

@@ -192,8 +192,7 @@ static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, cons
                                  const struct named *names, struct ar_operators *operators,
                                  struct ar_error *err)
 {
-    char *rest = ar_arena_text(operators->arena, text);
-    for (char *part; (part = ar_next_part(&rest, '+')) != NULL;) {
+    AR_EACH_PART(part, ar_arena_text(operators->arena, text), '+') {
         const struct named *need = find_name(names, (uint32_t)csv->rows_count, part);
         AR_CSV_REFUSE(need == NULL || need->number == number, csv, number, "needs", err,
                       need == NULL ? "names of operators; there is no \"%s\""

@@ -33,8 +33,7 @@ static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, 
                                struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_settings given = key == AR_KEY_SET ? scenario->settings : scenario->terms;
-    char *rest = ar_arena_text(scenario->arena, list);
-    for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
+    AR_EACH_PART(part, ar_arena_text(scenario->arena, list), ';') {
         AR_REFUSE(part[0] == '\0', err, AR_BAD_DATA,
                   "%s: found nothing; expected KEY=VALUE, or several separated by \";\"",
                   origin->where);

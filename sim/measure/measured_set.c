@@ -73,9 +73,9 @@ const struct ar_called *ar_called_find(const struct ar_called_list *called, cons
 
 bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
 {
-    char stem[256], file[AR_WORD_SIZE], known[AR_WORD_SIZE];
+    char stem[256], known[AR_WORD_SIZE];
     ar_copy_stem(stem, sizeof stem, path, ".csv");
-    for (const char *files = set->files; ar_next_word(&files, file);) {
+    AR_EACH_WORD(file, set->files) {
         ar_copy_stem(known, sizeof known, file, ".csv");
         if (strcmp(known, stem) == 0) {
             return true;
@@ -114,10 +114,9 @@ const char *const *ar_measured_set_paths(const struct ar_measured_index *index,
                                          size_t *paths_count)
 {
     size_t count = 0;
-    char file[AR_WORD_SIZE];
     const char **paths =
         ar_arena_alloc(arena, strlen(set->files) / 2 + more_count + 2, sizeof *paths);
-    for (const char *files = set->files; ar_next_word(&files, file);) {
+    AR_EACH_WORD(file, set->files) {
         paths[count++] = ar_arena_format(arena, "%s%s", index->folder, file);
     }
     for (size_t i = 0; i < more_count; i++) {
@@ -137,8 +136,7 @@ enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_aren
     struct ar_settings asked = scenario->settings;
     AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err));
     AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, set->engine, err));
-    char setting[AR_WORD_SIZE];
-    for (const char *settings = set->settings; ar_next_word(&settings, setting);) {
+    AR_EACH_WORD(setting, set->settings) {
         if (ar_settings_find(&asked, setting) == NULL) {
             AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, ar_arena_text(arena, setting),
                                        err));

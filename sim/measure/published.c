@@ -156,9 +156,8 @@ static const struct ar_column row_columns[] = {
 static enum ar_status read_assumptions(const struct ar_scenario *given, struct published *row,
                                        struct ar_error *err)
 {
-    char *rest = ar_arena_text(given->arena, row->assume != NULL ? row->assume : "");
     row->ranges = ar_arena_alloc(given->arena, RANGES_MAX + 1, sizeof *row->ranges);
-    for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
+    AR_EACH_PART(part, ar_arena_text(given->arena, row->assume != NULL ? row->assume : ""), ';') {
         struct published_range range;
         if (part[0] == '\0') {
             continue;

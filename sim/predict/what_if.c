@@ -113,13 +113,11 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
         /* Multiplies rates whose key begins with one of the words; AR_USAGE if there is none. */
         const struct ar_cluster *cluster = changed.cluster;
         size_t count = 0;
-        char word[AR_WORD_SIZE];
         for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
             const struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
-            const char *words = change->links;
             double rate_Bps;
             bool is_meant = false;
-            while (ar_next_word(&words, word)) {
+            AR_EACH_WORD(word, change->links) {
                 is_meant = is_meant || strncmp(parameter.key, word, strlen(word)) == 0;
             }
             if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, AR_IGNORED) == AR_OK) {

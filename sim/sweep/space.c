@@ -284,8 +284,8 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
 static void note_missing_pairs(const struct space *space)
 {
     struct ar_arena *arena = space->request->base.arena;
-    char *rest = ar_arena_text(arena, space->request->algorithms), *missing = "";
-    for (const char *name; (name = ar_next_part(&rest, ',')) != NULL;) {
+    char *missing = "";
+    AR_EACH_PART(name, ar_arena_text(arena, space->request->algorithms), ',') {
         struct ar_runner library;
         bool is_name = !ar_text_has_word("all auto", name) &&
                        ar_runner_parse("", name, &library, AR_IGNORED) != AR_OK;

@@ -271,7 +271,7 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     if (values->is_switched || are_all || strcmp(text, "none") == 0) {
         return AR_OK;
     }
-    for (char word[AR_WORD_SIZE]; ar_next_word(&text, word);) {
+    AR_EACH_WORD(word, text) {
         /* "a-b" or "a-b:weight" */
         char texts[3][5] = {"", "", "1"};
         int ends[2] = {0, 0};
