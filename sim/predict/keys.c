@@ -96,25 +96,25 @@ void ar_key_print(const struct ar_scenario *scenario, enum ar_key key, FILE *fil
 
 /* --- values of one key ------------------------------------------------------------------------ */
 
+/* A value that `read` finds by the text alone, for these fields of the scenario. */
+#define KEY_READ(value, read, ...)                                                                 \
+    KEY_PARSE(value)                                                                               \
+    {                                                                                              \
+        return read(origin->where, text, __VA_ARGS__, err);                                        \
+    }
+KEY_READ(runner, ar_runner_parse, &scenario->runner)
+KEY_READ(operation, ar_operation_find, &scenario->operation)
+KEY_READ(mesh, ar_mesh_parse, &scenario->mesh)
+KEY_READ(strategy, ar_strategy_parse, &scenario->layout.strategy, &scenario->async.staleness)
+KEY_READ(schedule, ar_schedule_parse, &scenario->layout.schedule, &scenario->layout.chunks)
+KEY_READ(recompute, ar_recompute_parse, &scenario->layout.recompute)
+KEY_READ(bucket, ar_fusion_parse, &scenario->fusion)
+KEY_READ(engine, ar_engine_find, &scenario->engine)
+
 KEY_PARSE(algorithm)
 {
     return ar_algorithm_find_or_auto(origin->where, scenario->operation, text, &scenario->algorithm,
                                      err);
-}
-
-KEY_PARSE(runner)
-{
-    return ar_runner_parse(origin->where, text, &scenario->runner, err);
-}
-
-KEY_PARSE(operation)
-{
-    return ar_operation_find(origin->where, text, &scenario->operation, err);
-}
-
-KEY_PARSE(mesh)
-{
-    return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
 }
 
 KEY_PARSE(along)
@@ -141,28 +141,6 @@ KEY_PARSE(payload)
     return AR_OK;
 }
 
-KEY_PARSE(strategy)
-{
-    return ar_strategy_parse(origin->where, text, &scenario->layout.strategy,
-                             &scenario->async.staleness, err);
-}
-
-KEY_PARSE(schedule)
-{
-    return ar_schedule_parse(origin->where, text, &scenario->layout.schedule,
-                             &scenario->layout.chunks, err);
-}
-
-KEY_PARSE(recompute)
-{
-    return ar_recompute_parse(origin->where, text, &scenario->layout.recompute, err);
-}
-
-KEY_PARSE(bucket)
-{
-    return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
-}
-
 KEY_PARSE(samples_per_s_at)
 {
     char *rate = ar_arena_text(scenario->arena, text);
@@ -176,11 +154,6 @@ KEY_PARSE(samples_per_s_at)
               origin->where, text);
     scenario->rate.batch = (uint32_t)batch;
     return AR_OK;
-}
-
-KEY_PARSE(engine)
-{
-    return ar_engine_find(origin->where, text, &scenario->engine, err);
 }
 
 /* RANK:FACTOR; whether there is such a rank is seen when the number of GPUs is known. */
