@@ -119,7 +119,7 @@ static enum ar_status list_trace(struct lister *list, struct ar_error *err)
 static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
 {
     struct ar_csv_list *models;
-    AR_TRY(ar_transformers_load(list->path, list->scratch, &models, err));
+    AR_TRY(ar_csv_load_list(list->path, list->scratch, ar_transformer_columns, &models, err));
     for (size_t i = 0; i < models->count; i++) {
         struct ar_transformer *model = (struct ar_transformer *)models->rows + i;
         char size[48] = "by options";
@@ -176,7 +176,7 @@ static void list_other_workloads(struct lister *list)
         }
     }
     if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
-        ar_evoformers_load(path, list->scratch, &models, &err) == AR_OK) {
+        ar_csv_load_list(path, list->scratch, ar_evoformer_columns, &models, &err) == AR_OK) {
         list->of = "of --strategy dap:";
         for (size_t i = 0; i < models->count; i++) {
             const struct ar_evoformer *model = (const struct ar_evoformer *)models->rows + i;

@@ -215,9 +215,10 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
                    ? read_profile(file->path, inputs->arena, &file->recorded, err)
                    : ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
     case RESOURCE_WORKLOADS:
-        return ar_transformers_load(file->path, inputs->arena, &file->list, err);
+        return ar_csv_load_list(file->path, inputs->arena, ar_transformer_columns, &file->list,
+                                err);
     case RESOURCE_EVOFORMERS:
-        return ar_evoformers_load(file->path, inputs->arena, &file->list, err);
+        return ar_csv_load_list(file->path, inputs->arena, ar_evoformer_columns, &file->list, err);
     default:
         return ar_error_set(err, AR_INTERNAL, "%s is no input of a scenario", file->path);
     }

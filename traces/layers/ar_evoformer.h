@@ -28,9 +28,8 @@ struct ar_evoformer {
     const char *source;
 };
 
-/** Reads named ones, a CSV with a row for each (traces/operators/evoformers.csv). */
-enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
-                                  struct ar_csv_list **list, struct ar_error *err);
+/** The columns of a table of named ones (traces/operators/evoformers.csv). */
+extern const struct ar_columns ar_evoformer_columns;
 
 /** Parts of a block: computations between two collectives. */
 enum ar_evoformer_part {

@@ -254,7 +254,5 @@ double ar_transformer_keys_bytes(const struct ar_transformer *model,
 enum ar_status ar_model_config_load(const char *path, struct ar_arena *arena,
                                     struct ar_transformer **model, struct ar_error *err);
 
-/** Reads named transformers, a CSV with a row for each (traces/workloads/transformers.csv): what is
- * empty there is 0. */
-enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
-                                    struct ar_csv_list **list, struct ar_error *err);
+/** The columns of a table of named ones (traces/workloads/transformers.csv): what is empty is 0. */
+extern const struct ar_columns ar_transformer_columns;

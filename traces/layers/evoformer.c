@@ -26,11 +26,7 @@ static const struct ar_column evoformer_columns[] = {
     AR_COLUMN(string, struct ar_evoformer, source, "source", "where the shape was published"),
 };
 
-enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
-                                  struct ar_csv_list **list, struct ar_error *err)
-{
-    return ar_csv_load_list(path, arena, AR_COLUMNS(evoformer_columns), list, err);
-}
+const struct ar_columns ar_evoformer_columns = AR_COLUMNS(evoformer_columns);
 
 /* --- kernels ------------------------------------------------------------------------------- */
 

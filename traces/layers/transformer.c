@@ -75,11 +75,7 @@ static const struct ar_column transformer_columns[] = {
     CELL(string, source, "source", "where the shape was published"),
 };
 
-enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
-                                    struct ar_csv_list **list, struct ar_error *err)
-{
-    return ar_csv_load_list(path, arena, AR_COLUMNS(transformer_columns), list, err);
-}
+const struct ar_columns ar_transformer_columns = AR_COLUMNS(transformer_columns);
 
 /* --- what is counted ------------------------------------------------------------------------ */
 
