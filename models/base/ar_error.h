@@ -11,7 +11,9 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "ar_list.h"
 
@@ -40,6 +42,15 @@ struct ar_error {
 
 /** Exit code of a status, after sysexits.h. */
 int ar_status_exit_code(enum ar_status status);
+
+/** Prints the arguments behind `format`, the last parameter that has a name, into an array. */
+#define AR_PRINT_ARGUMENTS(text, format)                                                           \
+    do {                                                                                           \
+        va_list ar_arguments_;                                                                     \
+        va_start(ar_arguments_, format);                                                           \
+        vsnprintf((text), sizeof(text), (format), ar_arguments_);                                  \
+        va_end(ar_arguments_);                                                                     \
+    } while (0)
 
 /** Fills `err` and returns `status`, so that callers can `return ar_error_set(...)`. */
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)

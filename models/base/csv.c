@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <csv.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "ar_file.h"
@@ -354,10 +353,7 @@ enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *co
 {
     const char *text = ar_csv_cell(csv, row, ar_csv_find_column(csv, column));
     char all[256];
-    va_list arguments;
-    va_start(arguments, expected);
-    vsnprintf(all, sizeof all, expected, arguments);
-    va_end(arguments);
+    AR_PRINT_ARGUMENTS(all, expected);
     return wrong_text(csv, csv->lines[row], "column", column, text, all, err);
 }
 

@@ -1,8 +1,6 @@
 #include "ar_error.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 int ar_status_exit_code(enum ar_status status)
 {
@@ -12,10 +10,7 @@ int ar_status_exit_code(enum ar_status status)
 
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text, format, arguments);
-    va_end(arguments);
+    AR_PRINT_ARGUMENTS(err->text, format);
     for (char *at = err->text; *at != '\0'; at++) { /* one line, whatever it quotes */
         *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
     }
@@ -27,10 +22,7 @@ enum ar_status ar_error_in_line(struct ar_error *err, const char *path, uint64_t
                                 const char *format, ...)
 {
     char text[sizeof err->text];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    AR_PRINT_ARGUMENTS(text, format);
     return ar_error_set(err, AR_BAD_DATA, "%.280s:%" PRIu64 ": %s", path, line, text);
 }
 

@@ -88,13 +88,12 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
         const struct ar_operator *op = &operators->list[order[done]];
         struct rank *rank = &ranks[order[done]];
         rank->way_s += op->time_s;
-        for (uint32_t j = 0; j < op->needs_count; j++) {
-            uint32_t other = operators->needs[op->needs_first + j];
-            struct rank *needed = &ranks[other];
+        AR_EACH(const uint32_t, other, operators->needs + op->needs_first, op->needs_count) {
+            struct rank *needed = &ranks[*other];
             needed->way_s = rank->way_s > needed->way_s ? rank->way_s : needed->way_s;
             needed->level = rank->level >= needed->level ? rank->level + 1 : needed->level;
-            if (--waiting[other] == 0) {
-                order[found++] = other;
+            if (--waiting[*other] == 0) {
+                order[found++] = *other;
             }
         }
     }

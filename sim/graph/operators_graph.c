@@ -102,9 +102,8 @@ static void add_operators(struct placed *placed)
     }
     for (uint32_t i = operators->count; i-- > 0;) {
         const struct ar_operator *op = &operators->list[i];
-        for (uint32_t j = 0; j < op->needs_count; j++) {
-            uint32_t other = operators->needs[op->needs_first + j];
-            placed->who[--placed->needed_by[other]] = i;
+        AR_EACH(const uint32_t, other, operators->needs + op->needs_first, op->needs_count) {
+            placed->who[--placed->needed_by[*other]] = i;
         }
     }
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -211,11 +210,10 @@ struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const 
     add_messages(&placed);
     for (uint32_t number = 0; number < operators->count; number++) {
         const struct ar_operator *op = &operators->list[number];
-        for (uint32_t j = 0; j < op->needs_count; j++) {
-            uint32_t other = operators->needs[op->needs_first + j];
-            const struct message *message = find_message(&placed, other, devices[number]);
+        AR_EACH(const uint32_t, other, operators->needs + op->needs_first, op->needs_count) {
+            const struct message *message = find_message(&placed, *other, devices[number]);
             ar_graph_need(placed.graph, placed.tasks[number],
-                          message != NULL ? message->task : placed.tasks[other]);
+                          message != NULL ? message->task : placed.tasks[*other]);
         }
     }
     return placed.graph;

@@ -77,12 +77,11 @@ static double end_on(const struct search *search, const double *ends_s, const do
     const struct ar_hops *hops = search->request->hops;
     const struct ar_operator *op = &operators->list[number];
     double start_s = free_s[device];
-    for (uint32_t j = 0; j < op->needs_count; j++) {
-        uint32_t other = operators->needs[op->needs_first + j];
-        double there_s = ends_s[other];
-        if (search->devices[other] != device) {
-            struct ar_hop_time hop = hops->find(hops->context, search->devices[other], device,
-                                                operators->list[other].output_bytes);
+    AR_EACH(const uint32_t, other, operators->needs + op->needs_first, op->needs_count) {
+        double there_s = ends_s[*other];
+        if (search->devices[*other] != device) {
+            struct ar_hop_time hop = hops->find(hops->context, search->devices[*other], device,
+                                                operators->list[*other].output_bytes);
             there_s += hop.time_s + hop.latency_s;
         }
         start_s = fmax(start_s, there_s);

@@ -1,7 +1,6 @@
 /* Scenarios: keys as they are set, the inputs they name, and what follows where no key says. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "ar_library_engine.h"
@@ -91,10 +90,7 @@ enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_ke
                                   struct ar_error *err, const char *format, ...)
 {
     char text[sizeof err->text];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    AR_PRINT_ARGUMENTS(text, format);
     return ar_error_set(err,
                         ar_scenario_has(scenario, key) ? scenario->origins[key].status : AR_USAGE,
                         "%s: %s", ar_scenario_where(scenario, key), text);

@@ -1,7 +1,6 @@
 /* Values of a cluster file: texts, their meaning, and what they must not contradict. */
 #include "topo_values.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,10 +103,7 @@ enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_top
 {
     const struct ar_topo_entry *entry = ar_topo_entries_find(entries, key);
     char expected[200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(expected, sizeof expected, format, arguments);
-    va_end(arguments);
+    AR_PRINT_ARGUMENTS(expected, format);
     return entry == NULL
                ? ar_error_set(err, AR_BAD_DATA, "%.200s: key \"%s\": found nowhere; expected %s",
                               entries->path, ar_topo_keys[key].name, expected)
