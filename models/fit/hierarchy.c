@@ -60,9 +60,15 @@ enum ar_status ar_hierarchy_group(size_t parameters_count, const double *logs,
 
 /* --- solving ------------------------------------------------------------------------------- */
 
+/* The estimate of the coefficients by one group, its own deviations averaged out. */
+struct averaged {
+    double precision[MAX * MAX], pull[MAX]; /* the first by rows of as many as there are */
+};
+
 /* One solution, and room for it. A coefficient is the sum of mean and class of a parameter. */
 struct solution {
     struct ar_hierarchy_group *const *groups;
+    struct averaged *averaged; /* [group] */
     size_t groups_count;
     struct ar_hierarchy *hierarchy;
     gsl_matrix *precision;    /* of the coefficients, decomposed once they are found */
@@ -81,12 +87,12 @@ static double own_variance(const struct ar_hierarchy *hierarchy,
     return (freedom * variance + pow(group->own[parameter], 2)) / (freedom + 1);
 }
 
-/* The estimate of the coefficients by one group, its own deviations averaged out:
- * (1 + H T)^-1 (H, h), T the variances between machines. `precision` is a matrix by rows. */
+/* (1 + H T)^-1 (H, h), T the variances between machines. */
 static enum ar_status average_out_group(const struct solution *solution,
-                                        const struct ar_hierarchy_group *group, double *precision,
-                                        double *pull, struct ar_error *err)
+                                        const struct ar_hierarchy_group *group,
+                                        struct averaged *made, struct ar_error *err)
 {
+    double *precision = made->precision, *pull = made->pull;
     double memory[MAX * MAX];
     size_t count = solution->hierarchy->parameters_count, places[MAX];
     int sign;
@@ -114,7 +120,6 @@ static enum ar_status average_out_group(const struct solution *solution,
 /* The coefficients and their precision with the spreads as they are. */
 static enum ar_status solve_coefficients(struct solution *solution, struct ar_error *err)
 {
-    double pull[MAX], precision[MAX * MAX];
     size_t count = solution->hierarchy->parameters_count;
     gsl_matrix_set_zero(solution->precision);
     gsl_vector_set_zero(solution->coefficients);
@@ -131,10 +136,11 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
     }
     for (size_t g = 0; g < solution->groups_count; g++) {
         const struct ar_hierarchy_group *group = solution->groups[g];
-        AR_TRY(average_out_group(solution, group, precision, pull, err));
+        const double *precision = solution->averaged[g].precision;
+        AR_TRY(average_out_group(solution, group, &solution->averaged[g], err));
         for (size_t i = 0; i < count; i++) {
             size_t row = coefficient_of(i, group->classes[i]);
-            *gsl_vector_ptr(solution->coefficients, row) += pull[i];
+            *gsl_vector_ptr(solution->coefficients, row) += solution->averaged[g].pull[i];
             for (size_t j = 0; j < count; j++) {
                 *gsl_matrix_ptr(solution->precision, row, coefficient_of(j, group->classes[j])) +=
                     (precision[i * count + j] + precision[j * count + i]) / 2;
@@ -147,22 +153,19 @@ static enum ar_status solve_coefficients(struct solution *solution, struct ar_er
 }
 
 /* Finds the deviations of a group from the coefficients: T (1 + H T)^-1 (h - H coefficients). */
-static enum ar_status find_own(const struct solution *solution, struct ar_hierarchy_group *group,
-                               struct ar_error *err)
+static void find_own(const struct solution *solution, size_t index)
 {
-    double pull[MAX], precision[MAX * MAX];
+    struct ar_hierarchy_group *group = solution->groups[index];
+    const struct averaged *averaged = &solution->averaged[index];
     size_t count = solution->hierarchy->parameters_count;
-    AR_TRY(average_out_group(solution, group, precision, pull, err));
     for (size_t i = 0; i < count; i++) {
+        double pull = averaged->pull[i];
         for (size_t j = 0; j < count; j++) {
-            pull[i] -= precision[i * count + j] *
-                       gsl_vector_get(solution->coefficients, coefficient_of(j, group->classes[j]));
+            pull -= averaged->precision[i * count + j] *
+                    gsl_vector_get(solution->coefficients, coefficient_of(j, group->classes[j]));
         }
+        group->own[i] = own_variance(solution->hierarchy, group, i) * pull;
     }
-    for (size_t i = 0; i < count; i++) {
-        group->own[i] = own_variance(solution->hierarchy, group, i) * pull[i];
-    }
-    return AR_OK;
 }
 
 enum ar_status ar_hierarchy_solve(struct ar_hierarchy_group *const *groups, size_t count,
@@ -174,13 +177,14 @@ enum ar_status ar_hierarchy_solve(struct ar_hierarchy_group *const *groups, size
     gsl_matrix_view precision = gsl_matrix_view_array(memory + size, size, size);
     gsl_vector_view coefficients = gsl_vector_view_array(memory, size);
     struct solution solution = {.groups = groups,
+                                .averaged = ar_arena_alloc(&arena, count, sizeof(struct averaged)),
                                 .groups_count = count,
                                 .hierarchy = hierarchy,
                                 .precision = &precision.matrix,
                                 .coefficients = &coefficients.vector};
     AR_TRY(solve_coefficients(&solution, err));
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(find_own(&solution, groups[i], err));
+        find_own(&solution, i);
     }
     if (!hierarchy->leaves_errors) { /* the covariance, in place */
         gsl_linalg_cholesky_invert(solution.precision);
