@@ -43,11 +43,6 @@ static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double la
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
-static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop)
-{
-    return hop_latency_s(at, hop) + hop_busy_s(at, hop, hop->rate_Bps);
-}
-
 /* Consecutive hops of a walk: whole laps around a ring, and `rest` more from `first` on. */
 struct stretch {
     const struct ar_walk *walk;
@@ -55,11 +50,11 @@ struct stretch {
     double time_s;
 };
 
-/* The slowest stretch of as many hops as the phase has steps, by a sum sliding over a round. */
+/* The slowest stretch of as many hops as the phase has steps, by a sum sliding over a round, which
+ * has the times `hops_s`. */
 static struct stretch walk_slowest_stretch(const struct closed_phase *at,
-                                           const struct ar_walk *walk)
+                                           const struct ar_walk *walk, const double *hops_s)
 {
-    const struct ar_hop *hops = at->pattern->hops + walk->first;
     uint32_t steps = at->phase->steps, count = walk->count;
     struct stretch slowest = {.walk = walk,
                               .laps = walk->is_ring ? steps / count : 0,
@@ -67,15 +62,15 @@ static struct stretch walk_slowest_stretch(const struct closed_phase *at,
     slowest.rest = slowest.rest < count ? slowest.rest : count;
     double round_s = 0, sum_s = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double hop_s = walk_hop_s(at, &hops[i]);
-        round_s += hop_s;
-        sum_s += i < slowest.rest ? hop_s : 0;
+        round_s += hops_s[i];
+        sum_s += i < slowest.rest ? hops_s[i] : 0;
     }
     slowest.time_s = sum_s;
     uint32_t starts = walk->is_ring ? count : count - slowest.rest + 1;
     for (uint32_t first = 1; slowest.rest > 0 && first < starts; first++) {
-        sum_s -= walk_hop_s(at, &hops[first - 1]);
-        sum_s += walk_hop_s(at, &hops[(first + slowest.rest - 1) % count]);
+        uint32_t last = first + slowest.rest - 1;
+        sum_s -= hops_s[first - 1];
+        sum_s += hops_s[last < count ? last : last - count];
         if (sum_s > slowest.time_s) {
             slowest.first = first;
             slowest.time_s = sum_s;
@@ -85,37 +80,33 @@ static struct stretch walk_slowest_stretch(const struct closed_phase *at,
     return slowest;
 }
 
-static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, bool with_latency)
-{
-    const struct ar_hop *slowest = &at->pattern->hops[0];
-    double slowest_s = 0;
-    AR_EACH(const struct ar_hop, hop, at->pattern->hops, at->pattern->hops_count) {
-        double time_s =
-            hop_busy_s(at, hop, hop->rate_Bps) + (with_latency ? hop_latency_s(at, hop) : 0);
-        if (time_s > slowest_s) {
-            slowest = hop;
-            slowest_s = time_s;
-        }
-    }
-    return slowest;
-}
-
 /* The longest of the three bounds (ar_closed.h), and the terms that it is made of. */
 static void walks_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct ar_hop *hops = at->pattern->hops, *port = hops, *turn = hops;
+    double *times_s = ar_arena_room(&arena, at->pattern->hops_count, sizeof *times_s);
+    double port_busy_s = 0, turn_s = 0;
+    for (uint32_t i = 0; i < at->pattern->hops_count; i++) {
+        double busy_s = hop_busy_s(at, &hops[i], hops[i].rate_Bps);
+        times_s[i] = hop_latency_s(at, &hops[i]) + busy_s;
+        port = busy_s > port_busy_s ? &hops[i] : port;
+        port_busy_s = busy_s > port_busy_s ? busy_s : port_busy_s;
+        turn = times_s[i] > turn_s ? &hops[i] : turn;
+        turn_s = times_s[i] > turn_s ? times_s[i] : turn_s;
+    }
     uint32_t steps = at->phase->steps, window = at->flows->collective.window;
     double reduction_s = at->phase->copies_from * at->gamma_s * at->bytes;
     uint32_t turns = (steps + window - 1) / window;
     struct stretch slowest = {.time_s = -1};
     for (uint32_t i = 0; i < at->pattern->walks_count; i++) {
-        struct stretch stretch = walk_slowest_stretch(at, &at->pattern->walks[i]);
+        const struct ar_walk *walk = &at->pattern->walks[i];
+        struct stretch stretch = walk_slowest_stretch(at, walk, times_s + walk->first);
         slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
     }
-    const struct ar_hop *port = walks_slowest_hop(at, false);
-    const struct ar_hop *turn = walks_slowest_hop(at, true);
     double hops_s = slowest.time_s + reduction_s;
     double port_s = steps * hop_busy_s(at, port, port->rate_Bps) + hop_latency_s(at, port);
-    double window_s = turns * walk_hop_s(at, turn);
+    double window_s = turns * times_s[turn - hops];
     time->slowest_Bps = port->rate_Bps;
     time->slowest_link = port->link;
     time->slowest_flows = port->flows;
@@ -125,8 +116,9 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
         time->time_s = hops_s;
         time->reduction_s = reduction_s;
         for (uint32_t i = 0; i < count; i++) {
-            const struct ar_hop *hop =
-                &at->pattern->hops[slowest.walk->first + (slowest.first + i) % count];
+            uint32_t place =
+                slowest.first + i < count ? slowest.first + i : slowest.first + i - count;
+            const struct ar_hop *hop = &hops[slowest.walk->first + place];
             uint32_t times = slowest.laps + (i < slowest.rest);
             time_charge(time, hop->tier, times * hop_latency_s(at, hop),
                         times * hop_busy_s(at, hop, hop->rate_Bps));
@@ -314,15 +306,19 @@ struct message_size {
     double bytes, extra_s;
 };
 
-/* Adds the message of a step that arrives last; `size` is that of the message before. */
-static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
-                                 struct message_size *size, struct ar_phase_time *time)
+/* The message of a step that arrives last; NULL: nobody sends. */
+struct last_message {
+    const struct ar_message_kind *kind;
+    double latency_s, busy_s, sums_s; /* the last is of what the step reduces or moves */
+};
+
+/* Finds it; `size` is that of the message before. */
+static struct last_message exchange_find_last(const struct closed_phase *at, uint32_t step,
+                                              double moves_s_per_byte, struct message_size *size)
 {
     const struct ar_exchange_step *messages = &at->pattern->exchange->steps[step];
-    const struct ar_message_kind *slowest = NULL;
-    double latency_s = 0, busy_s = 0, most_bytes = 0;
-    double moves_s_per_byte =
-        at->phase->moves * ar_cluster_facts(at->flows->collective.cluster)->copy_s_per_byte;
+    struct last_message last = {.kind = NULL};
+    double most_bytes = 0;
     AR_EACH(const struct ar_message_kind, kind, &at->pattern->exchange->kinds[messages->first_kind],
             messages->kinds_count) {
         if (kind->pieces != size->pieces || kind->tier != size->tier) {
@@ -332,26 +328,28 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
             *size = (struct message_size){kind->pieces, kind->tier, bytes,
                                           ar_message_extra_s(at->cost, kind->tier, bytes)};
         }
-        double own_latency_s = at->cost->path_s[kind->tier] + kind->switches_s + size->extra_s;
-        double own_busy_s = ar_message_busy_s(kind, at->cost, size->bytes);
+        double latency_s = at->cost->path_s[kind->tier] + kind->switches_s + size->extra_s;
+        double busy_s = ar_message_busy_s(kind, at->cost, size->bytes);
         most_bytes = size->bytes > most_bytes ? size->bytes : most_bytes;
-        if (slowest == NULL || own_latency_s + own_busy_s > latency_s + busy_s) {
-            slowest = kind;
-            latency_s = own_latency_s;
-            busy_s = own_busy_s;
+        if (last.kind == NULL || latency_s + busy_s > last.latency_s + last.busy_s) {
+            last = (struct last_message){kind, latency_s, busy_s, 0};
         }
     }
-    if (slowest == NULL) {
+    last.sums_s = (step < at->phase->copies_from ? at->gamma_s : moves_s_per_byte) * most_bytes;
+    return last;
+}
+
+static void exchange_charge(const struct last_message *last, struct ar_phase_time *time)
+{
+    if (last->kind == NULL) {
         return;
     }
-    time_charge(time, slowest->tier, latency_s, busy_s);
-    time->reduction_s +=
-        (step < at->phase->copies_from ? at->gamma_s : moves_s_per_byte) * most_bytes;
-    time->time_s += latency_s + busy_s;
-    if (time->slowest_Bps == 0 || slowest->rate_Bps < time->slowest_Bps) {
-        time->slowest_Bps = slowest->rate_Bps;
-        time->slowest_link = slowest->link;
-        time->slowest_flows = slowest->flows;
+    time_charge(time, last->kind->tier, last->latency_s, last->busy_s);
+    time->time_s += last->latency_s + last->busy_s;
+    if (time->slowest_Bps == 0 || last->kind->rate_Bps < time->slowest_Bps) {
+        time->slowest_Bps = last->kind->rate_Bps;
+        time->slowest_link = last->kind->link;
+        time->slowest_flows = last->kind->flows;
     }
 }
 
@@ -359,16 +357,19 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
 static void exchange_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
     struct message_size size = {.pieces = 0};
-    double reduction_s = 0;
+    struct last_message longest = {.kind = NULL};
+    double moves_s_per_byte =
+        at->phase->moves * ar_cluster_facts(at->flows->collective.cluster)->copy_s_per_byte;
     for (uint32_t step = 0; step < at->phase->steps; step++) {
-        struct ar_phase_time own = {.time_s = 0};
-        exchange_charge_step(at, step, &size, at->phase->is_at_once ? &own : time);
-        reduction_s += own.reduction_s;
-        if (own.time_s > time->time_s) {
-            *time = own;
+        struct last_message last = exchange_find_last(at, step, moves_s_per_byte, &size);
+        time->reduction_s += last.sums_s;
+        if (!at->phase->is_at_once) {
+            exchange_charge(&last, time);
+        } else if (last.latency_s + last.busy_s > longest.latency_s + longest.busy_s) {
+            longest = last;
         }
     }
-    time->reduction_s = at->phase->is_at_once ? reduction_s : time->reduction_s;
+    exchange_charge(&longest, time);
     time->time_s += time->reduction_s;
 }
 
