@@ -59,8 +59,8 @@ static void expect_same(const struct ar_flows *fast, const struct ar_flows *plai
 }
 
 /* Returns how many algorithms run on so many ranks, or, in groups of a mesh, on each. */
-static uint32_t compare_all(const struct ar_cluster *cluster, const struct ar_mesh *mesh,
-                            uint32_t ranks, uint32_t channels, uint32_t lanes_each, uint32_t copies)
+static uint32_t compare_all(struct ar_cluster *cluster, const struct ar_mesh *mesh, uint32_t ranks,
+                            uint32_t channels, uint32_t lanes_each, uint32_t copies)
 {
     uint32_t count = 0, gpus = ar_cluster_facts(cluster)->gpus_per_node;
     for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
@@ -85,6 +85,17 @@ static uint32_t compare_all(const struct ar_cluster *cluster, const struct ar_me
         cr_expect_eq(ar_collective_groups(&fast->resolved) * copies,
                      ar_collective_groups(&collective), "%s", algorithm->name);
         expect_same(fast, plain, 1 << 20, algorithm->name);
+        /* With paths that were kept from flows on links of another rate. */
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
+        struct flows_scratch *kept = NULL;
+        bool is_torus = ar_cluster_link_cost(cluster, AR_LINK_HCA_BANDWIDTH) == 0;
+        enum ar_link_cost rate = is_torus ? AR_LINK_TORUS_BANDWIDTH : AR_LINK_HCA_BANDWIDTH;
+        double value_Bps = ar_cluster_link_cost(cluster, rate);
+        for (int times = 4; times > 0; times /= 4) {
+            ar_flows_destroy(fast);
+            TEST_OK(ar_cluster_set_link_cost(cluster, rate, times * value_Bps, &why));
+            TEST_OK(ar_flows_create_kept(&collective, &arena, &kept, &fast, &why));
+        }
         expect_same(fast, plain, 1001, algorithm->name);
         ar_flows_destroy(fast);
         ar_flows_destroy(plain);

@@ -187,6 +187,8 @@ struct ar_kept {
     struct ar_arena memory; /**< empty: nothing is laid out */
 };
 
+struct flows_scratch;
+
 struct ar_flows {
     struct ar_collective collective;
     /** The collective of the lanes that are resolved: patterns have its lanes. Lane i of it stands
@@ -222,6 +224,12 @@ uint32_t ar_flows_lanes_each(const struct ar_collective *collective);
  * walks. They do not outlive the cluster. Freed with ar_flows_destroy(). */
 enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar_flows **flows,
                                struct ar_error *err);
+
+/** The same with what rates of links do not change, such as paths: it is kept in the arena for the
+ * next flows of one collective on one cluster. `*kept` begins as NULL. */
+enum ar_status ar_flows_create_kept(const struct ar_collective *collective, struct ar_arena *arena,
+                                    struct flows_scratch **kept, struct ar_flows **flows,
+                                    struct ar_error *err);
 
 /** The same without the short cuts of fast_*.c, which engines leave out for these flows, too: for
  * tests that the results are the same. */

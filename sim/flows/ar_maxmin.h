@@ -80,10 +80,10 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
 void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                           uint32_t period);
 
-/** Paths, and the rate of each flow in bytes per second. The time is that of going through all
- * paths, for as many rounds as full links wait for each other. */
-void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
-                    uint32_t period);
+/** The rate of each flow of `paths` in bytes per second; a path may leave out links that no other
+ * flow uses but the narrowest one. The time is that of going through all paths, for as many rounds
+ * as full links wait for each other. */
+void ar_maxmin_share(struct ar_maxmin *maxmin);
 
 /** The link of the cluster on a flow's path that has the least bandwidth for each flow on it; the
  * number of these. */

@@ -32,7 +32,7 @@ uint32_t fast_steps_period(const struct exchange_scratch *scratch, uint32_t peri
 uint32_t fast_steps_repeats(const struct exchange_scratch *scratch, uint32_t position)
 {
     const struct ar_cluster *cluster = scratch->collective->cluster;
-    const uint32_t *peers = scratch->peers, positions = scratch->positions;
+    const uint32_t *peers = scratch->sent.peers, positions = scratch->positions;
     uint32_t last = position + scratch->node - 1;
     uint32_t a = ar_cluster_path_repeats(cluster, positions, position, peers[position]);
     uint32_t b = ar_cluster_path_repeats(cluster, positions, last, peers[last]);

@@ -80,9 +80,9 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
 {
     uint32_t ranks = ar_shape_ranks(&scratch->collective->shape);
     const uint32_t *peers = scratch->peers.peers;
-    bool *has_sender = scratch->has_sender, *is_visited = scratch->is_visited;
-    memset(has_sender, 0, ranks * sizeof *has_sender);
-    memset(is_visited, 0, ranks * sizeof *is_visited);
+    struct ar_arena room AR_ENDS_HERE = {NULL};
+    bool *has_sender = ar_arena_alloc(&room, ranks, sizeof *has_sender);
+    bool *is_visited = ar_arena_alloc(&room, ranks, sizeof *is_visited);
     for (uint32_t position = 0; position < ranks; position++) {
         if (peers[position] != AR_NEVER) {
             has_sender[peers[position]] = true;
@@ -109,7 +109,7 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
 
 /* Resolves a phase of walks or a tree. */
 static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_phase *phase,
-                               struct ar_pattern *pattern)
+                               uint32_t first_step, struct ar_pattern *pattern)
 {
     uint32_t lanes = ar_collective_lanes(scratch->collective);
     size_t flows = scratch->peers.flows_count;
@@ -119,7 +119,13 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
         ar_arena_alloc(scratch->arena, (size_t)lanes + 1, sizeof *pattern->lane_hops);
     pattern->lane_walks =
         ar_arena_alloc(scratch->arena, (size_t)lanes + 1, sizeof *pattern->lane_walks);
-    ar_maxmin_find(&scratch->rates, scratch->peers.flows, flows, 0);
+    if (!fast_paths_take(scratch, first_step)) {
+        ar_maxmin_find_paths(&scratch->rates, scratch->peers.flows, flows, 0);
+        if (scratch->kept != NULL) {
+            scratch->kept[first_step].paths = scratch->rates.paths;
+        }
+    }
+    ar_maxmin_share(&scratch->rates);
     if (phase->kind == AR_PHASE_TREE) {
         tree_lay_out(scratch, phase, pattern);
         pattern->tree = flows_tree_create(scratch->arena, scratch->flows, phase, pattern);
@@ -143,7 +149,8 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     /* The links carry that many buffers of a channel more. */
     const struct ar_paths *paths = &scratch->rates.paths;
     size_t each = (size_t)ar_shape_ranks(&scratch->collective->shape) * ar_phase_period(phase);
-    for (size_t place = 0, flow = 0; flow < paths->count; place = (place + 1) % each) {
+    for (size_t place = 0, flow = 0; flow < paths->count && !scratch->is_again;
+         place = (place + 1) % each) {
         if (scratch->peers.peers[place] == AR_NEVER) {
             continue;
         }
@@ -172,9 +179,10 @@ size_t flows_links_count(const struct ar_collective *collective)
 /* --- a collective ---------------------------------------------------------------------------- */
 
 static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
+                                   struct ar_arena *room, struct flows_scratch **kept,
                                    struct ar_flows **made, struct ar_error *err)
 {
-    struct ar_arena room AR_ENDS_HERE = {NULL};
+    struct ar_arena here AR_ENDS_HERE = {NULL};
     AR_TRY(ar_collective_check(collective, err));
     struct ar_flows *flows = calloc(1, sizeof *flows + sizeof *flows->kept);
     ar_memory_require(flows != NULL, "the flows of a collective");
@@ -187,36 +195,45 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     flows->resolved.copies = is_plain ? 1 : fast_lanes_copies(collective);
     flows->lanes_count = ar_collective_lanes(&flows->resolved) * flows->lanes_each;
     collective = &flows->resolved; /* what is made outlives the caller's */
-    size_t links = flows_links_count(collective);
-    struct flows_scratch scratch = {
-        .flows = flows,
-        .collective = collective,
-        .cost = &ar_cluster_facts(collective->cluster)->message,
-        .arena = &flows->memory,
-        .room = &room,
-        .period = ar_collective_ranks(collective),
-    };
     flows->phases_count =
         ar_algorithm_phases(collective->algorithm, &collective->shape, flows->phases);
-    ar_phase_flows_create(&room, collective, flows->phases, flows->phases_count, &scratch.peers);
-    uint32_t positions = ar_shape_ranks(&collective->shape);
-    scratch.has_sender = ar_arena_room(&room, positions, sizeof *scratch.has_sender);
-    scratch.is_visited = ar_arena_room(&room, positions, sizeof *scratch.is_visited);
-    ar_maxmin_create(&room, collective->cluster, links, &scratch.rates);
-    scratch.rates.has_equal_gpus = flows->lanes_each > 1;
+    struct flows_scratch *once = NULL; /* trees and sums have more than paths to keep */
+    if (kept == NULL || collective->algorithm->move != NULL || collective->algorithm->wants_sums) {
+        kept = &once;
+        room = &here;
+    }
+    struct flows_scratch *scratch = *kept;
+    bool is_again = scratch != NULL;
+    if (!is_again) {
+        uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
+        *kept = scratch = ar_arena_alloc(room, 1, sizeof *scratch);
+        scratch->cost = &ar_cluster_facts(collective->cluster)->message;
+        scratch->room = room;
+        scratch->period = ar_collective_ranks(collective);
+        scratch->kept = room != &here ? ar_arena_alloc(room, steps, sizeof *scratch->kept) : NULL;
+        ar_phase_flows_create(room, collective, flows->phases, flows->phases_count,
+                              &scratch->peers);
+        ar_maxmin_create(room, collective->cluster, flows_links_count(collective), &scratch->rates);
+        scratch->rates.has_equal_gpus = flows->lanes_each > 1;
+    }
+    scratch->flows = flows;
+    scratch->collective = collective;
+    scratch->arena = &flows->memory;
+    scratch->is_again = is_again;
+    fast_paths_begin(scratch);
     flows->even_elements = ar_shape_ranks(&collective->shape);
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         const struct ar_phase *phase = &flows->phases[i];
         struct ar_pattern *pattern = &flows->patterns[i];
         if (phase->steps > 0 && phase->kind == AR_PHASE_EXCHANGE) {
-            flows_resolve_exchange(&scratch, phase, first_step, pattern);
+            flows_resolve_exchange(scratch, phase, first_step, pattern);
         } else if (phase->steps > 0) {
-            ar_phase_flows_find(collective, phase, first_step, &scratch.peers);
+            ar_phase_flows_find(collective, phase, first_step, &scratch->peers);
             if (phase->kind == AR_PHASE_SUMS) {
-                flows_resolve_sums(&scratch, phase, first_step, pattern);
+                flows_resolve_sums(scratch, phase, first_step, pattern);
             } else {
-                phase_resolve_hops(&scratch, phase, pattern);
+                phase_resolve_hops(scratch, phase, first_step, pattern);
             }
         }
         first_step += phase->steps;
@@ -225,8 +242,8 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     }
     /* How long the busiest link needs, for each byte of the buffer of a channel; and the energy of
      * all links: half of that of the network in the HCA of either end. */
-    const struct ar_maxmin *maxmin = &scratch.rates;
-    uint32_t period = scratch.period, ranks = ar_collective_ranks(scratch.collective);
+    const struct ar_maxmin *maxmin = &scratch->rates;
+    uint32_t period = scratch->period, ranks = ar_collective_ranks(collective);
     const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
     double max_s_per_byte = 0, energy_j = 0;
     double board_j = facts->board_j_per_byte > 0 ? facts->board_j_per_byte : NAN;
@@ -257,13 +274,20 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
 enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar_flows **flows,
                                struct ar_error *err)
 {
-    return flows_create(collective, false, flows, err);
+    return flows_create(collective, false, NULL, NULL, flows, err);
+}
+
+enum ar_status ar_flows_create_kept(const struct ar_collective *collective, struct ar_arena *arena,
+                                    struct flows_scratch **kept, struct ar_flows **flows,
+                                    struct ar_error *err)
+{
+    return flows_create(collective, false, arena, kept, flows, err);
 }
 
 enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
                                      struct ar_flows **flows, struct ar_error *err)
 {
-    return flows_create(collective, true, flows, err);
+    return flows_create(collective, true, NULL, NULL, flows, err);
 }
 
 void ar_flows_destroy(void *flows)

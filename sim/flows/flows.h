@@ -8,8 +8,9 @@
 
 /** Steps of a collective with the same messages (fast_steps.c). One of them is resolved. */
 struct like_steps {
-    uint32_t first; /**< number of the step that is resolved for this one */
-    uint32_t count; /**< valid of the first one: so many steps are resolved by it */
+    uint32_t first;  /**< number of the step that is resolved for this one */
+    uint32_t count;  /**< valid of the first one: so many steps are resolved by it */
+    bool is_private; /**< exchange_scratch.is_private after it */
     const struct ar_exchange *exchange; /**< valid of the first one: where it is, once resolved */
     const struct ar_exchange_step *made;
 };
@@ -18,6 +19,19 @@ struct like_steps {
 struct kind_slot {
     uint32_t stamp; /**< of the step that has filled it */
     uint32_t kind;
+};
+
+/** The messages of a step of an exchange. */
+struct step_flows {
+    uint32_t *peers;  /**< [position] */
+    uint64_t *pieces; /**< [position] */
+    struct ar_flow *flows;
+    uint32_t *places;  /**< [flow]: who sends it */
+    uint32_t *senders; /**< [flow]: its position */
+    uint32_t *repeats; /**< [flow]: it stands for so many, each a node further on */
+    uint32_t flows_count;
+    uint32_t *turns;       /**< [flow]: ar_message_kind.turns */
+    struct ar_paths paths; /**< of the flows; valid where they are kept */
 };
 
 /** A step of an exchange while it is resolved. */
@@ -32,14 +46,9 @@ struct exchange_scratch {
     bool has_repeats;       /**< nodes stand for others in the present phase */
     uint32_t period_folded; /**< of the cluster, into which its paths are folded; 0: they are not */
     uint32_t *ranks;        /**< [lane][position] */
-    uint32_t *peers;        /**< [position]: the present step */
-    uint64_t *pieces;       /**< [position] */
+    struct step_flows sent; /**< in the present step */
     struct like_steps *like; /**< [step of the collective] */
-    struct ar_flow *flows;
-    uint32_t *places;  /**< [flow]: who sends it */
-    uint32_t *senders; /**< [flow]: its position */
-    uint32_t *repeats; /**< [flow]: it stands for so many, each a node further on */
-    uint32_t flows_count;
+    uint32_t steps;
     uint32_t *kind_of; /**< [flow] */
     bool is_private;   /**< ar_exchange.is_private so far */
     bool has_lanes_alike;
@@ -58,8 +67,9 @@ struct flows_scratch {
     struct ar_maxmin rates;                 /**< of its flows */
     uint32_t period;                        /**< of `rates.folded` */
     struct exchange_scratch *exchange;      /**< NULL until there is one */
-    bool *has_sender;                       /**< [position]: some position sends to it */
-    bool *is_visited;                       /**< [position] */
+    bool is_again; /**< the same was resolved before, on links of other rates */
+    struct step_flows
+        *kept; /**< [step]: for flows on links of other rates (fast_paths.c) or NULL */
 };
 
 /** Resolves a phase that is an exchange and begins with `first_step`; adds what links carry. */
@@ -82,10 +92,6 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double
 /** The links that paths among the ranks of a collective may take have lower numbers. */
 size_t flows_links_count(const struct ar_collective *collective);
 
-/** Finds the rate of each flow of `maxmin->paths`, as ar_maxmin_find() does; a path may leave out
- * links that no other flow uses but the narrowest one. */
-void maxmin_share(struct ar_maxmin *maxmin);
-
 /** The messages whose gaps the busier HCA of a message works on together, with so many messages on
  * each link; `own` are those of its rank, which count where nodes have no HCAs. */
 uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t *messages,
@@ -96,6 +102,12 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
 /** How many groups of a collective with a mesh do the same, on nodes of their own, as each of the
  * first ones. */
 uint32_t fast_lanes_copies(const struct ar_collective *collective);
+
+/** Takes the rates that links have now, where flows of the collective were made before. */
+void fast_paths_begin(struct flows_scratch *scratch);
+
+/** Takes the paths of a step, if they are kept, with the rates that links have now. */
+bool fast_paths_take(struct flows_scratch *scratch, uint32_t step);
 
 /** Makes room for so many paths, and for more links behind those that are used. */
 void paths_make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths);

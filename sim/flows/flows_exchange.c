@@ -21,10 +21,10 @@ static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t
 static bool are_links_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t position = scratch->senders[flow];
-        uint32_t first = scratch->places[flow] - position;
-        uint32_t to = scratch->peers[position];
+    for (uint32_t flow = 0; flow < scratch->sent.flows_count; flow++) {
+        uint32_t position = scratch->sent.senders[flow];
+        uint32_t first = scratch->sent.places[flow] - position;
+        uint32_t to = scratch->sent.peers[position];
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             uint32_t turns = scratch->period_folded > 0 ? paths->turns[i] : 0;
             uint32_t sender = place_seen_from(scratch, first, position, turns);
@@ -46,7 +46,7 @@ static bool are_links_private(struct exchange_scratch *scratch)
 static double flow_buffers(const struct exchange_scratch *scratch, const struct ar_phase *phase,
                            uint32_t flow)
 {
-    return (double)scratch->pieces[scratch->senders[flow]] / phase->pieces;
+    return (double)scratch->sent.pieces[scratch->sent.senders[flow]] / phase->pieces;
 }
 
 /* --- kinds of messages ----------------------------------------------------------------------- */
@@ -101,16 +101,14 @@ static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scr
     const struct ar_maxmin *rates = scratch->rates;
     step->first_kind = exchange->kinds_count;
     scratch->stamp++;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+    for (uint32_t flow = 0; flow < scratch->sent.flows_count; flow++) {
         struct ar_message_kind kind = {
             .switches_s = rates->paths.switches_s[flow],
             .rate_Bps = phase->is_at_once
                             ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
                             : rates->rates_Bps[flow],
-            .turns =
-                flow_turns(rates, flow, phase->is_at_once ? scratch->rates->messages : rates->flows,
-                           scratch->channels * (phase->is_at_once ? phase->steps : 1)),
-            .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
+            .turns = scratch->sent.turns[flow],
+            .pieces = (uint32_t)scratch->sent.pieces[scratch->sent.senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
         uint32_t before = exchange->kinds_count;
@@ -133,22 +131,22 @@ static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *
 {
     step->stride = 1;
     if (is_shift) {
-        step->ahead = scratch->peers[0];
+        step->ahead = scratch->sent.peers[0];
         step->count = scratch->positions;
     } else {
-        uint32_t senders = scratch->flows_count / scratch->lanes, *peers;
+        uint32_t senders = scratch->sent.flows_count / scratch->lanes, *peers;
         bool is_even = true; /* all senders lie as far apart as the first two */
-        step->first = senders > 0 ? scratch->senders[0] : 0;
-        step->stride = senders > 1 ? scratch->senders[1] - step->first : 1;
-        for (uint32_t i = 0; i < senders; i++) {
-            is_even = is_even && (scratch->senders[i] - step->first) % step->stride == 0;
+        step->first = senders > 0 ? scratch->sent.senders[0] : 0;
+        step->stride = senders > 1 ? scratch->sent.senders[1] - step->first : 1;
+        for (uint32_t i = 0; i < senders && step->stride > 1; i++) {
+            is_even = is_even && (scratch->sent.senders[i] - step->first) % step->stride == 0;
         }
         step->stride = is_even ? step->stride : 1;
         step->count =
-            senders > 0 ? (scratch->senders[senders - 1] - step->first) / step->stride + 1 : 0;
+            senders > 0 ? (scratch->sent.senders[senders - 1] - step->first) / step->stride + 1 : 0;
         peers = ar_arena_room(arena, step->count, sizeof *peers);
         for (uint32_t i = 0; i < step->count; i++) {
-            peers[i] = scratch->peers[step->first + i * step->stride];
+            peers[i] = scratch->sent.peers[step->first + i * step->stride];
         }
         step->peers = peers;
     }
@@ -159,11 +157,11 @@ static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *
     uint32_t *kind_of =
         ar_arena_alloc(arena, (size_t)scratch->lanes * step->period, sizeof *kind_of);
     step->kind_of = kind_of;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t lane = scratch->places[flow] / scratch->positions;
-        uint32_t place = (scratch->senders[flow] - step->first) / step->stride;
+    for (uint32_t flow = 0; flow < scratch->sent.flows_count; flow++) {
+        uint32_t lane = scratch->sent.places[flow] / scratch->positions;
+        uint32_t place = (scratch->sent.senders[flow] - step->first) / step->stride;
         uint32_t *of_flow = kind_of + lane * step->period + place;
-        for (uint32_t node = 0; node < scratch->repeats[flow]; node++) {
+        for (uint32_t node = 0; node < scratch->sent.repeats[flow]; node++) {
             of_flow[node * scratch->node] = scratch->kind_of[flow];
         }
     }
@@ -195,14 +193,9 @@ static void exchange_scratch_create(struct flows_scratch *all)
         .positions = order.ranks,
         .lanes = lanes,
         .period = order.ranks,
+        .steps = steps,
         .ranks = ar_arena_room(room, places, sizeof *made->ranks),
-        .peers = ar_arena_room(room, order.ranks, sizeof *made->peers),
-        .pieces = ar_arena_room(room, order.ranks, sizeof *made->pieces),
         .like = ar_arena_alloc(room, steps, sizeof *made->like),
-        .flows = ar_arena_room(room, places, sizeof *made->flows),
-        .places = ar_arena_room(room, places, sizeof *made->places),
-        .senders = ar_arena_room(room, places, sizeof *made->senders),
-        .repeats = ar_arena_room(room, places, sizeof *made->repeats),
         .kind_of = ar_arena_room(room, places, sizeof *made->kind_of),
         .is_private = true,
         .has_lanes_alike = true,
@@ -232,19 +225,20 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
 {
     const struct ar_collective *collective = scratch->collective;
     uint32_t flow = 0, positions = scratch->positions;
-    struct ar_sends sends = {
-        .end = phase->is_shift ? 1 : positions, .peers = scratch->peers, .counts = scratch->pieces};
+    struct ar_sends sends = {.end = phase->is_shift ? 1 : positions,
+                             .peers = scratch->sent.peers,
+                             .counts = scratch->sent.pieces};
     ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
-    uint32_t ahead = scratch->peers[0];
+    uint32_t ahead = scratch->sent.peers[0];
     for (uint32_t position = sends.end; position < scratch->folded; position++) {
         uint32_t to_end = positions - position;
-        scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
-        scratch->pieces[position] = scratch->pieces[0];
+        scratch->sent.peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
+        scratch->sent.pieces[position] = scratch->sent.pieces[0];
     }
     uint32_t begin = 0, end = scratch->folded; /* others send nothing: all but one of a gather */
-    for (; begin < end && scratch->peers[begin] == AR_NEVER; begin++) {
+    for (; begin < end && scratch->sent.peers[begin] == AR_NEVER; begin++) {
     }
-    for (; end > begin && scratch->peers[end - 1] == AR_NEVER; end--) {
+    for (; end > begin && scratch->sent.peers[end - 1] == AR_NEVER; end--) {
     }
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
@@ -253,17 +247,45 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
             if (scratch->has_repeats && position % node == 0) {
                 repeats = fast_steps_repeats(scratch, position);
             }
-            if (scratch->peers[position] != AR_NEVER) {
-                scratch->places[flow] = lane * scratch->positions + position;
-                scratch->senders[flow] = position;
-                scratch->repeats[flow] = repeats;
-                scratch->flows[flow++] =
-                    (struct ar_flow){ranks[position], ranks[scratch->peers[position]]};
+            if (scratch->sent.peers[position] != AR_NEVER) {
+                scratch->sent.places[flow] = lane * scratch->positions + position;
+                scratch->sent.senders[flow] = position;
+                scratch->sent.repeats[flow] = repeats;
+                scratch->sent.flows[flow++] =
+                    (struct ar_flow){ranks[position], ranks[scratch->sent.peers[position]]};
             }
             position += position % node == node - 1 ? (repeats - 1) * node : 0;
         }
     }
-    scratch->flows_count = flow;
+    scratch->sent.flows_count = flow;
+}
+
+static void step_find_paths(struct flows_scratch *all, const struct ar_phase *phase, uint32_t step)
+{
+    struct exchange_scratch *scratch = all->exchange;
+    struct step_flows *sent = &scratch->sent;
+    size_t places = (size_t)scratch->lanes * scratch->positions;
+    if (!fast_paths_take(all, step)) {
+        if (sent->peers == NULL) {
+            *sent = (struct step_flows){
+                .peers = ar_arena_room(all->room, scratch->positions, sizeof *sent->peers),
+                .pieces = ar_arena_room(all->room, scratch->positions, sizeof *sent->pieces),
+                .flows = ar_arena_room(all->room, places, sizeof *sent->flows),
+                .places = ar_arena_room(all->room, places, sizeof *sent->places),
+                .senders = ar_arena_room(all->room, places, sizeof *sent->senders),
+                .repeats = ar_arena_room(all->room, places, sizeof *sent->repeats),
+                .turns = ar_arena_room(all->room, places, sizeof *sent->turns)};
+        }
+        step_find_flows(scratch, phase, step);
+        paths_make_flows_room(all->room, (size_t)scratch->lanes * scratch->folded,
+                              &scratch->rates->paths); /* for all steps at once */
+        ar_maxmin_find_paths(scratch->rates, scratch->sent.flows, scratch->sent.flows_count,
+                             scratch->period_folded);
+        sent->paths = scratch->rates->paths;
+        if (all->kept != NULL) {
+            all->kept[step] = *sent;
+        }
+    }
 }
 
 /* --- messages of a step that end at different times --- */
@@ -276,7 +298,7 @@ static void step_drain(struct exchange_scratch *scratch)
     enum { ROUNDS_MAX = 64 };
     struct ar_arena room AR_ENDS_HERE = {NULL};
     struct ar_maxmin *all = scratch->rates, rest = *all; /* still under way; in the room of all */
-    size_t count = scratch->flows_count;
+    size_t count = scratch->sent.flows_count;
     double *left = ar_arena_room(&room, count, sizeof *left);
     uint32_t *flows = ar_arena_room(&room, count, sizeof *flows);
     rest.paths = (struct ar_paths){.count = 0};
@@ -287,7 +309,7 @@ static void step_drain(struct exchange_scratch *scratch)
     paths_make_flows_room(&room, count, &rest.paths);
     paths_make_links_room(&room, 0, all->paths.begin[count], &rest.paths);
     for (uint32_t flow = 0; flow < count; flow++) {
-        left[flow] = (double)scratch->pieces[scratch->senders[flow]];
+        left[flow] = (double)scratch->sent.pieces[scratch->sent.senders[flow]];
         flows[flow] = flow;
     }
     double time = 0, *rates_Bps = all->rates_Bps;
@@ -298,7 +320,7 @@ static void step_drain(struct exchange_scratch *scratch)
         }
         time += first;
         for (size_t i = 0; i < count; i++) {
-            double size = (double)scratch->pieces[scratch->senders[flows[i]]];
+            double size = (double)scratch->sent.pieces[scratch->sent.senders[flows[i]]];
             left[flows[i]] -= first * rates_Bps[i];
             left[flows[i]] = left[flows[i]] > 1e-9 * size ? left[flows[i]] : 0;
             all->rates_Bps[flows[i]] = size / (time + left[flows[i]] / rates_Bps[i]);
@@ -319,7 +341,7 @@ static void step_drain(struct exchange_scratch *scratch)
             }
         }
         paths->begin[paths->count] = used;
-        maxmin_share(&rest);
+        ar_maxmin_share(&rest);
         rates_Bps = rest.rates_Bps;
         count = paths->count;
     }
@@ -329,9 +351,9 @@ static void step_drain(struct exchange_scratch *scratch)
 static bool step_ends_at_once(const struct exchange_scratch *scratch)
 {
     const double *rates_Bps = scratch->rates->rates_Bps;
-    for (uint32_t flow = 1; flow < scratch->flows_count; flow++) {
-        double all = rates_Bps[0] * (double)scratch->pieces[scratch->senders[flow]];
-        double own = rates_Bps[flow] * (double)scratch->pieces[scratch->senders[0]];
+    for (uint32_t flow = 1; flow < scratch->sent.flows_count; flow++) {
+        double all = rates_Bps[0] * (double)scratch->sent.pieces[scratch->sent.senders[flow]];
+        double own = rates_Bps[flow] * (double)scratch->sent.pieces[scratch->sent.senders[0]];
         if (fabs(own - all) > 1e-9 * all) {
             return false;
         }
@@ -343,32 +365,37 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
                          struct ar_exchange *exchange, struct ar_exchange_step *made)
 {
     struct exchange_scratch *scratch = all->exchange;
-    uint32_t period = scratch->period_folded;
-    step_find_flows(scratch, phase, step);
-    if (phase->is_at_once) { /* what its messages do to links has been added (phase_add_loads()) */
-        ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period);
-    } else {
-        ar_maxmin_find(scratch->rates, scratch->flows, scratch->flows_count, period);
+    step_find_paths(all, phase, step);
+    if (!phase->is_at_once) { /* else what messages do to links is added (phase_add_loads()) */
+        ar_maxmin_share(scratch->rates);
         /* The links carry the messages of the present step and of those that it stands for. */
         const struct ar_paths *paths = &scratch->rates->paths;
         double *carried = scratch->period_folded > 0 ? all->rates.folded : all->rates.carried;
         uint32_t count = scratch->like[step].count;
-        for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        for (uint32_t flow = 0; flow < scratch->sent.flows_count && !all->is_again; flow++) {
             double buffers = flow_buffers(scratch, phase, flow) * count;
             for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                 carried[paths->links[i]] += buffers;
             }
         }
-        scratch->is_private = scratch->is_private && are_links_private(scratch);
+        scratch->is_private = scratch->is_private && (all->is_again || are_links_private(scratch));
         /* Where all send alike, the next step waits for the slowest ones anyway. */
         if (!phase->is_shift && !step_ends_at_once(scratch)) {
             step_drain(scratch);
         }
     }
+    for (uint32_t flow = 0; flow < scratch->sent.flows_count && !all->is_again; flow++) {
+        const struct ar_maxmin *rates = scratch->rates;
+        scratch->sent.turns[flow] =
+            flow_turns(rates, flow, phase->is_at_once ? rates->messages : rates->flows,
+                       scratch->channels * (phase->is_at_once ? phase->steps : 1));
+    }
     step_find_kinds(all->arena, scratch, phase, exchange, made);
     exchange_keep_step(all->arena, scratch, phase->is_shift, made);
-    scratch->like[step].exchange = exchange;
-    scratch->like[step].made = made;
+    struct like_steps *like = &scratch->like[step];
+    like->is_private = scratch->is_private = all->is_again ? like->is_private : scratch->is_private;
+    like->exchange = exchange;
+    like->made = made;
 }
 
 /* --- phases ---------------------------------------------------------------------------------- */
@@ -387,20 +414,18 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
         const struct like_steps *like = &scratch->like[first_step + step];
         if (like->first == first_step + step) {
             phases = like->count;
-            step_find_flows(scratch, phase, first_step + step);
-            ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
-                                 scratch->period_folded);
+            step_find_paths(all, phase, first_step + step);
             const struct ar_paths *paths = &maxmin->paths;
-            for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+            for (uint32_t flow = 0; flow < scratch->sent.flows_count; flow++) {
                 double buffers = flow_buffers(scratch, phase, flow);
                 for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                     uint32_t link = paths->links[i];
-                    maxmin->loads[link] += buffers * scratch->repeats[flow];
+                    maxmin->loads[link] += buffers * scratch->sent.repeats[flow];
                     maxmin->messages[link] += !scratch->has_repeats || paths->turns[i] == 0;
                 }
             }
-            scratch->is_private =
-                scratch->is_private && !scratch->has_repeats && are_links_private(scratch);
+            scratch->is_private = scratch->is_private && !scratch->has_repeats &&
+                                  (all->is_again || are_links_private(scratch));
         }
     }
     double *carried = scratch->period_folded > 0 ? all->rates.folded : all->rates.carried;
@@ -409,7 +434,7 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
             maxmin->known[link] < ar_cluster_links_of_nodes(maxmin->cluster, 1)) {
             maxmin->loads[link] /= scratch->positions / scratch->node; /* of all nodes so far */
         }
-        carried[link] += maxmin->loads[link] * phases;
+        carried[link] += all->is_again ? 0 : maxmin->loads[link] * phases;
         maxmin->loads[link] /= maxmin->bandwidth_Bps[link];
     }
 }
@@ -451,8 +476,6 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         ar_cluster_path_repeats(scratch->collective->cluster, scratch->positions, 0, 0) > 1;
     uint32_t period = scratch->has_repeats ? scratch->node : scratch->folded;
     scratch->period_folded = period < scratch->positions ? period : 0;
-    paths_make_flows_room(all->room, (size_t)scratch->lanes * scratch->folded,
-                          &scratch->rates->paths); /* for all steps at once */
     all->period = scratch->period_folded > 0 ? scratch->period_folded : all->period;
     bool is_new = scratch->like[first_step].first >= first_step;
     if (phase->is_at_once && is_new) { /* all steps are new, or all are like those of one phase */

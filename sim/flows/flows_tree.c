@@ -358,7 +358,7 @@ static void share_links(struct ar_tree_rates *rates, double time_s)
         }
     }
     paths->begin[paths->count] = used;
-    maxmin_share(&rates->maxmin);
+    ar_maxmin_share(&rates->maxmin);
     for (uint32_t i = 0; i < rates->found_hops_count; i++) {
         uint32_t hop = rates->found_hops[i];
         struct hop_run *run = &rates->runs[hop];

@@ -181,7 +181,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
     return left;
 }
 
-void maxmin_share(struct ar_maxmin *maxmin)
+void ar_maxmin_share(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
@@ -232,13 +232,6 @@ void maxmin_share(struct ar_maxmin *maxmin)
     for (size_t open = paths->count; open > 0;) {
         open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
-}
-
-void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
-                    uint32_t period)
-{
-    ar_maxmin_find_paths(maxmin, flows, count, period);
-    maxmin_share(maxmin);
 }
 
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows)

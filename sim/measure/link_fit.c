@@ -133,7 +133,9 @@ struct link_data {
     size_t count;
     double *scratch_s; /* times of rows, two of each */
     struct forms slots[SLOTS];
-    ptrdiff_t next; /* slot to be made anew */
+    struct ar_arena *arena;
+    struct flows_scratch **kept; /* [first row of a group]: what no number changes */
+    ptrdiff_t next;              /* slot to be made anew */
     enum ar_link_cost costs[AR_LINK_COSTS_COUNT];
     double priors[AR_LINK_COSTS_COUNT];
     size_t costs_count;
@@ -206,7 +208,8 @@ static enum ar_status predict_groups(struct link_data *data, const bool *is_aske
             continue;
         }
         if (*closed == NULL) {
-            AR_TRY(ar_flows_create(&data->rows[first].collective, closed, err));
+            AR_TRY(ar_flows_create_kept(&data->rows[first].collective, data->arena,
+                                        &data->kept[first], closed, err));
             ar_arena_own(&forms->memory, *closed, ar_flows_destroy);
         }
         if (hangs_on_all(*closed)) {
@@ -333,9 +336,13 @@ enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_c
                            struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct link_data data = {
-        .clusters = clusters, .clusters_count = clusters_count, .rows = rows, .count = count};
+    struct link_data data = {.clusters = clusters,
+                             .clusters_count = clusters_count,
+                             .rows = rows,
+                             .count = count,
+                             .arena = &arena};
     data.scratch_s = ar_arena_alloc(&arena, 2 * count + 1, sizeof *data.scratch_s);
+    data.kept = ar_arena_alloc(&arena, count + 1, sizeof(struct flows_scratch *));
     enum ar_status status = fit_rows(&data, fit, err);
     for (int i = 0; i < SLOTS; i++) {
         ar_arena_end(&data.slots[i].memory);
