@@ -58,7 +58,7 @@ Test(cli_view, estimates_are_marked_and_explained)
 {
     const char *out = cli_good("$AR sweep " STEP " --gpus 16,8 --quiet").out;
     cr_expect_eq(
-        cli_lines_with(out, "~ messages are estimated, by recurrence 0 to 0.3 % off simgrid in"), 3,
+        cli_lines_with(out, "~ estimated; recurrence is 0 to 0.3 % off simgrid in the median"), 3,
         "of all, of the best, of those simulated: %s", out);
     const char *torus = strstr(out, "2x8");
     const char *ring = strstr(out, "ring");

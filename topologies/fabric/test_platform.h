@@ -8,16 +8,17 @@
 
 #include "ar_cluster.h"
 
-/** One transfer that starts at time 0, and when it arrives. */
+/** One transfer that starts at time 0, and when it has left. */
 struct test_flow {
     uint32_t source, destination;
     long bytes;
     double finish_s;
 };
 
-/** Simulates the flows together on the first `nodes_count` nodes; fills finish_s. */
+/** Simulates the flows together on the first `nodes_count` nodes, without latency; sets finish_s.
+ */
 void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
-                            bool has_latencies, struct test_flow *flows, size_t flows_count);
+                            struct test_flow *flows, size_t flows_count);
 
 /** Checks the hosts and all routes (one in some if there are more than 10000) of the first nodes in
  * SimGrid: latency, bandwidth and links of their paths. */

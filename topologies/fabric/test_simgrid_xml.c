@@ -37,24 +37,6 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
     }
 }
 
-/* --- times; how flows share links stands in sim/engine/simgrid/test_maxmin.c --------------- */
-
-/* Why all paths between nodes have one latency: SimGrid does not share a link evenly among flows
- * of unequal path latency, but in inverse proportion to it. Here a flow over PCIe of 2 us and one
- * to another node of 18 us meet in a PCIe switch and share it 9:1, not 1:1. */
-Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_18_us)
-{
-    struct ar_cluster *cluster = test_load_small(TEST_SETTINGS(
-        "nvlink.pairs=none", "pcie.latency=2us", "net.latency=18us", "hca.bandwidth=100GB/s"));
-    const long message_bytes = 100000000;
-    struct test_flow flows[] = {{0, 2, message_bytes, 0}, {1, 4, message_bytes, 0}};
-    test_platform_transfer(cluster, 2, true, flows, 2);
-    double first_s = 2e-6 + (double)message_bytes / (0.9 * 16e9);
-    double second_s = (2.0 * (double)message_bytes) / 16e9;
-    cr_assert(fabs(flows[0].finish_s / first_s - 1) < 1e-2, "%.9g s", flows[0].finish_s);
-    cr_assert(fabs(flows[1].finish_s / second_s - 1) < 1e-2, "%.9g s", flows[1].finish_s);
-}
-
 /* --- text ------------------------------------------------------------------------------------- */
 
 Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)

@@ -51,7 +51,7 @@ static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size
                                           .destination = flows[i].destination,
                                           .bytes = lround(maxmin.rates_Bps[i] * duration_s)};
     }
-    test_platform_transfer(cluster, nodes, false, transfers, count);
+    test_platform_transfer(cluster, nodes, transfers, count);
     for (size_t i = 0; i < count; i++) {
         cr_assert_float_eq(transfers[i].finish_s, duration_s, 1e-6 * duration_s,
                            "seed %u, flow %zu: %.9g s, expected %.9g s", seed, i,
