@@ -186,6 +186,8 @@ enum { AR_OFFLOAD_UPDATE_BYTES = 30 };
 double ar_layout_offload_bytes(const struct ar_layout *layout);
 struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout);
 
-/** Flops of a step that the model needs, and with what is recomputed in full, of all GPUs. */
+/** Flops of a step that the model needs, and with what is recomputed in full, of all GPUs; and
+ * those of them, half of attention, that fused kernels do not compute behind a causal mask. */
 double ar_layout_model_flop(const struct ar_layout *layout);
 double ar_layout_hardware_flop(const struct ar_layout *layout);
+double ar_layout_masked_flop(const struct ar_layout *layout);

@@ -405,17 +405,29 @@ double ar_layout_model_flop(const struct ar_layout *layout)
     return layout->global_batch * (model->lora > 0 ? 2 * forward + attention : 3 * forward);
 }
 
+/* How often a layer is computed again in full, as a mean of all layers. */
+static double again_in_full(const struct ar_layout *layout)
+{
+    double layers = 0;
+    for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
+        layers += ar_layout_again_layers(layout, i);
+    }
+    return (layout->recompute.modules & AR_AGAIN_LAYER) != 0 ? layers / layout->model->layers : 0;
+}
+
 double ar_layout_hardware_flop(const struct ar_layout *layout)
 {
     struct ar_transformer head = *layout->model;
     head.layers = head.dense_layers = head.window = 0;
-    double layers = 0, again = 0;
-    for (uint32_t i = 0; i < layout->sizes[AR_AXIS_PP] * layout->chunks; i++) {
-        layers += ar_layout_again_layers(layout, i);
-    }
-    if ((layout->recompute.modules & AR_AGAIN_LAYER) != 0) {
-        again = layers / layout->model->layers *
-                (ar_transformer_forward_flop(layout->model) - ar_transformer_forward_flop(&head));
-    }
-    return ar_layout_model_flop(layout) + layout->global_batch * again;
+    return ar_layout_model_flop(layout) +
+           layout->global_batch * again_in_full(layout) *
+               (ar_transformer_forward_flop(layout->model) - ar_transformer_forward_flop(&head));
+}
+
+double ar_layout_masked_flop(const struct ar_layout *layout)
+{
+    return layout->attention == AR_ATTENTION_UNFUSED
+               ? 0
+               : 0.5 * (3 + again_in_full(layout)) * layout->global_batch *
+                     ar_transformer_attention_flop(layout->model);
 }

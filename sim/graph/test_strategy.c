@@ -106,6 +106,7 @@ Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
     times.again_s = 3;
     struct ar_layout layout = layout_of(4, 2, 2, "1f1b"); /* 6 layers a stage, 8 micro-batches */
     layout.overlaps = true;                               /* the last of which go layer by layer */
+    layout.attention = AR_ATTENTION_FLASH2;
     gpt.vocab = 1024; /* so that logits do not fill the last stage */
     double none = ar_layout_memory(&layout).activations_bytes, state = 2048.0 * 1024 * 2;
     double plain_s = make(&layout, 0).end_s, sent = make(&layout, 0).bytes[AR_AXIS_TP];
@@ -125,6 +126,8 @@ Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
                            layers / 6.0 * 16 *
                                (ar_transformer_forward_flop(&gpt) - 2 * 2048.0 * 1024 * 1024),
                            1e6);
+        cr_expect_float_eq(ar_layout_masked_flop(&layout),
+                           (3 + layers / 6.0) * 8 * ar_transformer_attention_flop(&gpt), 1e6);
     }
     layout.recompute.layers = 0;
     struct made full = make(&layout, 0);

@@ -521,9 +521,7 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->busiest_frac = timing->busiest_s / timing->iteration_s;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
     double flop_j = scenario->cost->value[AR_COST_FLOP_ENERGY][layout->precision];
-    double masked = layout->attention == AR_ATTENTION_UNFUSED ? 0 : 1.5; /* half of attention */
-    double flop = ar_layout_hardware_flop(layout) -
-                  masked * layout->global_batch * ar_transformer_attention_flop(layout->model);
+    double flop = ar_layout_hardware_flop(layout) - ar_layout_masked_flop(layout);
     double byte_j = scenario->cost->value[AR_COST_MEMORY_ENERGY][layout->precision];
     if (flop_j > 0 && byte_j > 0) {
         row->energy_j = timing->moved_j + flop * flop_j +
