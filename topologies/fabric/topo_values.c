@@ -131,7 +131,7 @@ static const struct {
 } kinds[] = {[KIND_RATE] = {ar_parse_rate, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
              [KIND_SECONDS] = {ar_parse_seconds, 0, 1000, "a time of at most 1000s"},
              [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
-             [KIND_ENERGY] = {ar_parse_energy, 0, 1e-6, "an energy of at most 1000000pJ/B"},
+             [KIND_ENERGY] = {ar_parse_energy, 1e-15, 1e-6, "an energy from 0.001 to 1000000pJ/B"},
              [KIND_SIZE] = {NULL, 1e6, 1e15, "a size of at least 1MB"}};
 
 static enum ar_status parse_entry_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
