@@ -177,7 +177,7 @@ static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
             parameters += is_in ? dense + experts : 0;
         }
         slices[i] = (struct ar_async_slice){
-            .ready_s = backward_s, .bytes = (uint64_t)((parameters - before) * gradient_bytes)};
+            .ready_s = backward_s, .bytes = (uint64_t)ceil((parameters - before) * gradient_bytes)};
     }
     if (!layout->overlaps) {
         slices[0] = (struct ar_async_slice){.ready_s = backward_s,
