@@ -453,7 +453,7 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
             "all-gather  dp ");
 }
 
-/* Of a ring's 126 GB an eighth is at 250 pJ a bit, of 63 GB to all 56; the rest at 2 x 10. */
+/* An eighth of a ring's 126 GB and 56 of 63 GB of an all-to-all take 250 pJ a bit, the rest 20. */
 Test(cli_layout, energy_is_that_of_bits_and_operations)
 {
     static const char on[] = "--cluster dgx-h100 --gpus 64 --payload 1GB";
