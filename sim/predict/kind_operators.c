@@ -79,7 +79,13 @@ static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inp
     } else {
         AR_TRY(trace_load_layers(scenario, inputs, err));
         AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, where, scenario->trace_name, &input, err));
-        scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
+        static const enum ar_key of_buckets[] = {AR_KEY_BUCKET, AR_KEY_SPARSE};
+        for (size_t i = 0; i < sizeof of_buckets / sizeof of_buckets[0]; i++) {
+            AR_SCENARIO_REFUSE(ar_scenario_has(scenario, of_buckets[i]), scenario, of_buckets[i],
+                               err, "found with strategy %s, which has no buckets; expected none",
+                               strategy->name);
+        }
+        scenario->wire = trace_wire(scenario);
         request.trace = scenario->trace;
         request.work = input->trace->work;
         request.sent = scenario->wire;

@@ -89,6 +89,13 @@ static enum ar_status make_trace(const struct ar_scenario *scenario,
     return ar_framework_apply(scenario->framework, *trace, err);
 }
 
+enum ar_precision trace_wire(const struct ar_scenario *scenario)
+{
+    return ar_scenario_has(scenario, AR_KEY_GRADIENTS)
+               ? scenario->layout.gradients
+               : ar_framework_wire(scenario->framework, scenario->precision);
+}
+
 enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                  struct ar_error *err)
 {
@@ -145,9 +152,7 @@ enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs
                   err, term->status, "%s: found %s with a trace; expected it with --workload alone",
                   term->where, term->text);
     }
-    scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
-                         ? scenario->layout.gradients
-                         : ar_framework_wire(scenario->framework, scenario->precision);
+    scenario->wire = trace_wire(scenario);
     const struct ar_term_value *rule = &scenario->framework->terms[AR_TERM_FUSION_RULE];
     if (!ar_scenario_has(scenario,
                          AR_KEY_BUCKET)) { /* the rule of the framework, else that of DDP */

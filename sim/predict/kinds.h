@@ -19,6 +19,9 @@ void fill_trial(const struct ar_trial *trial, struct ar_row *row);
 
 /* kind_trace.c */
 
+/** The precision of a trace's gradients on the wire: that of --gradients, else of the framework. */
+enum ar_precision trace_wire(const struct ar_scenario *scenario);
+
 /** Loads the layers, scaled to what the framework and measured rates make of them. */
 enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                  struct ar_error *err);
