@@ -71,14 +71,15 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 
 /* --- precisions ------------------------------------------------------------------------------- */
 
-/** Precisions: symbol, name, bytes of an operand of a matrix product, of what messages are cut
- * into, precision in which weights, activations and gradients are stored where products run in it.
- * tf32 rounds what is stored in fp32; training in fp8 keeps all else in bf16 (Micikevicius et al.,
- * arXiv:2209.05433, and Transformer Engine). The first list has those that messages may have, too.
- * They have no scales but for mxfp4, 8 bits for 32 elements (OCP Microscaling Formats 1.0); log8 is
- * a sign and a logarithm (Dally, Hot Chips 2023). fp8_block (scales of 1 x 128 and 128 x 128
- * elements) and nvfp4 (4 bits, a scale for every 16 elements) are of products alone: what memory
- * and messages hold is bf16, and a cost table says what an operand takes. */
+/** Precisions: symbol, name, bytes of a number on the wire and in products, bytes of the unit that
+ * messages are cut into, precision in which weights, activations and gradients are stored where
+ * products run in it. tf32 rounds what is stored in fp32; training in fp8 keeps all else in bf16
+ * (Micikevicius et al., arXiv:2209.05433, and Transformer Engine). The first list has those that
+ * messages may have, too. They have no scales but for mxfp4, 8 bits for 32 elements (OCP
+ * Microscaling Formats 1.0); log8 is a sign and a logarithm (Dally, Hot Chips 2023). fp8_block
+ * (scales of 1 x 128 and 128 x 128 elements) and nvfp4 (4 bits, a scale for every 16 elements) are
+ * of products alone: what memory and messages hold is bf16, and a cost table says what an operand
+ * takes. */
 #define AR_WIRE_PRECISION_LIST(X)                                                                  \
     X(AR_FP16, "fp16", 2, 2, AR_FP16)                                                              \
     X(AR_FP32, "fp32", 4, 4, AR_FP32)                                                              \
@@ -98,8 +99,8 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 enum ar_precision { AR_PRECISION_LIST(AR_LIST_FIRST) AR_PRECISIONS_COUNT };
 
 struct ar_precision_row {
-    double bytes;             /**< of a number; of nvfp4 the byte that it does not fill */
-    uint32_t unit_bytes;      /**< of a number, or of a byte that several fill */
+    double bytes;        /**< of a number; of nvfp4 the byte that it does not fill */
+    uint32_t unit_bytes; /**< what messages are cut into: numbers, or bytes if those are less */
     enum ar_precision stored; /**< what memory holds, and gradients have by default */
 };
 extern const struct ar_precision_row ar_precisions[]; /**< [ar_precision] */

@@ -34,8 +34,9 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
               "\"name\": \"3a.1x1\"");
     struct cli_table *rows =
         cli_rows("sweep --cluster flat --trace resnet50-v1.5 --gpus 2,4 --strategy rotate,star "
-                 "--depth 1,2 --set gpu.cost_table=v100-sxm2 --quiet");
+                 "--depth 1,2 --set gpu.cost_table=v100-sxm2 --gradients int4 --quiet");
     cr_expect_eq(rows->rows_count, 1 + 8);
+    CLI_CELL(rows, 1, "wire", "int4");
     static const char *const mixed[] = {"rotate,data", "ps-sync,star", "data,partitioned"};
     for (size_t i = 0; i < 3; i++) {
         cli_fails(64, "--strategy: found",
@@ -90,9 +91,8 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
 {
     static const struct cli_case cases[] = {
         {"--operators ./placed.csv --placement gready --gpus 2", 64, "--placement: found"},
-        {"--operators ./placed.csv --gpus 2 --strategy rotate", 64, "--operators: found"},
-        {"--operators ./placed.csv --gpus 2 --engine nccl", 64,
-         "--engine: found with strategy partitioned"},
+        {"--trace resnet50-v1.5 --gpus 2 --strategy rotate --bucket one", 64, "--bucket: found"},
+        {"--operators ./placed.csv --gpus 2 --engine nccl", 64, "--engine: found with strategy"},
         {"--trace resnet50-v1.5 --gpus 1 --strategy star", 64, "star on 1 GPU"},
         {"--trace resnet50-v1.5 --gpus 11 --strategy partitioned", 64, "layer4.0.conv2"},
         {"--trace ./trace.csv --gpus 2 --strategy partitioned", 64, "hand on"},

@@ -79,9 +79,9 @@ struct ar_cluster_facts {
     double collective_setup_s;      /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
-    double gpu_memory_bytes; /**< 0 if the file does not say, as is */
-    double board_j_per_byte; /**< energy of each link of a node, NVLink or PCIe, and */
-    double net_j_per_byte;   /**< of the network from HCA to HCA, over as many switches as may be */
+    double gpu_memory_bytes; /**< 0 if the file does not say */
+    double board_j_per_byte; /**< energy of each link of a node, NVLink or PCIe; 0: not known */
+    double net_j_per_byte;   /**< energy from HCA to HCA, with all switches between; 0: not known */
     /** Rate of each GPU from or to the memory of its CPU while all GPUs do so. Where the file has
      * no such rate it is the GPU's part of the uplink of its PCIe switch; 0: it has neither. */
     double cpu_link_Bps;
