@@ -79,9 +79,7 @@ void child_sleep_for(double time_s)
 
 void child_sleep_until(double time_s)
 {
-    if (simgrid_get_clock() < time_s) {
-        sg_actor_sleep_until(time_s);
-    }
+    child_sleep_for(time_s - simgrid_get_clock());
 }
 
 void child_compute(uint32_t rank, double time_s)

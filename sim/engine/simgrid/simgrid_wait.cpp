@@ -6,10 +6,10 @@
 
 sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes)
 {
-    const simgrid::s4u::CommPtr comm = mailbox->put_init(payload, 0);
+    simgrid::s4u::CommPtr comm = mailbox->put_init(payload, 0);
     comm->set_remaining(bytes);
     comm->start();
-    return simgrid::s4u::CommPtr(comm).detach();
+    return comm.detach();
 }
 
 void simgrid_put_and_forget(sg_mailbox_t mailbox, void *payload, double bytes)
@@ -35,14 +35,17 @@ double simgrid_wait(sg_comm_t comm)
     /* SimGrid watches the host of who waits for one communication, with an action that takes as
      * long as the communication itself; of who waits for any of several it does not. One that
      * has ended needs no watch. */
-    if (own->get_finish_time() >= 0) {
+    double end_s = own->get_finish_time();
+    if (end_s >= 0) {
         own->wait();
     } else {
-        (void)simgrid::s4u::Activity::wait_any({own});
+        std::vector<simgrid::s4u::ActivityPtr> only;
+        only.emplace_back(own);
+        (void)simgrid::s4u::Activity::wait_any(only);
+        end_s = own->get_finish_time();
     }
     /* In SimGrid 3.32 a communication that ends at the instant at which its receive is posted has
      * no time of its end yet: it is now. */
-    const double end_s = own->get_finish_time();
     const double known_s = end_s >= 0 ? end_s : simgrid::s4u::Engine::get_clock();
     if (void *const note = own->get_data<void>()) {
         child_note_moved(note, own->get_start_time(), known_s);
