@@ -203,9 +203,10 @@ enum ar_status ar_job_workload(const struct ar_job *job, const struct ar_slowdow
     if (slowdown != NULL) {
         request.slowdown = *slowdown;
     }
-    if (job_has_cycles(job)) {
+    double cycle_s = job_term(job, AR_TERM_CYCLE_TIME);
+    if (cycle_s > 0 && ar_job_ranks(job) > 1) {
         request.cycle = (struct ar_cycle){
-            .time_s = job_term(job, AR_TERM_CYCLE_TIME),
+            .time_s = cycle_s,
             .phase_frac = job_term(job, AR_TERM_CYCLE_PHASE),
             .negotiate_s = ar_framework_negotiation_s(job->framework, ar_job_ranks(job)),
         };
