@@ -62,7 +62,7 @@ const char *ar_format_number(double number, char text[AR_UNIT_TEXT]);
 /** Prints how long somebody has to wait (`12 s`, `3 min`, `2.5 h`); returns `text`. */
 const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 
-/** The same in a text of their own, which ends with the block that they are in. */
+/** The same, with room of their own for the text, which lasts until the end of the block. */
 #define AR_SHOW_BYTES(bytes)     ar_format_bytes((bytes), (char[AR_UNIT_TEXT]){""})
 #define AR_SHOW_RATE(rate_Bps)   ar_format_rate((rate_Bps), (char[AR_UNIT_TEXT]){""})
 #define AR_SHOW_SECONDS(time_s)  ar_format_seconds((time_s), (char[AR_UNIT_TEXT]){""})

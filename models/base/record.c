@@ -196,8 +196,7 @@ size_t ar_view_choose(const struct ar_view *view, struct ar_columns columns,
     return count;
 }
 
-/* --- tables for people, whose columns are as wide as their widest cell -------------------------
- */
+/* --- tables for people; columns are as wide as their widest cell ------------------------------ */
 
 /* Characters, of which every one takes a place. */
 static size_t width_of(const char *text, size_t bytes)

@@ -26,7 +26,7 @@ Test(cli_sweep, a_torus_of_one_column_has_the_row_of_its_own)
     }
 }
 
-/* What is there twice counts once. */
+/* GPU counts and shapes that are listed twice have one row. */
 Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
 {
     struct cli_table *best = cli_rows("sweep " STEP " " WALKS ",ring --gpus 8,64,8 --engine "

@@ -67,9 +67,8 @@ struct flows_scratch {
     struct ar_maxmin rates;                 /**< of its flows */
     uint32_t period;                        /**< of `rates.folded` */
     struct exchange_scratch *exchange;      /**< NULL until there is one */
-    bool is_again; /**< the same was resolved before, on links of other rates */
-    struct step_flows
-        *kept; /**< [step]: for flows on links of other rates (fast_paths.c) or NULL */
+    bool is_again;           /**< the same was resolved before, on links of other rates */
+    struct step_flows *kept; /**< [step], for links of other rates (fast_paths.c), or NULL */
 };
 
 /** Resolves a phase that is an exchange and begins with `first_step`; adds what links carry. */

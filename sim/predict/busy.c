@@ -1,5 +1,5 @@
-/* What links do in a step: how long the busiest one is busy, bytes over bandwidth, whatever hides
- * them; and their energy. */
+/* The links in a step: how long the busiest one is busy, which is its bytes over its bandwidth
+ * whatever hides them, and the energy of all links. */
 #include <math.h>
 
 #include "ar_link_load.h"

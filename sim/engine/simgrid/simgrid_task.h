@@ -30,7 +30,7 @@
  * the inverse of latency, as TCP does). Flows are updated when their shares change, not all of them
  * at every event: 4 times as fast on 4,096 GPUs. In SimGrid 3.32 this lazy update gives flows wrong
  * shares where the latencies of several end at once; with latencies of 0, as here, it does not.
- * Times are told apart to 1e-12 s instead of 1e-9 s, which moves contended times by up to 1e-3. */
+ * Times are told apart to 1e-12 s instead of 1e-9 s, which moves contended times by up to 4e-3. */
 #define AR_SIMGRID_OPTIONS(X)                                                                      \
     X("network/model:CM02")                                                                        \
     X("network/crosstraffic:0")                                                                    \

@@ -1,5 +1,7 @@
 #include "simgrid_wait.h"
 
+#include <vector>
+
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
