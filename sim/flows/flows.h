@@ -119,6 +119,10 @@ uint32_t fast_steps_period(const struct exchange_scratch *scratch, uint32_t peri
 /** For how many nodes the messages of the node at a position stand in the present shift. */
 uint32_t fast_steps_repeats(const struct exchange_scratch *scratch, uint32_t position);
 
+/** The position that sends in a step of a phase with one message a step. */
+uint32_t fast_steps_sender(const struct exchange_scratch *scratch, const struct ar_phase *phase,
+                           uint32_t step);
+
 /** Finds which steps of a collective have the same messages: one of them is resolved. */
 void fast_steps_find(struct exchange_scratch *scratch, uint32_t steps);
 

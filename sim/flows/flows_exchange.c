@@ -220,22 +220,25 @@ static void exchange_scratch_create(struct flows_scratch *all)
 
 /* Finds who sends how many pieces to whom in a step, and the messages that stand for all. Of a
  * buffer with one element to a piece, elements are pieces. */
-static void step_find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                            uint32_t step)
+static void step_find_flows(struct flows_scratch *all, const struct ar_phase *phase, uint32_t step)
 {
+    struct exchange_scratch *scratch = all->exchange;
     const struct ar_collective *collective = scratch->collective;
     uint32_t flow = 0, positions = scratch->positions;
-    struct ar_sends sends = {.end = phase->is_shift ? 1 : positions,
+    bool is_alone = phase->messages == phase->steps && !all->flows->is_plain;
+    uint32_t begin = is_alone ? fast_steps_sender(scratch, phase, step) : 0;
+    uint32_t end = is_alone ? begin + 1 : scratch->folded;
+    struct ar_sends sends = {.first = begin,
+                             .end = phase->is_shift ? 1 : end,
                              .peers = scratch->sent.peers,
                              .counts = scratch->sent.pieces};
     ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
     uint32_t ahead = scratch->sent.peers[0];
-    for (uint32_t position = sends.end; position < scratch->folded; position++) {
+    for (uint32_t position = 1; phase->is_shift && position < scratch->folded; position++) {
         uint32_t to_end = positions - position;
         scratch->sent.peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->sent.pieces[position] = scratch->sent.pieces[0];
     }
-    uint32_t begin = 0, end = scratch->folded; /* others send nothing: all but one of a gather */
     for (; begin < end && scratch->sent.peers[begin] == AR_NEVER; begin++) {
     }
     for (; end > begin && scratch->sent.peers[end - 1] == AR_NEVER; end--) {
@@ -276,7 +279,7 @@ static void step_find_paths(struct flows_scratch *all, const struct ar_phase *ph
                 .repeats = ar_arena_room(all->room, places, sizeof *sent->repeats),
                 .turns = ar_arena_room(all->room, places, sizeof *sent->turns)};
         }
-        step_find_flows(scratch, phase, step);
+        step_find_flows(all, phase, step);
         paths_make_flows_room(all->room, (size_t)scratch->lanes * scratch->folded,
                               &scratch->rates->paths); /* for all steps at once */
         ar_maxmin_find_paths(scratch->rates, scratch->sent.flows, scratch->sent.flows_count,
