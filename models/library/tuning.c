@@ -56,7 +56,7 @@ static uint32_t scale_of(const struct ar_library_run *run)
 }
 
 /* One rank on each of several nodes. */
-static bool is_alone(const struct ar_library_run *run)
+static bool has_one_rank_each(const struct ar_library_run *run)
 {
     return is_wide(run) && run->ranks < 2 * run->nodes;
 }
@@ -80,7 +80,7 @@ static double of_channels(const struct ar_tuning *tuning, const double caps[TUNI
     return caps[scale_of(run)] * (tuning->release->are_caps_total ? 1 : tuning->channels);
 }
 
-/* The bound of ll: of the GPU on one node, of the CPU on several. */
+/* The bound of ll: by GPU; on several nodes rows are CPUs (that of Ampere is AMD). */
 static double ll_cap(const struct ar_tuning *tuning, const struct ar_library_run *run)
 {
     enum ar_gpu_generation row = !is_wide(run)               ? tuning->generation
@@ -97,7 +97,7 @@ double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_libra
     return fmin(1.0 / ar_library_sharers(run), reached);
 }
 
-/* GB/s of what one of the calls that run side by side has. */
+/* GB/s of the network for one of the calls that run side by side. */
 static double net_bus(const struct ar_tuning *tuning, const struct ar_library_run *run)
 {
     return tuning->net_bus_Bps / 1e9 * ar_tuning_net_share(tuning, run);
@@ -139,7 +139,7 @@ double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choi
     return tuning->release->latency[choice].net + times * tuning->net_latency_s * 1e6;
 }
 
-/* The same of a run. */
+/* For the nodes of a run. */
 static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice,
                           const struct ar_library_run *run)
 {
@@ -203,7 +203,7 @@ static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
         return cap_bandwidth(bus, ll_cap(tuning, run));
     }
     if (choice == AR_RING_LL128) {
-        bus *= is_alone(run) ? release->ll128_alone_share : release->ll128_share;
+        bus *= has_one_rank_each(run) ? release->ll128_alone_share : release->ll128_share;
         return cap_bandwidth(
             bus, of_channels(tuning,
                              ar_tuning_caps(tuning->release, tuning->generation)->ring_ll128, run));
@@ -231,7 +231,7 @@ static double tree_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
     bool is_pair = run->nodes == 2 && choice == AR_TREE_SIMPLE && release->tree_pair_share > 0;
     double share = is_pair ? release->tree_pair_share : release->tree_share;
     double bus = cap_bandwidth(bus_of(tuning, run) * share, of_channels(tuning, caps->tree, run));
-    double alone = is_alone(run) ? release->tree_alone_share : 1;
+    double alone = has_one_rank_each(run) ? release->tree_alone_share : 1;
     if (choice == AR_TREE_LL) {
         return cap_bandwidth(bus / release->tree_ll_divisor, ll_cap(tuning, run)) * alone *
                tree_correction(release->tree_ll_correction, run->bytes);

@@ -2,9 +2,9 @@
  * A trial: a stream of collectives on a cluster, its parameters and its results in one place.
  *
  * Semantics, the same for every engine. Each rank works through the calls in order, as a GPU does
- * on one communication stream. A rank starts a job when the job is ready on this rank, and when the
- * rank has finished the job before on all channels. It pays the setup of a collective and the
- * copies of the job, then walks through the moves of the algorithm on each channel:
+ * on one communication stream. A rank starts a call when the call is ready on this rank, and when
+ * the rank has finished the call before on all channels. It pays the setup of a collective and the
+ * copies of the call, then walks through the moves of the algorithm on each channel:
  *
  * - Before a send in step s, the receives of the earlier steps are complete, and reduced where the
  *   move says so (gamma seconds per byte).
@@ -22,7 +22,7 @@
  * **Copies.** A framework copies gradients into a buffer, reduces it, and copies them out again,
  * all on the communication stream. Both are paid in front here: what a rank does between the two
  * depends on when ranks begin relative to each other alone, so moving the same time from behind the
- * collective to its front on every rank moves the collective, and the end of the job, the start of
+ * collective to its front on every rank moves the collective, and the end of the call, the start of
  * the next one and the end of the stream stay where they are.
  *
  * The results are written by the engine; on failure they are left as they were.
@@ -35,7 +35,7 @@
 
 /** One collective of the stream. */
 struct ar_call {
-    double ready_s; /**< the job can start; not decreasing from job to job. Rank r waits until
+    double ready_s; /**< the call can start; not decreasing from call to call. Rank r waits until
                          rank_start_s[r] + rank_factor[r] * ready_s + wait_s */
     uint32_t parts; /**< how many of the trial's parts_end_s are over at ready_s; 0: not told */
     uint64_t elements;
@@ -48,7 +48,7 @@ struct ar_call_time {
     double finish_s; /**< last rank finishes */
 };
 
-/** The marks of a rank in a job on a channel: it starts the job, it has paid the setup and begins
+/** The marks of a rank in a call on a channel: it starts the call, it has paid the setup and begins
  * phase 0, it has ended phase 0, 1, ... (phases without steps too), its messages have arrived. */
 enum {
     AR_MARK_START = 0,
@@ -61,7 +61,7 @@ enum {
 struct ar_timeline {
     const uint32_t *ranks; /**< those to observe */
     uint32_t ranks_count;
-    double *marks_s; /**< result: [job][observed rank][channel][mark], see ar_timeline_marks() */
+    double *marks_s; /**< result: [call][observed rank][channel][mark], see ar_timeline_marks() */
 };
 
 enum { AR_OPTIONS_TEXT = 200 };
@@ -78,10 +78,10 @@ struct ar_trial {
                                        engines that need them (ar_trial_flows()) */
     const double *parts_end_s;    /**< [part]: end of each part of the computations (a layer), on
                                        the clock of ready_s. An engine that replays computations
-                                       runs part by part; NULL: from job to job */
+                                       runs part by part; NULL: from call to call */
     const double *rank_start_s;   /**< [rank], at least 0; NULL: 0 for all */
     const double *rank_factor;    /**< [rank], above 0: of compute time; NULL: 1 for all */
-    const double *agreed_s;       /**< [job]: all ranks have agreed that the job may start, in
+    const double *agreed_s;       /**< [call]: all ranks have agreed that the call may start, in
                                        place of when it is ready on each; NULL: they do not */
     const struct ar_library *library; /**< for engines that need one; else NULL */
     enum ar_band band;                /**< of the library's times */
@@ -89,7 +89,7 @@ struct ar_trial {
 
     /* Results. */
     struct ar_call_time *times; /**< room for calls_count entries, the caller's */
-    double *rank_finish_s;      /**< finish of each rank's last job; room for all ranks, or NULL */
+    double *rank_finish_s;      /**< finish of each rank's last call; room for all ranks, or NULL */
     struct ar_timeline *timeline;  /**< its marks are written; NULL: none, as it must be where
                                         the engine has no timelines */
     struct ar_usage *usage;        /**< of links and GPUs, by engines that simulate messages; NULL:
@@ -105,15 +105,15 @@ struct ar_trial {
     struct ar_flows *own_flows;    /**< NULL but while it runs */
 };
 
-/** When a job is ready on a rank, or may start there. */
-static inline double ar_trial_ready(const struct ar_trial *trial, uint32_t job, uint32_t rank)
+/** When a call is ready on a rank, or may start there. */
+static inline double ar_trial_ready(const struct ar_trial *trial, uint32_t call, uint32_t rank)
 {
     if (trial->agreed_s != NULL) {
-        return trial->agreed_s[job];
+        return trial->agreed_s[call];
     }
     double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
-    return start_s + factor * trial->calls[job].ready_s + trial->calls[job].wait_s;
+    return start_s + factor * trial->calls[call].ready_s + trial->calls[call].wait_s;
 }
 
 /** Numbers in the marks of a timeline. */
@@ -124,16 +124,16 @@ static inline size_t ar_timeline_size(const struct ar_trial *trial)
 }
 
 /** The AR_MARKS_COUNT marks of the observed rank with this index. */
-static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t job, uint32_t index,
+static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t call, uint32_t index,
                                         uint32_t channel)
 {
     const struct ar_timeline *timeline = trial->timeline;
-    size_t place = (size_t)job * timeline->ranks_count + index;
+    size_t place = (size_t)call * timeline->ranks_count + index;
     return timeline->marks_s + (place * trial->collective.channels + channel) * AR_MARKS_COUNT;
 }
 
-/** When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
-double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even);
+/** When a call is ready on all ranks; sets `is_even` to whether it is on all at once. */
+double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t call, bool *is_even);
 
 /** The flows of the collective for an engine that needs them; its own end with the run. */
 enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **flows,

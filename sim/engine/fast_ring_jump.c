@@ -3,8 +3,8 @@
  *
  * A step of a ring computes, for each place, the latest of what it waits for (recurrence.h): a
  * linear map of the max-plus algebra. So if over a round of c steps each place has advanced by a
- * constant of its own, it goes on doing so for as long as what it waits for stays the latest. When
- * something else that grows faster overtakes that, follows by a division; until then a jump of k
+ * constant of its own, it goes on doing so for as long as what it waits for stays the latest. A
+ * division tells when a wait that grows faster overtakes that; until then a jump of k
  * rounds adds k times its constant to each number of a place, and is exact.
  *
  * For this a round must meet the same hops and the same messages as the one before. That is so
@@ -14,7 +14,7 @@
  *   ring repeat after c places: each message keeps its size.
  *
  * Rings with neither are walked. To compare without rounding, times are whole numbers here, of
- * units of 2^-61 of what the steps can take at most or less: a time t of S steps differs from that
+ * units of 2^-61 to 2^-60 of what the steps can take at most: a time t of S steps differs from that
  * in double precision by some S * 2^-62 of that at most, and by what is rounded there.
  *
  * The steps are computed in whole units of time, so that what repeats is equal and not just near.
@@ -30,7 +30,7 @@
 struct ring_units {
     const struct bundle_run *run;
     const struct bundle *bundle;
-    bool rides;
+    bool rides;        /*< rows are messages, not places */
     uint32_t hop_rows; /*< after which hops repeat */
     uint32_t slots;    /*< steps whose arrivals are kept */
     uint32_t newest;   /*< slot of the last step */
@@ -52,8 +52,8 @@ static inline int64_t *ring_units_arrivals(const struct ring_units *units, uint3
 /* Messages beside each other in all arrays, and where the times are that they wait for. */
 struct ring_stretch {
     size_t first, count;
-    size_t track;          /*< index of itself at the place before, */
-    size_t port;           /*< of the one before it in the same connection, */
+    size_t track;          /*< index of itself one place back, */
+    size_t port;           /*< of the message before it in the same connection, */
     size_t window;         /*< of the one that gives a slot of the window back, */
     size_t place;          /*< and of where it is */
     const int64_t *before; /*< arrivals of the step before, */
@@ -77,7 +77,7 @@ struct ring_waits {
     int64_t start;  /*< the latest of these */
     int64_t passes; /*< from its start to its arrival */
     int64_t left;   /*< the one before it, over this hop */
-    int64_t now;    /*< its sender has it, and has begun to send the one before it */
+    int64_t now;    /*< its sender has it, and has begun to send the one before */
 };
 
 static inline struct ring_waits ring_units_waits(const struct ring_units *units,
@@ -121,7 +121,7 @@ static uint32_t ring_units_row(const struct ring_units *units, uint32_t place_ro
     return (uint32_t)(units->rides ? (place_row + rows - step % rows) % rows : place_row);
 }
 
-/* `by` rows further round the ring; lowers the count to what lies beside each other there. */
+/* `by` rows further round the ring; cuts the count where the array wraps. */
 static size_t ring_units_further(const struct ring_units *units, uint32_t by,
                                  struct ring_stretch *stretch)
 {
@@ -232,7 +232,7 @@ enum { ARRAYS = 2 };
 enum { ROUND_MAX = 64 };
 #define NUMBERS_MAX ((size_t)1 << 26)
 
-/* A ring is walked if it has not jumped in this part of its steps. */
+/* A ring is walked if it has not jumped in the first 1/PATIENCE of its steps. */
 enum { PATIENCE = 16 };
 
 /* Rates closer than this part of them are the same: they come from sums in different order. */

@@ -1,6 +1,6 @@
-/* The engines of a communication library: jobs one after the other, each as long as the calls of
- * the library that make it, from the time at which it is ready on all ranks. They know nodes and
- * ranks of the cluster, and nothing of its links.
+/* The engines of a communication library: collectives one after the other, each as long as the
+ * calls of the library that make it, from the time at which it is ready on all ranks. They know
+ * nodes and ranks of the cluster, and nothing of its links.
  *
  * `library` is what was measured: the fitted model, with its error. `nccl` is NCCL's own cost
  * model: the constants of a release and the rates of the cluster's rings. Nothing is fitted, so
@@ -193,9 +193,9 @@ static enum ar_status library_check(const struct ar_engine *engine,
 
 /* --- running ------------------------------------------------------------------------------ */
 
-/* The calls of a job one after the other. Their errors are of the same fit: the ends of their bands
- * add up, as if they always erred together. The options are `head` and the names of the choices
- * that were made. */
+/* The library's calls one after the other. Their errors are of the same fit: the ends of their
+ * bands add up, as if they always erred together. The options are `head` and the names of the
+ * choices that were made. */
 static void library_run_calls(struct ar_trial *trial, const struct ar_engine *engine,
                               const char *head, const char *note)
 {

@@ -48,7 +48,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     bundles_create(arena, recurrence);
 }
 
-/* --- one job on one lane --------------------------------------------------------------------- */
+/* --- one call on one lane --------------------------------------------------------------------- */
 
 /* All positions wait until what they have sent has arrived, and have no connection any more. */
 static void recurrence_finish(const struct recurrence *recurrence)
@@ -64,7 +64,7 @@ static void recurrence_finish(const struct recurrence *recurrence)
     }
 }
 
-/* Writes a mark of the present job: where the observed ranks on the lane are in time. */
+/* Writes a mark of the present call: where the observed ranks on the lane are in time. */
 static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark)
 {
     const struct ar_timeline *timeline = recurrence->trial->timeline;
@@ -163,14 +163,14 @@ static bool is_sharing_static(const struct recurrence *recurrence)
     return are_exchanges ? last != NULL && last->is_private : phases_with_steps == 1 && !is_shared;
 }
 
-/* No job ends before the busiest link can have carried it, behind those before it: what an estimate
- * lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
-static double job_wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
+/* No call ends before the busiest link can have carried it, behind those before it: what an
+ * estimate lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
+static double call_wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
 {
-    const struct ar_call *job = &recurrence->trial->calls[recurrence->call];
-    double begin_s = start_s + recurrence->setup_s + job->copy_s;
+    const struct ar_call *call = &recurrence->trial->calls[recurrence->call];
+    double begin_s = start_s + recurrence->setup_s + call->copy_s;
     recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
-                               ar_flows_least_s(recurrence->flows, job->elements);
+                               ar_flows_least_s(recurrence->flows, call->elements);
     double missing_s = recurrence->links_free_s - finish_s;
     if (is_sharing_static(recurrence) || missing_s <= SAME_FRAC * finish_s) {
         return 0;
@@ -181,17 +181,17 @@ static double job_wait_for_links(struct recurrence *recurrence, double start_s, 
     return missing_s;
 }
 
-static void job_run(struct recurrence *recurrence, uint32_t index)
+static void call_run(struct recurrence *recurrence, uint32_t index)
 {
     const struct ar_trial *trial = recurrence->trial;
-    const struct ar_call *job = &trial->calls[index];
+    const struct ar_call *call = &trial->calls[index];
     uint32_t ranks = recurrence->ranks;
     double *ready_s = recurrence->rank_ready_s;
     double *finish_s = recurrence->finish_s;
     struct ar_call_time time = {.start_s = -1, .finish_s = 0};
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        double job_ready_s = ar_trial_ready(trial, index, rank);
-        ready_s[rank] = ready_s[rank] > job_ready_s ? ready_s[rank] : job_ready_s;
+        double call_ready_s = ar_trial_ready(trial, index, rank);
+        ready_s[rank] = ready_s[rank] > call_ready_s ? ready_s[rank] : call_ready_s;
         time.start_s =
             time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
         finish_s[rank] = 0;
@@ -200,8 +200,8 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
     recurrence->walked = NULL;
     recurrence->reduce_s_per_byte =
         ar_cluster_reduce_cost(recurrence->collective->cluster,
-                               (double)(job->elements * recurrence->collective->element_bytes));
-    recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
+                               (double)(call->elements * recurrence->collective->element_bytes));
+    recurrence->setup_s = ar_collective_setup_s(recurrence->collective, call->elements);
     uint32_t positions = recurrence->positions, channels = recurrence->collective->channels;
     bool are_alike = recurrence->order.node_members == 1 && recurrence->order.uneven_node == 0 &&
                      recurrence->order.mirror_group == 0;
@@ -213,7 +213,7 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         is_alone ? recurrence->flows->lanes_count : ar_collective_lanes(recurrence->collective);
     uint64_t elements = 0;
     for (uint32_t lane = 0, run = 0; lane < lanes; lane++) {
-        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
+        struct ar_span part = ar_collective_part(recurrence->collective, call->elements, lane);
         double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
         uint32_t *lane_ranks = &recurrence->lane_ranks[(size_t)positions * (lane / channels)];
         bool has_same_ranks = are_alike && lane % channels > 0; /* as the channel before */
@@ -233,7 +233,7 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         }
         if (!is_like) {
             memcpy(begins_s, next_s, positions * sizeof *begins_s);
-            double begin_s = recurrence->setup_s + job->copy_s;
+            double begin_s = recurrence->setup_s + call->copy_s;
             struct rank_state *states = recurrence->states;
             for (uint32_t position = 0; position < positions; position++) {
                 states[position] =
@@ -256,7 +256,7 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         }
     }
     recurrence->has_ranks = true;
-    time.finish_s += job_wait_for_links(recurrence, time.start_s, time.finish_s);
+    time.finish_s += call_wait_for_links(recurrence, time.start_s, time.finish_s);
     memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
     trial->times[index] = time;
 }
@@ -286,7 +286,7 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
     recurrence->links_free_s = 0;
     memset(recurrence->rank_ready_s, 0, recurrence->ranks * sizeof(double));
     for (uint32_t i = 0; i < trial->calls_count; i++) {
-        job_run(recurrence, i);
+        call_run(recurrence, i);
     }
     trial->exact = is_sharing_static(recurrence);
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {

@@ -1,5 +1,5 @@
 /** \file recurrence.h
- * Private to the `recurrence` engine: one job on one lane, phase by phase.
+ * Private to the `recurrence` engine: one call on one lane, phase by phase.
  *
  * With t the time at which a rank has finished the steps so far, a send of b bytes over a hop of
  * latency L and rate r starts and arrives at
@@ -41,7 +41,7 @@ struct bundle {
     const struct ar_hop *hops; /**< [walk][row], places are [row][walk] */
 };
 
-/* --- a job ---------------------------------------------------------------------------------- */
+/* --- a call ---------------------------------------------------------------------------------- */
 
 /** One rank on the lane that is being run. */
 struct rank_state {

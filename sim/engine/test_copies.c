@@ -24,18 +24,18 @@ static void expect_copies(const struct ar_collective *collective, const struct a
         double ready_s = calls[i].ready_s + calls[i].wait_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
         /* The call without copies and waits. */
-        const struct ar_call job = {.ready_s = start_s, .elements = calls[i].elements};
-        trials_run(collective, engine, &job, 1, &plain);
+        const struct ar_call call = {.ready_s = start_s, .elements = calls[i].elements};
+        trials_run(collective, engine, &call, 1, &plain);
         double time_s = plain.times[0].finish_s - plain.times[0].start_s;
         const struct ar_call_time *time = &test.times[i];
-        SUPPORT_NEAR(time->start_s, start_s, 1e-9, "%s: job %u", engine->name, i);
+        SUPPORT_NEAR(time->start_s, start_s, 1e-9, "%s: call %u", engine->name, i);
         SUPPORT_NEAR(time->finish_s, start_s + calls[i].copy_s + time_s, 1e-9, "%u", i);
         free_s = time->finish_s;
     }
 }
 
-/* On flat all ranks are alike, and each job takes as long as alone. */
-Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine)
+/* On flat all ranks are alike, and each call takes as long as alone. */
+Test(copies, lengthen_their_call_by_their_time_and_delay_the_next_in_every_engine)
 {
     struct ar_collective ring = support_on("flat", "ring", 8, 1);
     TRIALS_EACH(engine)
@@ -64,7 +64,7 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
     for (uint32_t i = 0; i < JOBS; i++) {
         double plain_s = plain.times[i].finish_s - plain.times[i].start_s;
         cr_expect_float_eq(test.times[i].finish_s - test.times[i].start_s,
-                           plain_s + calls[i].copy_s, 1e-12, "job %u", i);
+                           plain_s + calls[i].copy_s, 1e-12, "call %u", i);
     }
 }
 

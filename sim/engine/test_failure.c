@@ -20,7 +20,7 @@ enum { DESCRIPTORS = 64, NO_LIMIT = -1 };
 struct report {
     enum ar_status status;
     struct ar_error err;
-    double finish_s;    /* of the job; -7 if the engine wrote none */
+    double finish_s;    /* of the call; -7 if the engine wrote none */
     long printed_bytes; /* to stdout and stderr */
     int descriptors_left;
     bool has_children, is_complete;
@@ -39,9 +39,9 @@ static int open_descriptors(void)
 static void run_in_child(const struct ar_collective *collective, int resource, rlim_t max,
                          struct report *report)
 {
-    const struct ar_call job = {.ready_s = 0, .elements = 1000};
+    const struct ar_call call = {.ready_s = 0, .elements = 1000};
     static struct test_trial test; /* not shared: the simulation must not write to it */
-    trials_prepare(collective, &job, 1, &test);
+    trials_prepare(collective, &call, 1, &test);
     test.times[0].finish_s = -7;
     int printed = memfd_create("printed", 0);
     dup2(printed, STDOUT_FILENO);

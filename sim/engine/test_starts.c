@@ -3,7 +3,7 @@
 #include "test_outcome.h"
 #include "test_trials.h"
 
-/* Beyond the time of the largest job, so that some ranks wait for long. */
+/* Beyond the time of the largest call, so that some ranks wait for long. */
 #define SPREAD_S 0.002
 
 static const struct ar_call calls[] = {{.ready_s = 0, .elements = 25557},

@@ -5,7 +5,7 @@
 
 static struct test_trial test;
 
-Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
+Test(stream, a_call_starts_when_it_is_ready_and_the_one_before_has_finished)
 {
     /* The first takes 0.84 ms: the second must wait, the third finds the stream idle. */
     static const struct ar_call calls[] = {{.ready_s = 1e-3, .elements = 4000000},
@@ -21,11 +21,11 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
         cr_expect_eq(times[0].start_s, 1e-3);
         cr_expect_gt(times[0].finish_s, calls[1].ready_s);
         SUPPORT_NEAR(times[1].start_s, times[0].finish_s, 1e-9);
-        cr_expect_eq(times[2].start_s, 1.0, "idle until the job is ready");
+        cr_expect_eq(times[2].start_s, 1.0, "idle until the call is ready");
         SUPPORT_NEAR(times[3].start_s, times[2].finish_s, 1e-9);
-        for (int job = 1; job < 4; job++) {
-            SUPPORT_NEAR(times[job].finish_s - times[job].start_s, small_s, 1e-6, "%s: job %d",
-                         engine->name, job);
+        for (int call = 1; call < 4; call++) {
+            SUPPORT_NEAR(times[call].finish_s - times[call].start_s, small_s, 1e-6, "%s: call %d",
+                         engine->name, call);
         }
     }
 }

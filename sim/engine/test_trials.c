@@ -87,8 +87,8 @@ double trials_time(const struct ar_collective *collective, const struct ar_engin
                    uint64_t elements)
 {
     static struct test_trial test;
-    const struct ar_call job = {.ready_s = 0, .elements = elements};
-    trials_run(collective, engine, &job, 1, &test);
+    const struct ar_call call = {.ready_s = 0, .elements = elements};
+    trials_run(collective, engine, &call, 1, &test);
     cr_assert_eq(test.times[0].start_s, 0);
     return test.times[0].finish_s;
 }

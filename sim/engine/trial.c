@@ -6,14 +6,14 @@
 #include "ar_graph_trial.h"
 #include "ar_numbers.h"
 
-double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
+double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t call, bool *is_even)
 {
     uint32_t ranks = ar_collective_ranks(&trial->collective);
-    double first_s = ar_trial_ready(trial, job, 0);
+    double first_s = ar_trial_ready(trial, call, 0);
     double last_s = first_s;
     bool has_vectors = trial->rank_start_s != NULL || trial->rank_factor != NULL;
     for (uint32_t rank = 1; has_vectors && rank < ranks; rank++) {
-        double ready_s = ar_trial_ready(trial, job, rank);
+        double ready_s = ar_trial_ready(trial, call, rank);
         first_s = ready_s < first_s ? ready_s : first_s;
         last_s = ready_s > last_s ? ready_s : last_s;
     }
@@ -68,7 +68,7 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     trial->note[0] = '\0';
     trial->options[0] = '\0';
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
-        /* One rank has nothing to reduce: a job starts when it is ready and finishes at once. */
+        /* One rank has nothing to reduce: a call starts when it is ready and finishes at once. */
         for (uint32_t i = 0; i < trial->calls_count; i++) {
             double ready_s = ar_trial_ready(trial, i, 0);
             trial->times[i] = (struct ar_call_time){.start_s = ready_s, .finish_s = ready_s};

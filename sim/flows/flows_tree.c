@@ -18,11 +18,11 @@
  * may differ in the last digits. */
 #define SAME_TIME 1e-12
 
-/* In place of the number that a link gets among the shared ones; there are fewer links. */
+/* In place of a shared link's number, which is always smaller. */
 #define ALONE   UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
 
-/* A link that nobody else uses in this phase bounds a hop alone. */
+/* Finds the narrowest link of a hop, and those that it shares with others. */
 static void hop_find_links(struct ar_tree_rates *rates, const struct ar_maxmin *all,
                            uint32_t *number_of, uint32_t hop)
 {
@@ -158,7 +158,7 @@ static void dues_sift(struct dues *dues, uint32_t number, uint32_t place)
     dues_place(dues, number, place);
 }
 
-/* Something happens to a number then, and not when it was due before. */
+/* Sets or moves the time of an entry of the heap. */
 static void dues_set(struct dues *dues, uint32_t number, double time_s)
 {
     dues->time_s[number] = time_s;
@@ -168,7 +168,7 @@ static void dues_set(struct dues *dues, uint32_t number, double time_s)
 
 /* --- ranks ----------------------------------------------------------------------------------- */
 
-/* Notes that a hop has begun or ended to be under way. */
+/* Notes that a hop has become busy or idle. */
 static void hop_meet(struct ar_tree_rates *rates, uint32_t hop)
 {
     if (!rates->runs[hop].is_met) {
@@ -471,7 +471,7 @@ void tree_run(struct ar_tree_rates *rates)
     }
 }
 
-/* The rates of all hops at once, where they share nothing, or nothing flows. */
+/* The rates of hops that share no link, or carry nothing. */
 static void tree_keep_rates(struct ar_tree_rates *rates)
 {
     const struct ar_hop *slowest = &rates->pattern->hops[0];

@@ -6,11 +6,11 @@
 
 /* --- moments: when something happens on the ranks of a role ----------------------------------- */
 
-/* On a rank at base_s[rank] + factor[rank] * elapsed_s; all ranks have the same elapsed_s. */
+/* On each rank base_s[rank] + factor[rank] * elapsed_s, with one elapsed_s for all. */
 struct moment {
     const double *base_s; /* [rank of the role]; NULL: 0 */
     double elapsed_s;
-    double offset_s; /* on an even rank the base stands there since the step began */
+    double offset_s; /* the base of the last rank, since the step began */
     double last_s;   /* it is on the last rank; 0: not known yet */
     double *own_s;   /* the base, if no other moment has it; else NULL */
 };
@@ -148,7 +148,7 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
 
 /* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
  * (0, NULL: 1) beside what is on the list and shares with it. Of several the first counts. `first`
- * becomes the first one that is not over, nor all before it: searched from where it is. */
+ * moves to the first entry that has not ended. */
 static double advance_sending(const struct ar_sendings *sendings, const double *speeds,
                               uint32_t from, double now_s, double time_s, uint32_t *first)
 {
@@ -183,20 +183,20 @@ static double advance_sending(const struct ar_sendings *sendings, const double *
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* A graph that is being scheduled. Each stream goes on until a task needs one that has not ended,
- * and again when that has: what is worked on lies together in memory. */
+/* A graph that is being scheduled. Each stream runs until a task needs one that has not ended, and
+ * goes on when that has: its data stay in the cache. */
 struct walk {
     struct ar_graph *graph;
     struct moments moments;
     uint32_t *sleepers; /* [task]: a stream that waits for its end; AR_NO_TASK: none */
     uint32_t *also;     /* [stream]: another one that waits for the same */
     uint32_t *at;       /* [stream]: its first task that has not ended; AR_NO_TASK: all have */
-    uint32_t *ended;    /* [stream]: the one before */
+    uint32_t *ended;    /* [stream]: its last task that has ended */
     uint32_t *awake;    /* streams that may go on, the next one last */
     uint32_t awake_count;
     uint32_t *next;     /* [role]: ar_slowdown_advance() */
     uint32_t *sent;     /* [stream][end]: advance_sending() */
-    struct moment *end; /* [task]: it has ended; NULL: all ranks are at its end_s */
+    struct moment *end; /* [task]: its end by rank; NULL: end_s for all */
     /* For series; NULL: there are none. */
     bool *is_needed; /* [task]: not only by the one after it */
     uint32_t *held;  /* collectives that may begin one, in the order in which they are ready */
@@ -334,8 +334,8 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
 /* --- series ----------------------------------------------------------------------------------- */
 
 /* The collective that goes on with a series after `number`, and when it could start without that;
- * AR_NO_TASK: nobody. It waits for nothing else that has not ended, and the rest of what it waits
- * for is as much later than the base of the series on all ranks. */
+ * AR_NO_TASK: nobody. It waits for nothing else that has not ended, and what else it waits for
+ * has the base of the series. */
 static uint32_t find_next_of_series(struct walk *walk, uint32_t number, const double *base_s,
                                     struct moment *start)
 {

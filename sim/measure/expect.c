@@ -33,9 +33,9 @@ static bool exceeds_hcas(const struct ar_tuning *tuning, const struct ar_compare
            rate_Bps > HCA_EXCESS * tuning->net_payload_Bps;
 }
 
-/* A row beside its band: that of machines that were left out where other machines tell of this one
- * (`is_told`), else that of the prediction or, if this is narrower, of machines that nothing was
- * fitted to. */
+/* A row and its band: where factors come from other machines (`is_told`), that of machines left
+ * out of their fit; else that of the prediction or, if this is narrower, of machines that nothing
+ * was fitted to. */
 static struct ar_expected make_row(bool is_told, const struct ar_tuning *tuning,
                                    struct ar_compared *compared)
 {
@@ -57,10 +57,10 @@ static struct ar_expected make_row(bool is_told, const struct ar_tuning *tuning,
 
 /* --- likelihood ---------------------------------------------------------------------------- */
 
-/* Bands rest on a fit of the machine or, if there is none, other machines. They are known as
- * well as so few rows or machines tell: residuals are distributed as Student's t, on other machines
- * of as many degrees as their deviations (new_machine.c). Below the least share a suspect explains
- * nothing that an error of the model would not, unless the rows of the fit tell what that is. */
+/* Bands rest on a fit of the machine or, if there is none, of other machines (new_machine.c). Few
+ * rows or machines tell them, so residuals follow Student's t with `freedom` degrees. Below the
+ * least share a suspect explains nothing that an error of the model would not, unless the rows of
+ * the fit tell what that is. */
 static const struct basis {
     double freedom, band_scales; /* half a band, in scales of the distribution */
     double least_frac;
@@ -87,17 +87,18 @@ struct ranking {
  * 31 measured sets with which nothing is known to be wrong. */
 #define LENGTH_LOG2 4.0
 #define COMMON_FRAC 0.5
-/* A change that a suspect makes, as a logarithm of times, is predicted to this share, and to this
- * share from row to row. Its errors run over sizes faster than those of the model, since a choice
- * or a bottleneck changes. Chosen on logs of simgrid (sim/tools/expect_table) for five of twelve
- * machines; half or twice these values finds up to 3 % fewer. */
-#define CHANGE_FRAC 0.3
-/* A row may feel all of the suspect's largest change, or nothing: this share of the variance that
- * follows is left where a row is predicted to feel a part. Chosen on the same logs of six machines
- * (74 to 81 % first); of the other six 75 in place of 73 % are. */
-#define PART_FRAC          0.2
+/* Errors of the change that a suspect makes, as shares of its logarithm: of all rows together, and
+ * of each. They run over sizes faster than those of the model, since a choice or a bottleneck
+ * changes. Chosen on logs of simgrid (sim/tools/expect_table) for five of twelve machines; half or
+ * twice these values finds up to 3 % fewer. */
+#define CHANGE_FRAC        0.3
 #define CHANGE_OWN_FRAC    0.1
 #define CHANGE_LENGTH_LOG2 2.0
+/* A row that is predicted to feel a part of a change may feel all of it, or nothing: this share of
+ * that variance is kept. Chosen on the same logs of six machines (74 to 81 % first); of the other
+ * six 75 in place of 73 % are. */
+#define PART_FRAC 0.2
+
 static bool is_same_test(const struct ar_expected *a, const struct ar_expected *b)
 {
     return strcmp(a->compared.operation, b->compared.operation) == 0 &&
@@ -164,9 +165,9 @@ static double largest_change(const struct ranking *ranking,
     return largest;
 }
 
-/* Residuals of a suspect's times, and how far these may be away: of one row alone, as a variance,
- * and of what it changes, as a deviation that rows share. The further the rows of a fit are that
- * made a choice, the less it tells of it. */
+/* Residuals of a suspect's times, and their errors: `own` as a variance of each row, `shared` as a
+ * deviation that rows have in common. Fitted rows of a choice tell less the further away they are.
+ */
 static void suspect_errors(const struct ranking *ranking, const struct suspect *suspect,
                            const struct ar_library_prediction *predictions, double *residuals,
                            double *own, double *shared)
@@ -291,9 +292,9 @@ static bool judge_suspect(const struct ar_measured_request *request,
     return sum > 0;
 }
 
-/* Whether logs say of a suspect that it is so (1), some of them and none that it is not, or all of
- * them that it is not (-1); else 0. `*said` gets the first line that does. HCAs are few if so many
- * are listed, `[0]mlx5_0:1/IB [1]...`, as the suspect's largest factor leaves. */
+/* 1: some logs confirm a suspect, and none denies it; -1: all deny it; else 0. `*said` gets the
+ * first line that does. HCAs are few if so many are listed, `[0]mlx5_0:1/IB [1]...`, as the
+ * suspect's largest factor leaves. */
 static int ask_logs(const struct ar_cluster_facts *facts, const struct ar_measured *measured,
                     const struct suspect *suspect, struct ar_arena *arena, const char **said)
 {
@@ -676,7 +677,7 @@ const struct ar_columns ar_expect_columns = AR_COLUMNS(row_columns);
 
 static const struct ar_column suspicion_columns[] = {
     SUSPICION(string, name, "suspect", "a name", .heading = "suspect"),
-    SUSPICION(number, factor, "factor", "of what it changes", .heading = "factor",
+    SUSPICION(number, factor, "factor", "of the rate or time that it changes", .heading = "factor",
               .decimals = AR_DECIMALS_NEEDED, .is_rare = true),
     SUSPICION(number, likely_frac, "likely_frac", "probability among the suspects",
               .heading = "likely\n(%)", .factor = 100, .decimals = 0),
@@ -691,7 +692,7 @@ static const struct ar_column suspicion_columns[] = {
 };
 
 static const struct ar_column answer_columns[] = {
-    AR_COLUMN(string, struct ar_expectation, answer, "answer", "one sentence, or some"),
+    AR_COLUMN(string, struct ar_expectation, answer, "answer", "what is wrong, in words"),
     AR_COLUMN(string, struct ar_expectation, alike, "alike",
               "suspects that the rows do not tell from the first one"),
     AR_COLUMN(string, struct ar_expectation, unseen, "unseen", "suspects that change no row here"),

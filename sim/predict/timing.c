@@ -93,7 +93,7 @@ struct ar_collective work_collective(const struct ar_job *job, const struct ar_l
     collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
     collective.mesh = ar_layout_mesh(layout, work->axes);
     collective.root = 0;
-    if (work->kind == AR_TASK_MESSAGE) { /* to the place before the root; back it takes as long */
+    if (work->kind == AR_TASK_MESSAGE) { /* to the stage before the root, or back */
         bool goes_on = (work->to + 1) % layout->sizes[AR_AXIS_PP] == work->from;
         collective.root = goes_on ? work->from : work->to;
     }
@@ -193,7 +193,7 @@ static uint32_t count_places(const struct timer *timer)
     return ar_job_ranks(timer->job) / timer->timing->graph->roles_count;
 }
 
-/* Gives the ranks of all roles what those of one have: they do the same at once. */
+/* Copies the values of one role to all roles, which act alike. */
 static const double *spread_role(const struct timer *timer, const double *of_role, double *of_all)
 {
     uint32_t each = count_places(timer);
@@ -245,7 +245,8 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
     }
     trial->agreed_s = trial->rank_factor != NULL ? timer->agreed_s : NULL;
     AR_TRY(ar_trial_run(trial, timer->job->engine, err));
-    trial->flows = work_is_own(timer->job, work) ? timer->flows : NULL; /* rows tell of these */
+    trial->flows =
+        work_is_own(timer->job, work) ? timer->flows : NULL; /* fill_trial() reads these */
     for (uint32_t i = 0; i < series->count; i++) {
         tasks[series->tasks[i]].start_s = trial->times[i].start_s;
         tasks[series->tasks[i]].end_s = trial->times[i].finish_s;
@@ -412,7 +413,7 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
             }
         }
         timing->messages_count = timer->works_messages;
-        /* Ranks may end what is sent at different times, and here all go on when the last has. */
+        /* Neglected: ranks end a message at different times; here all wait for the last one. */
         timing->exact = timing->exact && (timing->graph->has_series || alone <= 1);
         AR_TRY(ar_graph_schedule_with(timing->graph, &request, err));
         timer->is_unsteady = timing->graph->periods != NULL && !ar_periods_find(timing->graph);
@@ -464,8 +465,7 @@ static double find_compute(const struct ar_timing *timing, const struct ar_graph
     return timing->graph->has_series ? ar_trace_compute_s(timing->job->trace) : compute_s;
 }
 
-/* Time of a step beyond computations and the bubble: for one role that waits for itself alone all
- * of it, however it came about. */
+/* Time of a step beyond computations and the bubble; where ranks are uneven, all that is left. */
 static double find_exposed(const struct ar_timing *timing, const struct ar_graph_split *split)
 {
     double exposed_s = split->longer_s;
@@ -603,8 +603,8 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
         double before_s = exposed_s - timing->exposed_s;
         timing->exposed_s += before_s / (i + 1);
         deviations += before_s * (exposed_s - timing->exposed_s);
-        /* How long some rank's second stream was busy, of the first role. The first rank may begin
-         * a bucket before the last one has finished the one before. */
+        /* Time for which any rank of the first role sends gradients. The first rank may begin a
+         * bucket before the last one has finished the one before. */
         double last_s = 0, busy_s = 0;
         for (uint32_t j = timing->graph->first[AR_STREAM_GRADIENTS]; j != AR_NO_TASK;
              j = timing->graph->tasks[j].after) {

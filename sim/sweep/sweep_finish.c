@@ -10,7 +10,7 @@
 #include "ar_text.h"
 #include "sweep.h"
 
-/* A row as far as it decides its place in the output: each of many rows is read once for it. */
+/* The fields that decide a row's place in the output, so that each row is read once. */
 struct row_summary {
     uint32_t point;
     bool is_ok;
@@ -422,7 +422,7 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
 
 /* --- rows that are checked -------------------------------------------------------------------- */
 
-/* A simulation beside a table may take so long, as estimated. */
+/* Steps are simulated beside a table if that is estimated to take no longer. */
 #define CHECK_MAX_S 0.7
 
 /* Simulates two of the best steps on the most GPUs for which that is soon done, one that is an

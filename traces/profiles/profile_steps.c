@@ -1,5 +1,6 @@
 /* The steps of a profile: which op lies in which and launched what; where steps begin and end, and
- * which nodes and gradients are theirs; what each kernel adds to the time line of the GPU. */
+ * which autograd nodes and gradients are theirs; what each kernel adds to the time line of the GPU.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ uint32_t kineto_find_around(const struct ar_kineto *kineto, uint32_t op, unsigne
     return op;
 }
 
-/* The op that launches: of the ops around it the last one of the thread that begins no later. */
+/* The op that launches: the innermost one around the launch, on its thread. */
 static uint32_t find_launching_op(const struct ar_kineto *kineto,
                                   const struct kineto_launch *launch)
 {
@@ -236,7 +237,7 @@ struct timeline {
     size_t busy_count;
     size_t busy_next; /* those before it end before `covered_s` */
     double covered_s; /* end of all kernels so far */
-    bool is_begun;    /* a step was */
+    bool is_begun;    /* a step has begun */
 };
 
 /* Counts the time of collectives between the end of the kernels so far and `until_s`. */
@@ -257,8 +258,8 @@ static double count_collective_s(struct timeline *timeline, double until_s)
 
 /* --- owners -------------------------------------------------------------------------------- */
 
-/* The node of a step that an operator of the forward pass made, or KINETO_NONE. Numbers count for
- * each thread of the forward pass; the first node is of the loss's. */
+/* The node of a step that an operator of the forward pass made, or KINETO_NONE. Each
+ * thread of the forward pass numbers its own; the first node is the loss's. */
 static uint32_t find_numbered_node(const struct kineto_steps *steps, const struct kineto_step *step,
                                    int64_t number)
 {
