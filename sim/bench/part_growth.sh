@@ -20,6 +20,7 @@ grow() {
 echo "cluster,operation,algorithm,ranks,repetition,wall_s,cpu_s,memory_bytes" >"$growth_runs"
 for cluster in "flat 1" "dgx-h100 8" "abci-v100 4"; do
     for what in "allreduce ring" "allreduce torus2d" "allreduce hierarchical" "allreduce tree" "allreduce halving-doubling" \
+        "reducescatter recursive-halving" "allgather ring" "broadcast tree" "reduce tree" "gather binomial" "scatter linear" \
         "alltoall pairwise" "alltoall linear"; do
         grow $cluster $what
     done
