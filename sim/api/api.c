@@ -110,8 +110,8 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     const struct request *request = context;
     struct allreckon *prediction = request->prediction;
     FILE *notes = request->notes;
-    struct ar_scenario scenario = ar_scenario_begin(request->arena);
-    struct ar_inputs *inputs = ar_inputs_create(request->arena);
+    struct ar_scenario scenario =
+        ar_scenario_begin(request->arena, ar_inputs_create(request->arena));
     for (int key = 0; key < AR_KEYS_COUNT; key++) {
         AR_EACH(const struct setting, setting, prediction->settings, prediction->settings_count) {
             if (setting->key == (enum ar_key)key) {
@@ -124,7 +124,7 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     bool may_say_gpus =
         ar_scenario_has(&scenario, AR_KEY_MESH) || ar_scenario_has(&scenario, AR_KEY_WORKLOAD);
     AR_TRY(may_say_gpus ? AR_OK : ar_scenario_require(&scenario, AR_KEY_GPUS, err));
-    AR_TRY(ar_scenario_load(&scenario, inputs, err));
+    AR_TRY(ar_scenario_load(&scenario, err));
     if (ar_scenario_kind(&scenario)->is_collective) {
         AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
     }

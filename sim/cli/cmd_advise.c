@@ -215,8 +215,7 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
             change.value = ar_arena_format(adviser->arena, "gpu.cost_table=%s", next);
             change.text = ar_arena_format(adviser->arena, "%s (%s)", change.text, next);
         }
-        enum ar_status status =
-            ar_what_if_run(scenario, &change, adviser->options->inputs, &row, err);
+        enum ar_status status = ar_what_if_run(scenario, &change, &row, err);
         if (status != AR_OK) { /* the change has no meaning, such as a slow HCA on one node */
             ar_note(option_notes(adviser->options), "%s is left out: %s", change.name, err->text);
             continue;
@@ -328,10 +327,10 @@ static enum ar_status read_gpus(struct adviser *adviser, struct options *options
         return AR_OK;
     }
     if (list == NULL) {
-        struct ar_scenario scenario = ar_scenario_begin(options->arena);
+        struct ar_scenario scenario;
         key_set others = ~(KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET));
         AR_TRY(options_scenario(options, others, &scenario, err));
-        AR_TRY(ar_scenario_load_cluster(&scenario, options->inputs, err));
+        AR_TRY(ar_scenario_load_cluster(&scenario, err));
         list = ar_arena_format(options->arena, "%" PRIu64,
                                (uint64_t)ar_cluster_gpus_count(scenario.cluster));
         ar_note(option_notes(options), "--gpus: all %s of the cluster", list);

@@ -61,7 +61,7 @@ static enum ar_status time_collective(const struct boxing_request *request,
     const char *axes = AR_SHOW_MESH(mesh); /* the scenario borrows it */
     AR_TRY(ar_scenario_set(&scenario, AR_KEY_MESH, NULL, axes, err));
     AR_TRY(ar_scenario_set(&scenario, AR_KEY_ALONG, NULL, mesh->axes[step->axis].name, err));
-    AR_TRY(ar_scenario_load(&scenario, request->options->inputs, err));
+    AR_TRY(ar_scenario_load(&scenario, err));
     AR_TRY(ar_scenario_check_payload(&scenario, err));
     AR_TRY(ar_scenario_settle(&scenario, err));
     AR_TRY(ar_run(&scenario, &row, err));
@@ -77,7 +77,7 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     AR_TRY(option_check_messages(request->options, &scenario, err));
-    AR_TRY(ar_scenario_load_cluster(&scenario, request->options->inputs, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, err));
     scenario.gpus = request->p + request->q;
     AR_TRY(ar_scenario_check_gpus(&scenario, err));
     /* The messages are operators: one sends each message, one on each GPU needs those to it. */

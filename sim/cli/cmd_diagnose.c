@@ -122,15 +122,14 @@ AR_ORDER(compare_findings, struct finding,
          AR_COMPARE(log_ratio(a->ratio, 1), log_ratio(b->ratio, 1)))
 
 /* Adds causes that bring the predicted step nearer to the measured one, the nearest first. */
-static void add_causes(struct diagnosis *diagnosis, struct ar_inputs *inputs)
+static void add_causes(struct diagnosis *diagnosis)
 {
     size_t first = diagnosis->count;
     double apart = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < ar_what_if_causes_count; i++) {
         struct ar_row row;
         struct ar_error ignored; /* a cause may have no meaning, such as another GPU's precision */
-        if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], inputs, &row, &ignored) ==
-                AR_OK &&
+        if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], &row, &ignored) == AR_OK &&
             row.fits != 0 && log_ratio(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
             add_finding(diagnosis, "cause", ar_what_if_causes[i].name, row.iteration_s,
                         ar_what_if_causes[i].text);
@@ -279,7 +278,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     }
     add_readings(diagnosis);
     if (diagnosis->readings_count == 0 && diagnosis->list[0].mfu_causal_frac <= 1) {
-        add_causes(diagnosis, options->inputs);
+        add_causes(diagnosis);
     }
     note_diagnosis(option_notes(options), diagnosis);
     if (options->out != NULL) {

@@ -86,7 +86,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
         return AR_OK;
     }
     AR_TRY(explain_timing(&scenario, &timing, &row, err));
-    return has_terms ? explain_terms(&scenario, options->inputs, timing.iteration_s, err) : AR_OK;
+    return has_terms ? explain_terms(&scenario, timing.iteration_s, err) : AR_OK;
 }
 
 /* --- links ------------------------------------------------------------------------------------ */

@@ -19,7 +19,7 @@ static enum ar_status load_platform(const struct options *options, struct ar_sce
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     AR_TRY(options_scenario(options, 0, scenario, err));
-    AR_TRY(ar_scenario_load_cluster(scenario, options->inputs, err));
+    AR_TRY(ar_scenario_load_cluster(scenario, err));
     return ar_scenario_check_gpus(scenario, err);
 }
 
@@ -190,7 +190,7 @@ static void note_basis(const struct options *options, const struct ar_library *l
 static enum ar_status write_tuner(const struct options *options, struct ar_scenario *scenario,
                                   FILE *file, const char *mark, struct ar_error *err)
 {
-    AR_TRY(ar_scenario_load_library(scenario, options->inputs, err)); /* whatever the engine */
+    AR_TRY(ar_scenario_load_library(scenario, err)); /* whatever the engine */
     const struct ar_library *fitted = ar_scenario_fitted(scenario);
     bool is_fitted = ar_engine_times_calls(scenario->engine) ? ar_engine_is_fitted(scenario->engine)
                                                              : fitted != NULL;

@@ -52,7 +52,6 @@ static void make_rows_request(const struct options *options, const struct sets *
         .command = options->command->name,
         .notes = option_notes(options),
         .scenario = scenario,
-        .inputs = options->inputs,
         .called = &sets->index.called,
         .system = ar_measured_index_system(&sets->index, scenario->cluster_name)};
     if (sets->one != NULL) {
@@ -114,7 +113,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
                            &request.held_out_count, err));
         request.held_out = held_out;
     }
-    AR_TRY(ar_scenario_make_cluster(&scenario, options->inputs, &cluster, err));
+    AR_TRY(ar_scenario_make_cluster(&scenario, &cluster, err));
     if (options->algorithm != NULL) {
         request.rows.algorithm_name = options->algorithm;
         request.rows.is_messages = true;
@@ -124,7 +123,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     scenario.cluster = cluster;
     ar_note_assumed(request.rows.notes, &scenario);
     if (ar_cluster_facts(cluster)->library_cost[0] == '\0') {
-        AR_TRY(ar_scenario_load_library(&scenario, options->inputs, err));
+        AR_TRY(ar_scenario_load_library(&scenario, err));
         AR_TRY(ar_scenario_ask_machines(&scenario, err));
         request.rows.factors = scenario.machines;
     }
@@ -163,10 +162,10 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     } else {
         scenario->algorithm = ar_engine_algorithm(scenario->engine, scenario->operation);
     }
-    AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, &cluster, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, &cluster, err));
     scenario->cluster = cluster;
-    AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
-    AR_TRY(ar_scenario_load(scenario, options->inputs, err));
+    AR_TRY(ar_scenario_load_library(scenario, err));
+    AR_TRY(ar_scenario_load(scenario, err));
     ar_note_assumed(option_notes(options), scenario);
     if (scenario->algorithm == NULL &&
         !ar_engine_times_calls(scenario->engine)) { /* it refuses `auto` */
@@ -198,7 +197,7 @@ static enum ar_status compare_set(const struct options *options, const struct se
     size_t paths_count;
     const char *const *paths = list_paths(options, sets, &paths_count);
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    AR_TRY(ar_set_load(&sets->index, sets->one, &scenario, options->inputs, paths, paths_count,
+    AR_TRY(ar_set_load(&sets->index, sets->one, &scenario, paths, paths_count,
                        option_notes(options), options->arena, &rows, err));
     AR_TRY(ar_comparison_run_set(rows, options->arena, comparison, err));
     AR_REFUSE(comparison->rows_count == 0, err, AR_BAD_DATA,
@@ -375,7 +374,7 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     struct ar_measured *measured;
     struct ar_cluster *cluster = NULL;
     AR_TRY(expect_scenario(options, sets, topo, scenario, err));
-    AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, &cluster, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, &cluster, err));
     scenario->cluster = cluster;
     make_rows_request(options, sets, scenario, &request);
     AR_TRY(take_nodes(options, &request, err));
@@ -392,8 +391,8 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     }
     AR_TRY(check_gpu(measured, cluster, err));
     take_release(measured, option_notes(options), options->arena, scenario);
-    AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
-    AR_TRY(ar_scenario_load(scenario, options->inputs, err));
+    AR_TRY(ar_scenario_load_library(scenario, err));
+    AR_TRY(ar_scenario_load(scenario, err));
     take_factors(options, sets, scenario, &request);
     ar_note_assumed(option_notes(options), scenario);
     return ar_expect_run(&request, measured, options->arena, expectation, err);
@@ -458,8 +457,7 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
     AR_TRY(ar_accuracy_run(&index, options->arguments, options->arguments_count, &scenario,
-                           options->inputs, option_notes(options), options->arena, &accuracies,
-                           err));
+                           option_notes(options), options->arena, &accuracies, err));
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "sets.csv", ar_accuracy_columns, accuracies.rows,
                                accuracies.count, err));

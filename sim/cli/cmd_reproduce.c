@@ -23,7 +23,6 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     AR_TRY(option_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
     AR_TRY(option_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction.seed, err));
     AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
-    reproduction.inputs = options->inputs;
     reproduction.samples_count = (uint32_t)samples;
     reproduction.jobs = (uint32_t)jobs;
     reproduction.shows_progress = option_notes(options) != NULL;

@@ -81,7 +81,7 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
         option_key(options, AR_KEY_ALGORITHM) == NULL) { /* as of one collective */
         AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, NULL, "auto", err));
     }
-    AR_TRY(ar_scenario_load(scenario, options->inputs, err));
+    AR_TRY(ar_scenario_load(scenario, err));
     if (option_notes(options) != NULL) {
         ar_note_assumed(option_notes(options), scenario);
     }

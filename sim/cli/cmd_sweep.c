@@ -70,7 +70,6 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     struct space_request *request = &sweep->points;
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    request->inputs = options->inputs;
     request->kind = sweep->kind;
     request->notes = sweep->request.notes;
     request->operations = options->operation;

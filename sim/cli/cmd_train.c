@@ -28,7 +28,7 @@ static enum ar_status note_run(struct runs *runs, const struct training *trainin
     const char *name = training->file->name;
     uint32_t gpus = training->scenario.gpus;
     struct ar_scenario step;
-    AR_TRY(training_step(training, 0, runs->options->inputs, &step, err));
+    AR_TRY(training_step(training, 0, &step, err));
     if (runs->noted != training->file) {
         ar_note(notes, "%s: strategy %s; efficiency: 100 %% is %s", name,
                 training->phases[0].row.strategy, ar_note_baseline(step.baseline));
@@ -67,7 +67,7 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
         given.origins[AR_KEY_GPUS] =
             (struct ar_origin){.where = ar_keys[AR_KEY_GPUS].option, .status = AR_USAGE};
     }
-    AR_TRY(training_predict(file, &given, runs->options->inputs, made, err));
+    AR_TRY(training_predict(file, &given, made, err));
     AR_TRY(note_run(runs, made, err));
     *runs->end = made;
     runs->end = &made->next;
@@ -179,7 +179,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
                     arena, "%" PRIu64, is_total ? phase->batch_total : phase->batch_per_gpu);
                 parameters_add(&parameters, (struct parameter){name, batch, source});
             }
-            AR_TRY(training_step(at, 0, options->inputs, &step, err));
+            AR_TRY(training_step(at, 0, &step, err));
             parameters_add_scenario(&parameters, &step);
         }
         AR_TRY(made_by_sign(options, NULL, &parameters, err));

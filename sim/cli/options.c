@@ -368,7 +368,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
 enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err)
 {
-    *scenario = ar_scenario_begin(options->arena);
+    *scenario = ar_scenario_begin(options->arena, options->inputs);
     if (options->command->operation != NULL) {
         scenario->operation = options->command->operation;
     }

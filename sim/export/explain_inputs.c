@@ -59,8 +59,8 @@ void parameters_add_scenario(struct parameters *parameters, const struct ar_scen
 
 /* --- terms of a framework --------------------------------------------------------------------- */
 
-static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                  enum ar_term term, double *iteration_s, struct ar_error *err)
+static enum ar_status run_without(const struct ar_scenario *scenario, enum ar_term term,
+                                  double *iteration_s, struct ar_error *err)
 {
     static const struct ar_origin origin = {.where = "--term", .status = AR_USAGE};
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -69,7 +69,7 @@ static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_
     changed.arena = &arena;
     const char *text = ar_arena_format(&arena, "%s=off", ar_terms[term].key);
     AR_TRY(ar_scenario_replace(&changed, AR_KEY_TERM, &origin, text, err));
-    AR_TRY(ar_scenario_load(&changed, inputs, err));
+    AR_TRY(ar_scenario_load(&changed, err));
     struct ar_job job = ar_scenario_job(&changed);
     job.baseline = AR_BASELINE_GPU; /* which takes no time to run */
     job.is_row_alone = true;
@@ -78,8 +78,8 @@ static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_
     return AR_OK;
 }
 
-enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                             double iteration_s, struct ar_error *err)
+enum ar_status explain_terms(const struct ar_scenario *scenario, double iteration_s,
+                             struct ar_error *err)
 {
     printf("\nFramework %s", scenario->framework->name);
     if (scenario->rate.batch > 0) {
@@ -94,7 +94,7 @@ enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_input
         if (!ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
             continue;
         }
-        enum ar_status status = run_without(scenario, inputs, (enum ar_term)i, &without_s, err);
+        enum ar_status status = run_without(scenario, (enum ar_term)i, &without_s, err);
         if (status == AR_OK) {
             double cost_s = iteration_s - without_s;
             snprintf(cost, sizeof cost, "%.3f", fabs(cost_s) < 5e-7 ? 0 : cost_s * 1e3);

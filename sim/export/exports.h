@@ -103,8 +103,8 @@ void explain_servers(const struct ar_timing *timing, const struct ar_row *row);
 
 /** Writes every term of the framework that is on, its value and source, and how much longer the
  * step, of `iteration_s` with all terms, takes than with that term alone at its default. */
-enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                             double iteration_s, struct ar_error *err);
+enum ar_status explain_terms(const struct ar_scenario *scenario, double iteration_s,
+                             struct ar_error *err);
 
 /* --- parameters ------------------------------------------------------------------------------- */
 

@@ -561,9 +561,9 @@ static const char *const groups[] = {"all_of_nccl_and_rccl", "all_of_mpi_to_64_n
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
-                               size_t names_count, const struct ar_scenario *scenario,
-                               struct ar_inputs *inputs, FILE *notes, struct ar_arena *arena,
-                               struct ar_accuracies *accuracies, struct ar_error *err)
+                               size_t names_count, const struct ar_scenario *scenario, FILE *notes,
+                               struct ar_arena *arena, struct ar_accuracies *accuracies,
+                               struct ar_error *err)
 {
     size_t count = 0;
     bool *is_wanted = ar_arena_alloc(arena, index->sets_count + 1, sizeof *is_wanted);
@@ -585,8 +585,8 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
     for (size_t i = 0; i < index->sets_count; i++) {
         if (names_count == 0 || is_wanted[i]) {
             struct ar_set_rows *rows;
-            AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
-                               &rows, err));
+            AR_TRY(
+                ar_set_load(index, &index->sets[i], scenario, NULL, 0, notes, arena, &rows, err));
             const struct ar_library_nodes *nodes = &rows->measured->nodes;
             uint32_t max = rows->set->fitted_nodes_max;
             sets[count++] = (struct predicted_set){

@@ -67,9 +67,9 @@ struct ar_accuracies {
 /** Predicts the sets that have one of `names` as their name or that of a file (none: all). A fit
  * that fails is noted, and its errors are empty. AR_NO_INPUT for a name that no set has. */
 enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
-                               size_t names_count, const struct ar_scenario *scenario,
-                               struct ar_inputs *inputs, FILE *notes, struct ar_arena *arena,
-                               struct ar_accuracies *accuracies, struct ar_error *err);
+                               size_t names_count, const struct ar_scenario *scenario, FILE *notes,
+                               struct ar_arena *arena, struct ar_accuracies *accuracies,
+                               struct ar_error *err);
 
 extern const struct ar_columns ar_accuracy_columns;
 extern const struct ar_columns ar_coverage_columns;

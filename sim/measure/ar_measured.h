@@ -22,10 +22,8 @@ struct ar_measured_request {
     const char *command; /**< begins error lines: `calibrate`, `compare` or the name of a set */
     const char *const *paths; /**< of the logs */
     size_t paths_count;
-    size_t known_count;       /**< the first of them are those of a measured set */
-    FILE *notes;              /**< ar_row.h */
-    struct ar_inputs *inputs; /**< for clusters of fewer GPUs or other lengths; NULL: the
-                                   cluster alone */
+    size_t known_count; /**< the first of them are those of a measured set */
+    FILE *notes;        /**< ar_row.h */
     const struct ar_called_list
         *called;                /**< names that libraries have for our algorithms; NULL: as here */
     const char *algorithm_name; /**< of runs that name none; NULL: the library's choice */

@@ -92,6 +92,6 @@ void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_measured_
 /** Takes the rows of a set, and behind them those of `more` files; `scenario` has what the command
  * line asks of all sets. */
 enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
-                           const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                           const char *const *more, size_t more_count, FILE *notes,
-                           struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err);
+                           const struct ar_scenario *scenario, const char *const *more,
+                           size_t more_count, FILE *notes, struct ar_arena *arena,
+                           struct ar_set_rows **rows, struct ar_error *err);

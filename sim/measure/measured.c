@@ -129,7 +129,7 @@ static enum ar_status find_machine(const struct ar_measured_request *request,
         settings[count++] = ar_arena_format(arena, "torus.lengths=%s", run->grid);
         settings[count++] = ar_arena_format(arena, "nodes=%" PRIu32, run->nodes);
     }
-    if (run->format != AR_LOG_PUBLISHED || request->inputs == NULL) {
+    if (run->format != AR_LOG_PUBLISHED) {
         for (size_t i = 0; i < count; i++) {
             asked = ar_arena_format(arena, "%s%s--set %s", asked, i > 0 ? " " : "", settings[i]);
         }
@@ -143,8 +143,7 @@ static enum ar_status find_machine(const struct ar_measured_request *request,
     }
     struct ar_measured_machine made = {.gpus_per_node = gpus,
                                        .grid = ar_arena_text(arena, run->grid)};
-    enum ar_status status =
-        ar_scenario_make_cluster(&scenario, request->inputs, &made.cluster, err);
+    enum ar_status status = ar_scenario_make_cluster(&scenario, &made.cluster, err);
     if (status == AR_BAD_DATA && run->grid[0] != '\0') {
         *kind = AR_LEFT_MACHINE;
         if (measured->left[*kind].first == NULL) {

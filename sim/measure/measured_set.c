@@ -160,9 +160,9 @@ void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_measured_reque
 }
 
 enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
-                           const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                           const char *const *more, size_t more_count, FILE *notes,
-                           struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err)
+                           const struct ar_scenario *scenario, const char *const *more,
+                           size_t more_count, FILE *notes, struct ar_arena *arena,
+                           struct ar_set_rows **rows, struct ar_error *err)
 {
     struct ar_cluster *cluster = NULL;
     struct ar_set_rows *made = ar_arena_alloc(arena, 1, sizeof *made);
@@ -170,12 +170,11 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
     made->set = set;
     made->scenario = *scenario;
     AR_TRY(ar_set_scenario(set, arena, &made->scenario, err));
-    AR_TRY(ar_scenario_make_cluster(&made->scenario, inputs, &cluster, err));
+    AR_TRY(ar_scenario_make_cluster(&made->scenario, &cluster, err));
     made->scenario.cluster = cluster;
     *request = (struct ar_measured_request){.command = set->name,
                                             .notes = notes,
                                             .scenario = &made->scenario,
-                                            .inputs = inputs,
                                             .called = &index->called};
     request->paths =
         ar_measured_set_paths(index, set, more, more_count, arena, &request->paths_count);

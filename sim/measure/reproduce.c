@@ -60,13 +60,13 @@ static double error_factor(const struct ar_row *row, double deviations)
 /* Time to train, if all steps err the same way; evaluations have no all-reduce. Keys that the row
  * leaves open are as in its run file. */
 static enum ar_status predict_run(const struct prediction *prediction, const char *run,
-                                  const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                  struct ar_row *row, double *value, struct ar_error *err)
+                                  const struct ar_scenario *scenario, struct ar_row *row,
+                                  double *value, struct ar_error *err)
 {
     const struct training_file *file;
     struct training training;
     AR_TRY(training_file_load(run, scenario->arena, &file, err));
-    AR_TRY(training_predict(file, scenario, inputs, &training, err));
+    AR_TRY(training_predict(file, scenario, &training, err));
     *value = training.total->time_s;
     AR_EACH(const struct training_phase, phase, training.phases, training.phases_count) {
         double steps_s = phase->steps_count * phase->row.iteration_s;
@@ -78,15 +78,15 @@ static enum ar_status predict_run(const struct prediction *prediction, const cha
 
 /* The quantity of a row that is a step. */
 static enum ar_status predict_step(const struct prediction *prediction,
-                                   struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                   struct ar_row *row, double *value, struct ar_error *err)
+                                   struct ar_scenario *scenario, struct ar_row *row, double *value,
+                                   struct ar_error *err)
 {
     if (!ar_scenario_kind(scenario)->has_layout) {
         AR_TRY(ar_scenario_require(scenario, AR_KEY_TRACE, err));
         AR_TRY(ar_scenario_require(scenario, AR_KEY_GPUS, err));
         AR_TRY(ar_scenario_require(scenario, AR_KEY_ALGORITHM, err));
     }
-    AR_TRY(ar_scenario_load(scenario, inputs, err));
+    AR_TRY(ar_scenario_load(scenario, err));
     AR_TRY(ar_run(scenario, row, err));
     double factor = error_factor(row, prediction->error_deviations);
     const double values[QUANTITIES_COUNT] = {
@@ -101,8 +101,8 @@ static enum ar_status predict_step(const struct prediction *prediction,
     return AR_OK;
 }
 
-static enum ar_status predict_row(const struct prediction *prediction, struct ar_inputs *inputs,
-                                  struct answer *answer, struct ar_error *err)
+static enum ar_status predict_row(const struct prediction *prediction, struct answer *answer,
+                                  struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct published *row = prediction->row;
@@ -129,8 +129,8 @@ static enum ar_status predict_row(const struct prediction *prediction, struct ar
         }
     }
     AR_TRY(row->quantity == QUANTITY_TRAIN_S
-               ? predict_run(prediction, run, &scenario, inputs, &predicted, &answer->value, err)
-               : predict_step(prediction, &scenario, inputs, &predicted, &answer->value, err));
+               ? predict_run(prediction, run, &scenario, &predicted, &answer->value, err)
+               : predict_step(prediction, &scenario, &predicted, &answer->value, err));
     answer->gpus = predicted.gpus;
     answer->time_s = row->quantity == QUANTITY_TRAIN_S ? answer->value : predicted.iteration_s;
     answer->fits = predicted.fits;
@@ -149,8 +149,7 @@ static uint32_t compute_prediction(void *context, uint32_t item, char *bytes)
 {
     const struct predictions *predictions = context;
     struct answer answer = {.err = {.status = AR_OK}};
-    answer.err.status = predict_row(&predictions->list[item], predictions->reproduction->inputs,
-                                    &answer, &answer.err);
+    answer.err.status = predict_row(&predictions->list[item], &answer, &answer.err);
     memcpy(bytes, &answer, sizeof answer);
     return sizeof answer;
 }

@@ -139,8 +139,7 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
 
 struct reproduction {
     struct ar_arena *arena; /**< of all that follows */
-    struct ar_inputs *inputs;
-    bool shows_progress; /**< ar_pool.h */
+    bool shows_progress;    /**< ar_pool.h */
     uint32_t samples_count;
     uint32_t jobs;
     uint64_t seed;

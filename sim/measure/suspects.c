@@ -188,7 +188,7 @@ static enum ar_status make_cluster(const struct ar_measured_request *request,
         AR_TRY(ar_scenario_set(&scenario, AR_KEY_SLOW_LINK, &origin,
                                ar_arena_format(arena, "node-0.hca-0:%.3g", 1 / factor), err));
     }
-    AR_TRY(ar_scenario_make_cluster(&scenario, request->inputs, cluster, err));
+    AR_TRY(ar_scenario_make_cluster(&scenario, cluster, err));
     *is_changed =
         scale_costs(suspect, factor, *cluster) || suspect->setting != NULL || is_slow_link;
     return AR_OK;

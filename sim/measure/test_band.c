@@ -23,12 +23,9 @@ static struct published reproduce_as(const char *quantity, const char *framework
 {
     struct ar_arena arena = {0};
     char text[2 * SCENARIOS_PATH];
-    const struct ar_scenario given = ar_scenario_begin(&arena);
-    struct reproduction reproduction = {.arena = &arena,
-                                        .inputs = ar_inputs_create(&arena),
-                                        .samples_count = samples_count,
-                                        .jobs = 1,
-                                        .seed = 1};
+    const struct ar_scenario given = ar_scenario_begin(&arena, ar_inputs_create(&arena));
+    struct reproduction reproduction = {
+        .arena = &arena, .samples_count = samples_count, .jobs = 1, .seed = 1};
     snprintf(text, sizeof text,
              "row,quantity,measured,measured_error,source,cluster,gpus,algorithm,engine,bucket,"
              "baseline,trace,framework,assume\n"

@@ -22,9 +22,9 @@ static const struct ar_measured *load(const struct ar_measured_set *set)
 {
     struct ar_set_rows *rows;
     struct ar_error err;
-    struct ar_scenario scenario = ar_scenario_begin(&arena);
-    cr_assert_eq(ar_set_load(&sets, set, &scenario, inputs, NULL, 0, NULL, &arena, &rows, &err),
-                 AR_OK, "%s: %s", set->name, err.text);
+    struct ar_scenario scenario = ar_scenario_begin(&arena, inputs);
+    cr_assert_eq(ar_set_load(&sets, set, &scenario, NULL, 0, NULL, &arena, &rows, &err), AR_OK,
+                 "%s: %s", set->name, err.text);
     return rows->measured;
 }
 

@@ -87,11 +87,11 @@ static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_f
 static struct ar_learnt load_few(struct ar_set_rows *rows[FEW])
 {
     struct ar_learnt learnt = {.sets = ar_arena_alloc(&arena, FEW, sizeof *learnt.sets)};
-    struct ar_scenario scenario = ar_scenario_begin(&arena);
+    struct ar_scenario scenario = ar_scenario_begin(&arena, inputs);
     for (size_t i = 0; i < FEW; i++) {
         struct ar_estimate *unfitted;
-        TEST_OK(ar_set_load(&sets, &sets.sets[i], &scenario, inputs, NULL, 0, NULL, &arena,
-                            &rows[i], &why));
+        TEST_OK(
+            ar_set_load(&sets, &sets.sets[i], &scenario, NULL, 0, NULL, &arena, &rows[i], &why));
         TEST_OK(
             ar_estimate_run(&rows[i]->request, rows[i]->measured, NULL, &arena, &unfitted, &why));
         TEST_OK(ar_learnt_add(&learnt, rows[i], unfitted, unfitted, &why));
@@ -160,8 +160,8 @@ Test(few_sets, ten_rows_with_the_factors_are_better_than_either_alone)
 Test(few_sets, coverage_is_of_rows_that_no_fit_took)
 {
     struct ar_accuracies accuracies;
-    struct ar_scenario scenario = ar_scenario_begin(&arena);
-    TEST_OK(ar_accuracy_run(&sets, NULL, 0, &scenario, inputs, NULL, &arena, &accuracies, &why));
+    struct ar_scenario scenario = ar_scenario_begin(&arena, inputs);
+    TEST_OK(ar_accuracy_run(&sets, NULL, 0, &scenario, NULL, &arena, &accuracies, &why));
     const struct ar_accuracy *all = &accuracies.rows[accuracies.count - 1];
     const struct ar_coverage *own = &accuracies.coverages[0], *nodes = &accuracies.coverages[1];
     const struct ar_coverage *machine = &accuracies.coverages[AR_COVERAGES - 1];

@@ -26,7 +26,7 @@ static struct training predict(const char *given, const char *text)
                     ar_arena_format(&scenarios_arena, "# run = 1\n%s%s\n%s",
                                     trace[0] != '\0' ? "# trace = " : "", trace, text));
     TEST_OK(training_file_load(scenarios_run, &scenarios_arena, &file, &why));
-    TEST_OK(training_predict(file, &scenario, scenarios_inputs, &training, &why));
+    TEST_OK(training_predict(file, &scenario, &training, &why));
     return training;
 }
 
@@ -79,7 +79,7 @@ Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
     struct ar_scenario scenario = scenarios_of(
         "cluster=flat;gpus=4;algorithm=ring;trace=resnet50-v1.5;engine=closed;batch=32");
     struct ar_row row;
-    TEST_OK(ar_scenario_load(&scenario, scenarios_inputs, &why));
+    TEST_OK(ar_scenario_load(&scenario, &why));
     TEST_OK(ar_run(&scenario, &row, &why));
     cr_expect_eq(training.total->time_s, 90 * 10009 * row.iteration_s);
     cr_expect_eq(training.phases[0].row.efficiency_frac, row.efficiency_frac);

@@ -154,8 +154,8 @@ static enum ar_status begin_phase(const struct training *training, size_t index,
 
 /* The phases without results. */
 static enum ar_status training_begin(const struct training_file *file,
-                                     const struct ar_scenario *given, struct ar_inputs *inputs,
-                                     struct training *training, struct ar_error *err)
+                                     const struct ar_scenario *given, struct training *training,
+                                     struct ar_error *err)
 {
     static const enum ar_key of_algorithm[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
     struct ar_scenario *scenario = &training->scenario;
@@ -192,7 +192,7 @@ static enum ar_status training_begin(const struct training_file *file,
     if (training->is_shape_dropped) {
         scenario->origins[AR_KEY_SHAPE] = (struct ar_origin){.where = NULL};
     }
-    AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
+    AR_TRY(ar_scenario_load_cluster(scenario, err));
     training->phases =
         ar_arena_alloc(given->arena, file->phases_count + 1, sizeof *training->phases);
     training->total = &training->phases[file->phases_count];
@@ -203,8 +203,7 @@ static enum ar_status training_begin(const struct training_file *file,
 }
 
 enum ar_status training_step(const struct training *training, size_t phase,
-                             struct ar_inputs *inputs, struct ar_scenario *step,
-                             struct ar_error *err)
+                             struct ar_scenario *step, struct ar_error *err)
 {
     const struct ar_csv *csv = training->file->csv;
     struct ar_arena *arena = training->scenario.arena;
@@ -214,7 +213,7 @@ enum ar_status training_step(const struct training *training, size_t phase,
     const char *batch = ar_arena_format(arena, "%" PRIu64, training->phases[phase].batch_per_gpu);
     *step = training->scenario;
     AR_TRY(ar_scenario_set(step, AR_KEY_BATCH, &origin, batch, err));
-    return ar_scenario_load(step, inputs, err);
+    return ar_scenario_load(step, err);
 }
 
 /* --- results ------------------------------------------------------------------------------- */
@@ -293,10 +292,9 @@ static void training_end(struct training *training)
 }
 
 enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
-                                struct ar_inputs *inputs, struct training *training,
-                                struct ar_error *err)
+                                struct training *training, struct ar_error *err)
 {
-    AR_TRY(training_begin(file, given, inputs, training, err));
+    AR_TRY(training_begin(file, given, training, err));
     struct training_phase *phases = training->phases;
     for (size_t i = 0; i < training->phases_count; i++) {
         struct ar_scenario step;
@@ -308,7 +306,7 @@ enum ar_status training_predict(const struct training_file *file, const struct a
             phases[i].row = phases[same].row;
             continue;
         }
-        AR_TRY(training_step(training, i, inputs, &step, err));
+        AR_TRY(training_step(training, i, &step, err));
         phases[i].choice = step.choice;
         AR_TRY(ar_run(&step, &phases[i].row, err));
     }

@@ -92,13 +92,11 @@ struct training {
  * scenario if the file has none. The file's shape is taken only with its GPUs. All lies in the
  * arena of `given`; the file is borrowed. Errors begin with the place of the value. */
 enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
-                                struct ar_inputs *inputs, struct training *training,
-                                struct ar_error *err);
+                                struct training *training, struct ar_error *err);
 
 /** The loaded scenario of one step of a phase. */
 enum ar_status training_step(const struct training *training, size_t phase,
-                             struct ar_inputs *inputs, struct ar_scenario *step,
-                             struct ar_error *err);
+                             struct ar_scenario *step, struct ar_error *err);
 
 /** The columns of phases. */
 extern const struct ar_columns training_columns;

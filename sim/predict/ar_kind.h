@@ -29,8 +29,7 @@ struct ar_kind {
 
     /** Loads what is peculiar to the kind, derives what no key said, and rejects what does not fit;
      * part of ar_scenario_load(). */
-    enum ar_status (*load)(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                           struct ar_error *err);
+    enum ar_status (*load)(struct ar_scenario *scenario, struct ar_error *err);
     /** Completes a job that ar_scenario_job() has begun. NULL: there is nothing to complete. */
     void (*job)(const struct ar_scenario *scenario, struct ar_job *job);
     /** Makes the task graph and, of a trace, buckets and layout, in the timing; computations are

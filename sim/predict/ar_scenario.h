@@ -43,6 +43,7 @@ struct compute_rate {
 
 struct ar_scenario {
     struct ar_arena *arena;
+    struct ar_inputs *inputs; /**< files that it names, read once (ar_inputs.h) */
     struct ar_origin origins[AR_KEYS_COUNT];
 
     /* As the keys say, or what follows where they say nothing. */
@@ -104,7 +105,7 @@ struct ar_scenario {
 };
 
 /** A scenario in which nothing is set; what is set later lies in `arena`. */
-struct ar_scenario ar_scenario_begin(struct ar_arena *arena);
+struct ar_scenario ar_scenario_begin(struct ar_arena *arena, struct ar_inputs *inputs);
 
 /** Whether a key was given, or is by a file that was. */
 bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_key key);
@@ -155,9 +156,8 @@ const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key ke
 
 /** Calls ar_scenario_load_cluster(), unless that was done, loads the framework, if AR_KEY_TRACE
  * is set the trace, and works out what no key says. If `gpus` and `algorithm` are set, also the
- * shape, and what cannot run is refused. Objects lie in the scenario's arena or in `inputs`. */
-enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct ar_error *err);
+ * shape, and what cannot run is refused. Objects lie in the scenario's arena or in its inputs. */
+enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_error *err);
 
 /** Whether something is drawn, so that seeds give other results; of a loaded scenario. */
 bool ar_scenario_draws(const struct ar_scenario *scenario);
@@ -167,16 +167,13 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
 
 /** A cluster of one's own with the settings and the changed links, in the scenario's arena. */
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
-                                        struct ar_inputs *inputs, struct ar_cluster **made,
-                                        struct ar_error *err);
+                                        struct ar_cluster **made, struct ar_error *err);
 
 /** The cluster alone, and its library if one is named or the engine times its calls. */
-enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                        struct ar_error *err);
+enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_error *err);
 
 /** Loads what the cluster names of its library: the fitted table and NCCL's own constants. */
-enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                        struct ar_error *err);
+enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_error *err);
 
 /** Lets the engine of a library predict a machine that nothing is fitted to by what others tell, if
  * the release of its library and its GPUs are known. */

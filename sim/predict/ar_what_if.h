@@ -34,4 +34,4 @@ const char *ar_what_if_next_gpu(const char *cost_table);
 
 /** Runs a loaded scenario with a change. An error where the change has no meaning for it. */
 enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct ar_what_if *change,
-                              struct ar_inputs *inputs, struct ar_row *row, struct ar_error *err);
+                              struct ar_row *row, struct ar_error *err);

@@ -6,10 +6,8 @@
 #include "kinds.h"
 
 /* A mesh says how many GPUs there are, and along which axis if it has one only. */
-static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                      struct ar_error *err)
+static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_error *err)
 {
-    (void)inputs;
     struct ar_mesh *mesh = &scenario->mesh;
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_SCENARIO_REFUSE(

@@ -30,8 +30,8 @@ struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster)
 
 /* --- operators -------------------------------------------------------------------------------- */
 
-static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                     struct ar_operators **operators, struct ar_error *err)
+static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_operators **operators,
+                                     struct ar_error *err)
 {
     char path[RESOURCE_PATH];
     AR_TRY(resource_find(RESOURCE_OPERATORS, ar_scenario_where(scenario, AR_KEY_OPERATORS),
@@ -47,13 +47,13 @@ static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inp
             "found with operators that all have a time_s; expected it where some have work_flop");
         return AR_OK;
     }
-    AR_TRY(layout_find_cost(scenario, AR_KEY_OPERATORS, inputs, false, err));
+    AR_TRY(layout_find_cost(scenario, AR_KEY_OPERATORS, false, err));
     ar_operators_time(*operators, scenario->cost, scenario->precision);
     return ar_operators_settle(*operators, scenario->arena, err);
 }
 
-static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                     struct ar_operators **operators, struct ar_error *err)
+static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_operators **operators,
+                                     struct ar_error *err)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
     enum ar_key key = strategy->takes_evoformer ? AR_KEY_WORKLOAD : AR_KEY_TRACE;
@@ -66,19 +66,21 @@ static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inp
     memcpy(request.sizes, scenario->layout.sizes, sizeof request.sizes);
     AR_TRY(ar_scenario_require(scenario, key, err));
     if (strategy->takes_evoformer) {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, err));
+        AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input,
+                              err));
         request.evoformer =
             ar_csv_list_find(input->list, where, "workload", scenario->workload_name, err);
         if (request.evoformer == NULL) {
             return err->status;
         }
-        AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
+        AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, false, err));
         request.cost = scenario->cost;
         request.precision = scenario->precision;
         request.sent = ar_precisions[scenario->precision].stored;
     } else {
-        AR_TRY(trace_load_layers(scenario, inputs, err));
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, where, scenario->trace_name, &input, err));
+        AR_TRY(trace_load_layers(scenario, err));
+        AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_TRACE, where, scenario->trace_name, &input,
+                              err));
         static const enum ar_key of_buckets[] = {AR_KEY_BUCKET, AR_KEY_SPARSE};
         for (size_t i = 0; i < sizeof of_buckets / sizeof of_buckets[0]; i++) {
             AR_SCENARIO_REFUSE(ar_scenario_has(scenario, of_buckets[i]), scenario, of_buckets[i],
@@ -121,8 +123,7 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
 
 /* --- the scenario ----------------------------------------------------------------------------- */
 
-static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                     struct ar_error *err)
+static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     struct ar_operators *operators = NULL;
@@ -158,10 +159,10 @@ static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inp
         layout->sizes[AR_AXIS_DP] = 1;
     }
     if (scenario->operators_name != NULL) {
-        AR_TRY(load_operators(scenario, inputs, &operators, err));
+        AR_TRY(load_operators(scenario, &operators, err));
         AR_TRY(find_placement(scenario, operators, placed, err));
     } else {
-        AR_TRY(make_operators(scenario, inputs, &operators, err));
+        AR_TRY(make_operators(scenario, &operators, err));
         uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
         for (uint32_t i = 0; i < operators->count; i++) {
             devices[i] = operators->list[i].device;

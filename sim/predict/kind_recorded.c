@@ -34,12 +34,12 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
     return AR_OK;
 }
 
-static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                    struct ar_error *err)
+static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_input *input;
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_RECORDED, where, scenario->workload_name, &input, err));
+    AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_RECORDED, where, scenario->workload_name,
+                          &input, err));
     scenario->layout.recorded = input->recorded;
     const struct ar_recorded *recorded = input->recorded;
     for (int i = 0; i < AR_KEYS_COUNT; i++) { /* none that lays out a model: its tasks are made */

@@ -18,12 +18,11 @@ bool ar_scenario_draws(const struct ar_scenario *scenario)
     return scenario->jitter_frac > 0 || is_loose || (strategy != NULL && strategy->deals_units);
 }
 
-static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                   struct ar_error *err)
+static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_layout *layout = &scenario->layout;
-    AR_TRY(ar_scenario_kind(scenario)->has_layout ? transformer_load(scenario, inputs, err)
-                                                  : trace_load_buckets(scenario, inputs, err));
+    AR_TRY(ar_scenario_kind(scenario)->has_layout ? transformer_load(scenario, err)
+                                                  : trace_load_buckets(scenario, err));
     bool is_split = layout->model != NULL && layout->sizes[AR_AXIS_DP] != ar_layout_gpus(layout);
     const struct ar_key_check checks[] = {
         {ar_scenario_has(scenario, AR_KEY_ALGORITHM), AR_KEY_ALGORITHM,

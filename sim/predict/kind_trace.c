@@ -40,16 +40,18 @@ static enum ar_status take_timed(const struct ar_scenario *scenario, const struc
     return AR_OK;
 }
 
-static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                 struct trace_source *source, struct ar_error *err)
+static enum ar_status find_trace(const struct ar_scenario *scenario, struct trace_source *source,
+                                 struct ar_error *err)
 {
     const char *cost = ar_cluster_facts(scenario->cluster)->device_cost;
     const struct ar_input *input;
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, ar_scenario_where(scenario, AR_KEY_TRACE),
-                          scenario->trace_name, &input, err));
+    AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_TRACE,
+                          ar_scenario_where(scenario, AR_KEY_TRACE), scenario->trace_name, &input,
+                          err));
     source->file = input->trace;
     if (cost[0] != '\0') {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", cost, &input, err));
+        AR_TRY(
+            ar_inputs_find(scenario->inputs, RESOURCE_COST, "gpu.cost_table", cost, &input, err));
         source->cost = input->cost;
     }
     const struct ar_trace *offered = &source->file->trace;
@@ -96,12 +98,11 @@ enum ar_precision trace_wire(const struct ar_scenario *scenario)
                : ar_framework_wire(scenario->framework, scenario->precision);
 }
 
-enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                 struct ar_error *err)
+enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct trace_source source = {.cost = NULL};
     struct ar_trace *trace = NULL;
-    AR_TRY(find_trace(scenario, inputs, &source, err));
+    AR_TRY(find_trace(scenario, &source, err));
     AR_TRY(make_trace(scenario, &source, &trace, err));
     scenario->compute_factor = 1;
     if (scenario->rate.batch > 0) {
@@ -133,13 +134,12 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
     return AR_OK;
 }
 
-enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                  struct ar_error *err)
+enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     const struct ar_strategy *strategy = scenario->layout.strategy;
     struct ar_workload *workload;
-    AR_TRY(trace_load_layers(scenario, inputs, err));
+    AR_TRY(trace_load_layers(scenario, err));
     AR_SCENARIO_REFUSE(strategy->needs_transformer, scenario, AR_KEY_STRATEGY, err,
                        "found %s with a trace; expected another strategy", strategy->name);
     AR_TRY(ar_error_blame(
@@ -170,11 +170,10 @@ enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs
     return AR_OK;
 }
 
-static enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                 struct ar_error *err)
+static enum ar_status trace_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
-    AR_TRY(trace_load_buckets(scenario, inputs, err));
+    AR_TRY(trace_load_buckets(scenario, err));
     if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
         scenario->algorithm = ar_engine_algorithm(scenario->engine, scenario->operation);
         has_algorithm = true;

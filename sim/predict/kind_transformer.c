@@ -73,8 +73,8 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
     return AR_OK;
 }
 
-enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
-                                struct ar_inputs *inputs, bool is_fused, struct ar_error *err)
+enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key, bool is_fused,
+                                struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_input *input;
@@ -83,8 +83,8 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
                        "(allreckon list gpus), such as --set gpu.cost_table=a100-80gb-sxm",
                        key == AR_KEY_WORKLOAD ? scenario->workload_name : scenario->operators_name,
                        facts->name);
-    AR_TRY(
-        ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost, &input, err));
+    AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost,
+                          &input, err));
     scenario->cost = input->cost;
     enum ar_precision precision = scenario->precision;
     bool has_products = ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_PRODUCTS);
@@ -105,8 +105,7 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
 /* Makes a job of several NVLink domains take equally many nodes of each, the most that hold whole
  * groups of tp, unless that would leave half of a domain idle: one group across two domains would
  * set the time of all. The setting nvlink.domain_nodes is left as it is. */
-static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                          struct ar_error *err)
+static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct ar_error *err)
 {
     static const char key[] = "nvlink.domain_nodes";
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
@@ -124,7 +123,7 @@ static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct a
     struct ar_scenario fewer = *scenario;
     const char *text = ar_arena_format(scenario->arena, "%s=%" PRIu32, key, taken);
     AR_TRY(ar_scenario_set(&fewer, AR_KEY_SET, NULL, text, err));
-    AR_TRY(ar_scenario_make_cluster(&fewer, inputs, &cluster, err));
+    AR_TRY(ar_scenario_make_cluster(&fewer, &cluster, err));
     scenario->cluster = cluster;
     scenario->choice = ar_arena_format(scenario->arena,
                                        "takes %" PRIu32 " of the %" PRIu32
@@ -253,29 +252,30 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
 
 /* Finds a transformer by name, in the list or of a shipped config.json, or by path; an Evoformer of
  * that name is said to need another strategy. */
-static enum ar_status find_transformer(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+static enum ar_status find_transformer(const struct ar_scenario *scenario,
                                        const struct ar_transformer **row, struct ar_error *err)
 {
     const struct ar_input *input;
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
     const char *name = scenario->workload_name;
     if (resource_is_path(RESOURCE_MODEL, name)) {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, err));
+        AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_MODEL, where, name, &input, err));
         *row = input->model;
         return AR_OK;
     }
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
+    AR_TRY(
+        ar_inputs_find(scenario->inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
     const struct ar_csv_list *list = input->list;
     *row = ar_csv_list_find(list, where, "workload", name, NULL);
-    if (*row == NULL &&
-        ar_inputs_find(inputs, RESOURCE_MODEL, where, name, &input, AR_IGNORED) == AR_OK) {
+    if (*row == NULL && ar_inputs_find(scenario->inputs, RESOURCE_MODEL, where, name, &input,
+                                       AR_IGNORED) == AR_OK) {
         *row = input->model;
     }
     if (*row != NULL) {
         return AR_OK;
     }
-    AR_SCENARIO_REFUSE(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input,
-                                      AR_IGNORED) == AR_OK &&
+    AR_SCENARIO_REFUSE(ar_inputs_find(scenario->inputs, RESOURCE_EVOFORMERS, where, "evoformers",
+                                      &input, AR_IGNORED) == AR_OK &&
                            ar_csv_list_find(input->list, where, "workload", name, NULL) != NULL,
                        scenario, AR_KEY_WORKLOAD, err,
                        "found %s, an Evoformer; expected --strategy dap with it", name);
@@ -290,17 +290,16 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     return resource_add_path(RESOURCE_RECORDED, err);
 }
 
-enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct ar_error *err)
+enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_transformer *row;
-    AR_TRY(find_transformer(scenario, inputs, &row, err));
+    AR_TRY(find_transformer(scenario, &row, err));
     AR_TRY(make_model(scenario, row, err));
     AR_TRY(layout_take_mesh(scenario, err));
     AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));
-    AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs,
-                            layout->attention == AR_ATTENTION_FLASH2, err));
+    AR_TRY(
+        layout_find_cost(scenario, AR_KEY_WORKLOAD, layout->attention == AR_ATTENTION_FLASH2, err));
     layout->precision = scenario->precision;
     layout->elementwise = scenario->framework->terms[AR_TERM_ELEMENTWISE_SCALE].number;
     if (!ar_scenario_has(scenario, AR_KEY_OVERLAP_PIPELINE)) {
@@ -339,7 +338,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(ar_error_blame(
         ar_layout_check_recompute(ar_scenario_where(scenario, AR_KEY_RECOMPUTE), layout, err),
         scenario->origins[AR_KEY_RECOMPUTE].status, err));
-    AR_TRY(spread_over_domains(scenario, inputs, err));
+    AR_TRY(spread_over_domains(scenario, err));
     scenario->compute_factor = 1;
     return scenario->rate.batch > 0 ? scale_workload(scenario, err) : AR_OK;
 }

@@ -23,10 +23,8 @@ void fill_trial(const struct ar_trial *trial, struct ar_row *row);
 enum ar_precision trace_wire(const struct ar_scenario *scenario);
 
 /** Loads the layers, scaled to what the framework and measured rates make of them. */
-enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                 struct ar_error *err);
-enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                  struct ar_error *err);
+enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_error *err);
+enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_error *err);
 void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job);
 void trace_describe(const struct ar_scenario *scenario, struct ar_row *row);
 void trace_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
@@ -40,16 +38,15 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
 
 /** Finds the cost table of the cluster's GPU, which `key` needs; with products and, if `has_fused`,
  * fused attention in the precision. */
-enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
-                                struct ar_inputs *inputs, bool has_fused, struct ar_error *err);
+enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key, bool has_fused,
+                                struct ar_error *err);
 enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                  struct ar_timing *timing, struct ar_error *err);
 void layout_describe(const struct ar_scenario *scenario, struct ar_row *row);
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row);
 double layout_cost_s(const struct ar_scenario *scenario);
-enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct ar_error *err);
+enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_error *err);
 void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job *job);
 
 /** How large a workload is, what is left out, and whether it fits. */

@@ -11,9 +11,10 @@
 
 enum { ITERATIONS_STANDARD = 20, WINDOW_STANDARD = 8 };
 
-struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
+struct ar_scenario ar_scenario_begin(struct ar_arena *arena, struct ar_inputs *inputs)
 {
     return (struct ar_scenario){.arena = arena,
+                                .inputs = inputs,
                                 .operation = &ar_operation_all_reduce,
                                 .engine = &ar_engine_recurrence,
                                 .precision = AR_FP16,
@@ -189,13 +190,12 @@ double ar_scenario_fused_bytes(const struct ar_scenario *scenario)
 
 /* --- the library of the cluster --------------------------------------------------------------- */
 
-enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                        struct ar_error *err)
+enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     scenario->table = NULL;
     if (facts->library_cost[0] != '\0') {
-        AR_TRY(ar_inputs_library(inputs, scenario->cluster_name, facts->library_cost,
+        AR_TRY(ar_inputs_library(scenario->inputs, scenario->cluster_name, facts->library_cost,
                                  &scenario->table, err));
         /* Rates and the choice of a table do not react to the cluster: it must be the same. */
         const struct ar_tuning *fitted = &scenario->table->library.tuning;
@@ -259,42 +259,40 @@ enum ar_status ar_scenario_ask_machines(struct ar_scenario *scenario, struct ar_
 /* --- the cluster ------------------------------------------------------------------------------ */
 
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
-                                        struct ar_inputs *inputs, struct ar_cluster **made,
-                                        struct ar_error *err)
+                                        struct ar_cluster **made, struct ar_error *err)
 {
     const struct ar_input *input;
     AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
-                          scenario->cluster_name, &input, err));
+    AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_CLUSTER,
+                          ar_scenario_where(scenario, AR_KEY_CLUSTER), scenario->cluster_name,
+                          &input, err));
     AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
     const struct ar_settings slow = scenario->slow_links, down = scenario->down_links;
     AR_TRY(slow.count > 0 ? ar_cluster_slow_links(*made, slow, err) : AR_OK);
     return down.count > 0 ? ar_cluster_down_links(*made, down, err) : AR_OK;
 }
 
-enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                        struct ar_error *err)
+enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_cluster *cluster = NULL;
-    AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, &cluster, err));
     scenario->cluster = cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool is_wanted = scenario->release != NULL || facts->library_release[0] != '\0' ||
                      facts->library_cost[0] != '\0' || ar_engine_times_calls(scenario->engine);
-    return is_wanted ? ar_scenario_load_library(scenario, inputs, err) : AR_OK;
+    return is_wanted ? ar_scenario_load_library(scenario, err) : AR_OK;
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct ar_error *err)
+enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_scenario keys = *scenario;
     keys.payload_bytes = 0; /* of a sweep with a trace it belongs to further points */
     const struct ar_kind *kind = ar_scenario_kind(&keys);
     AR_TRY(kind_check_keys(scenario, kind, err));
     if (scenario->cluster == NULL) {
-        AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
+        AR_TRY(ar_scenario_load_cluster(scenario, err));
     }
     scenario->machines = NULL;
     AR_TRY(ar_engine_is_fitted(scenario->engine) ? ar_scenario_ask_machines(scenario, err) : AR_OK);
@@ -306,7 +304,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     const struct ar_framework *base = NULL;
     const struct ar_input *input;
     if (name != NULL && strcmp(name, "none") != 0) {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_FRAMEWORK,
+        AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_FRAMEWORK,
                               ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name, &input, err));
         base = input->framework;
     }
@@ -337,7 +335,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         scenario->iterations_count =
             scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
     }
-    return kind->load(scenario, inputs, err);
+    return kind->load(scenario, err);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

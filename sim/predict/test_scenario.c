@@ -64,7 +64,7 @@ static void expect_refused(enum ar_key key, const struct ar_origin *origin)
     text[strcspn(text, ";")] = '\0';
     enum ar_status status = ar_scenario_set(&scenario, key, origin, text, &err);
     if (status == AR_OK) {
-        status = ar_scenario_load(&scenario, scenarios_inputs, &err);
+        status = ar_scenario_load(&scenario, &err);
     }
     /* A name of something that is not there is one wherever it stood. */
     bool is_name = key == AR_KEY_CLUSTER || key == AR_KEY_TRACE || key == AR_KEY_FRAMEWORK;

@@ -51,14 +51,14 @@ void scenarios_set(struct ar_scenario *scenario, const char *text)
 
 struct ar_scenario scenarios_of(const char *text)
 {
-    struct ar_scenario scenario = ar_scenario_begin(&scenarios_arena);
+    struct ar_scenario scenario = ar_scenario_begin(&scenarios_arena, scenarios_inputs);
     scenarios_set(&scenario, text);
     return scenario;
 }
 
 void scenarios_load(struct ar_scenario *scenario)
 {
-    TEST_OK(ar_scenario_load(scenario, scenarios_inputs, &why));
+    TEST_OK(ar_scenario_load(scenario, &why));
 }
 
 struct ar_scenario scenarios_loaded(const char *text)

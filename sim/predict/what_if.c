@@ -101,7 +101,7 @@ static enum ar_status find_busiest_stage(const struct ar_scenario *scenario, str
 }
 
 enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct ar_what_if *change,
-                              struct ar_inputs *inputs, struct ar_row *row, struct ar_error *err)
+                              struct ar_row *row, struct ar_error *err)
 {
     const struct ar_origin origin = {.where = change->name, .status = AR_USAGE};
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -143,6 +143,6 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
         AR_TRY(ar_scenario_set(&changed, change->key, &origin, change->value, err));
     }
     changed.cluster = NULL;
-    AR_TRY(ar_scenario_load(&changed, inputs, err));
+    AR_TRY(ar_scenario_load(&changed, err));
     return ar_run(&changed, row, err);
 }

@@ -113,7 +113,7 @@ enum ar_status space_list_meshes(const struct space_request *request, uint32_t c
     size_t count;
     uint32_t linked = UINT32_MAX; /* GPUs, of one cluster */
     if (cp > 0 && request->lists[AR_KEY_CLUSTER] == NULL) {
-        AR_TRY(ar_scenario_make_cluster(&request->base, request->inputs, &cluster, err));
+        AR_TRY(ar_scenario_make_cluster(&request->base, &cluster, err));
         const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
         linked = facts->gpus_per_node * facts->nvlink_domain_nodes;
     }

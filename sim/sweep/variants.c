@@ -263,13 +263,13 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant, uin
         }
     }
     if (cluster == NULL) { /* with the library, for the engines of all variants */
-        AR_TRY(ar_scenario_load_cluster(scenario, variants->request->inputs, err));
-        AR_TRY(ar_scenario_load_library(scenario, variants->request->inputs, err));
+        AR_TRY(ar_scenario_load_cluster(scenario, err));
+        AR_TRY(ar_scenario_load_library(scenario, err));
     } else {
         scenario->cluster = cluster->scenario.cluster;
         scenario->table = cluster->scenario.table;
         scenario->constants = cluster->scenario.constants;
-        AR_TRY(ar_scenario_load(scenario, variants->request->inputs, err));
+        AR_TRY(ar_scenario_load(scenario, err));
     }
     slot->number = number;
     return AR_OK;

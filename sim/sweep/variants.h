@@ -63,9 +63,8 @@ struct space_request {
     const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
     struct ar_settings settings;      /**< of the cluster that may be lists; none: as in the base */
     struct ar_scenario base;          /**< keys that are no axes */
-    struct ar_inputs *inputs;
-    const char *operations; /**< of bare collectives; NULL: all-reduce */
-    const char *gpus;       /**< NULL: those of the mesh; of layouts they are the first axis */
+    const char *operations;           /**< of bare collectives; NULL: all-reduce */
+    const char *gpus; /**< NULL: those of the mesh; of layouts they are the first axis */
     const char *algorithms;
     const char *shapes;
     const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces

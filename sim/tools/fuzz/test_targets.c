@@ -164,8 +164,7 @@ static enum ar_status set_keys(char *rest, struct ar_scenario *scenario, bool *i
 /* Loaded if they are small, and run if that is quick. */
 static enum ar_status read_keys(const struct fuzz_input *input, struct ar_error *err)
 {
-    struct ar_scenario scenario = ar_scenario_begin(input->arena);
-    struct ar_inputs *inputs = ar_inputs_create(input->arena);
+    struct ar_scenario scenario = ar_scenario_begin(input->arena, ar_inputs_create(input->arena));
     struct ar_row *row = ar_arena_alloc(input->arena, 1, sizeof *row);
     bool is_small;
     AR_TRY(set_keys(ar_arena_text(input->arena, input->bytes), &scenario, &is_small, err));
@@ -173,7 +172,7 @@ static enum ar_status read_keys(const struct fuzz_input *input, struct ar_error 
     if (!is_small) {
         return AR_OK;
     }
-    AR_TRY(ar_scenario_load(&scenario, inputs, err));
+    AR_TRY(ar_scenario_load(&scenario, err));
     AR_TRY(scenario.gpus > 0 ? AR_OK : ar_scenario_require(&scenario, AR_KEY_GPUS, err));
     if (ar_scenario_kind(&scenario)->is_collective) {
         AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
