@@ -178,7 +178,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     request.is_messages = !ar_engine_times_calls(scenario->engine);
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
     AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
-    AR_TRY(ar_comparison_run(&request, measured, options->arena, comparison, err));
+    AR_TRY(ar_comparison_run(measured, options->arena, comparison, err));
     const struct ar_tuning *reference = ar_comparison_reference(scenario);
     ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
                      request.notes);
@@ -395,7 +395,7 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     AR_TRY(ar_scenario_load(scenario, err));
     take_factors(options, sets, scenario, &request);
     ar_note_assumed(option_notes(options), scenario);
-    return ar_expect_run(&request, measured, options->arena, expectation, err);
+    return ar_expect_run(measured, options->arena, expectation, err);
 }
 
 enum ar_status command_expect(const struct options *options, struct ar_error *err)

@@ -53,23 +53,24 @@ static enum ar_status estimate_set(const struct predicted_set *set, const bool *
                                    const char *what, FILE *notes, struct ar_arena *arena,
                                    struct ar_estimate **estimate, struct ar_error *err)
 {
-    const struct ar_measured *measured = set->rows->measured;
-    struct ar_measured_request request = set->rows->request;
+    struct ar_measured measured = *set->rows->measured;
+    struct ar_measured_request request = *measured.request;
     struct ar_error why;
+    measured.request = &request;
     bool has_all_messages = is_fitted != NULL && set->fitted != NULL && set->fitted->has_links;
-    for (size_t i = 0; has_all_messages && i < measured->rows_count; i++) {
+    for (size_t i = 0; has_all_messages && i < measured.rows_count; i++) {
         has_all_messages =
-            is_fitted[i] || measured->rows[i].is_call || !ar_estimate_takes(&measured->rows[i]);
+            is_fitted[i] || measured.rows[i].is_call || !ar_estimate_takes(&measured.rows[i]);
     }
     request.links = has_all_messages ? &set->fitted->links : NULL;
-    enum ar_status status = ar_estimate_run(&request, measured, is_fitted, arena, estimate, &why);
+    enum ar_status status = ar_estimate_run(&measured, is_fitted, arena, estimate, &why);
     AR_REFUSE(status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE, err, status, "%s",
               why.text);
     if (status != AR_OK) {
         ar_note(notes, "%s: %s: %s", set->rows->set->name, what, why.text);
     }
     if (is_fitted != NULL) {
-        ar_estimate_correct(measured, is_fitted, arena, *estimate);
+        ar_estimate_correct(&measured, is_fitted, arena, *estimate);
     }
     return AR_OK;
 }
@@ -216,7 +217,8 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct ar_set_rows *rows = sets[i].rows;
         const struct ar_cluster_facts *facts = ar_cluster_facts(rows->scenario.cluster);
-        struct ar_measured_request request = rows->request;
+        struct ar_measured measured = *rows->measured;
+        struct ar_measured_request request = *measured.request;
         if (rows->set->machine[0] == '\0') {
             continue;
         }
@@ -228,8 +230,8 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
         struct ar_machine_factors known = ar_learnt_machine_factors(
             list, listed, facts, sets[i].unfitted->library.tuning.release);
         request.factors = &known;
-        AR_TRY(ar_estimate_run(&request, rows->measured, NULL, arena,
-                               &sets[i].left_out[NEW_MACHINE], err));
+        measured.request = &request;
+        AR_TRY(ar_estimate_run(&measured, NULL, arena, &sets[i].left_out[NEW_MACHINE], err));
     }
     AR_TRY(ar_learnt_solve(&learnt, NULL, factors, err));
     accuracies->factors = ar_learnt_list(&learnt, factors, arena, &accuracies->factors_count);

@@ -84,8 +84,7 @@ const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenar
 /** Predicts every measured row by the engine and, of rows that do not name their own, the algorithm
  * of the request's scenario. AR_USAGE for keys that the rows do not take, AR_BAD_DATA for rows that
  * the engine cannot run. */
-enum ar_status ar_comparison_run(const struct ar_measured_request *request,
-                                 const struct ar_measured *measured, struct ar_arena *arena,
+enum ar_status ar_comparison_run(const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err);
 
 /** Predicts the further rows of a set by a fit to its shipped rows: rows that the set has, too,

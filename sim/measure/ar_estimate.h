@@ -35,8 +35,7 @@ void ar_estimate_tell_links(const struct ar_measured_request *request, struct ar
 /** Fits calls and messages to those rows that `is_fitted` marks (NULL: nothing is fitted) and
  * predicts all. The machines of the rows are left as they were. AR_BAD_DATA if one kind of rows
  * cannot be fitted or predicted, with a line why; `*estimate` then has the other kind. */
-enum ar_status ar_estimate_run(const struct ar_measured_request *request,
-                               const struct ar_measured *measured, const bool *is_fitted,
+enum ar_status ar_estimate_run(const struct ar_measured *measured, const bool *is_fitted,
                                struct ar_arena *arena, struct ar_estimate **estimate,
                                struct ar_error *err);
 

@@ -73,8 +73,7 @@ struct ar_expectation {
 };
 
 /** Asks all this of measured rows. The scenario of the request is as for ar_comparison_run(). */
-enum ar_status ar_expect_run(const struct ar_measured_request *request,
-                             const struct ar_measured *measured, struct ar_arena *arena,
+enum ar_status ar_expect_run(const struct ar_measured *measured, struct ar_arena *arena,
                              struct ar_expectation *expectation, struct ar_error *err);
 
 /** Refuses, with AR_NOT_MET, rows from 1 MiB on whose rate is below a share of what is expected;

@@ -81,8 +81,9 @@ struct ar_measured_left {
 };
 
 struct ar_measured {
-    const struct ar_logs **logs; /**< of the paths of the request */
-    size_t rows_capacity;        /**< rows of all logs */
+    const struct ar_measured_request *request; /**< that its rows are predicted by */
+    const struct ar_logs **logs;               /**< of the paths of the request */
+    size_t rows_capacity;                      /**< rows of all logs */
     struct ar_measured_row *rows;
     size_t rows_count;
     size_t calls_count;                            /**< of the rows; the others are messages */

@@ -186,12 +186,12 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
 
 /* Fits to all rows but those of `left_out`. Calls fewer than the parameters start from what other
  * machines tell. */
-static enum ar_status fit_without(const struct ar_measured_request *request,
-                                  const struct ar_measured *measured,
+static enum ar_status fit_without(const struct ar_measured *measured,
                                   const struct ar_library_nodes *left_out, struct ar_arena *arena,
                                   struct ar_estimate **estimate, struct ar_error *err)
 {
-    struct ar_measured_request own = *request;
+    struct ar_measured own = *measured;
+    struct ar_measured_request request = *measured->request;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
     size_t fitted = 0;
     for (size_t i = 0; i < measured->rows_count; i++) {
@@ -199,8 +199,9 @@ static enum ar_status fit_without(const struct ar_measured_request *request,
             !ar_library_nodes_have(left_out, ar_measured_group(measured, &measured->rows[i]));
         fitted += is_fitted[i] && measured->rows[i].is_call;
     }
-    own.factors = fitted < AR_LIBRARY_PARAMETERS_COUNT ? request->factors : NULL;
-    return ar_estimate_run(&own, measured, is_fitted, arena, estimate, err);
+    request.factors = fitted < AR_LIBRARY_PARAMETERS_COUNT ? request.factors : NULL;
+    own.request = &request;
+    return ar_estimate_run(&own, is_fitted, arena, estimate, err);
 }
 
 /* Adds the predictions of all rows or, of a fold, those of the count that it leaves out. */
@@ -485,8 +486,7 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
               "--tuning: found rows that name their algorithms; expected calls of NCCL");
     AR_TRY(split_counts(request, made, err));
     struct ar_error unfitted;
-    enum ar_status fitted =
-        fit_without(&request->rows, measured, &made->held_out, arena, &estimate, &unfitted);
+    enum ar_status fitted = fit_without(measured, &made->held_out, arena, &estimate, &unfitted);
     bool has_calls_alone = fitted == AR_BAD_DATA && estimate->has_library;
     AR_REFUSE(fitted != AR_OK && !has_calls_alone, err, fitted, "%s", unfitted.text);
     if (has_calls_alone) {
@@ -511,8 +511,7 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
     for (size_t i = 0; request->folds && i < groups->count; i++) {
         struct ar_error why;
         struct ar_library_nodes left_out = {.counts = {groups->counts[i]}, .count = 1};
-        enum ar_status status =
-            fit_without(&request->rows, measured, &left_out, arena, &fold, &why);
+        enum ar_status status = fit_without(measured, &left_out, arena, &fold, &why);
         if (status != AR_OK) {
             ar_note(request->rows.notes, "--folds: no fit without the rows of %" PRIu32 " %ss: %s",
                     groups->counts[i], ar_measured_unit(measured),

@@ -155,11 +155,10 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
 }
 
 /* Compares a call of NCCL: by one call of the library, if the algorithm is nothing else. */
-static enum ar_status compare_call(const struct ar_measured_request *request,
+static enum ar_status compare_call(const struct ar_scenario *scenario,
                                    const struct ar_measured_row *row,
                                    struct ar_comparison *comparison, struct ar_error *err)
 {
-    const struct ar_scenario *scenario = request->scenario;
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
     bool is_call = calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE;
     struct ar_library_prediction prediction = {.choice = 0};
@@ -207,12 +206,11 @@ static enum ar_status keep_flows(const struct ar_engine *engine, struct ar_flows
 
 /* Compares the messages of an algorithm, as it was run; on links with the numbers that other
  * machines tell (the second of those kept), as far as the weight of the kind of the row says. */
-static enum ar_status compare_algorithm(const struct ar_measured_request *request,
-                                        const struct ar_measured *measured,
+static enum ar_status compare_algorithm(const struct ar_measured *measured,
                                         const struct ar_measured_row *row, struct ar_flows *kept[2],
                                         struct ar_comparison *comparison, struct ar_error *err)
 {
-    const struct ar_scenario *scenario = request->scenario;
+    const struct ar_scenario *scenario = measured->request->scenario;
     struct ar_call call = {.elements = row->messages.elements};
     struct ar_call_time time;
     struct ar_trial trial = {
@@ -223,16 +221,17 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
     struct ar_told kind = {.weight = 0, .reach = NAN};
     struct ar_cluster *cluster = NULL; /* of the row, to be changed */
     double costs[AR_LINK_COSTS_COUNT], times_s[2] = {1, 1};
-    for (size_t i = 0; request->factors != NULL && i < measured->machines_count; i++) {
+    for (size_t i = 0; measured->request->factors != NULL && i < measured->machines_count; i++) {
         if (measured->machines[i].cluster == trial.collective.cluster) {
             cluster = measured->machines[i].cluster;
-            kind = ar_told_at(request->factors->message_kinds[run->nodes > 1], run->bytes);
+            kind =
+                ar_told_at(measured->request->factors->message_kinds[run->nodes > 1], run->bytes);
         }
     }
     for (int is_told = kind.weight == 1; is_told <= (kind.weight > 0); is_told++) {
         if (is_told) {
             ar_cluster_keep_link_costs(cluster, costs);
-            ar_estimate_tell_links(request, cluster);
+            ar_estimate_tell_links(measured->request, cluster);
         }
         enum ar_status status = keep_flows(engine, &kept[is_told], &trial, err);
         status = status == AR_OK ? ar_trial_run(&trial, engine, err) : status;
@@ -248,11 +247,10 @@ static enum ar_status compare_algorithm(const struct ar_measured_request *reques
     return AR_OK;
 }
 
-enum ar_status ar_comparison_run(const struct ar_measured_request *request,
-                                 const struct ar_measured *measured, struct ar_arena *arena,
+enum ar_status ar_comparison_run(const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err)
 {
-    const struct ar_scenario *scenario = request->scenario;
+    const struct ar_scenario *scenario = measured->request->scenario;
     struct ar_collective any = {.cluster = scenario->cluster,
                                 .operation = &ar_operation_all_reduce,
                                 .shape = {.x = 1, .y = 1}};
@@ -276,7 +274,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     }
     if (measured->calls_count > 0 && ar_engine_is_fitted(scenario->engine) &&
         scenario->table == NULL) {
-        ar_note(request->notes,
+        ar_note(measured->request->notes,
                 "cluster %s has no library.cost_table: nothing is fitted, the model has %s "
                 "('allreckon calibrate' fits it to measured rows)",
                 ar_cluster_facts(scenario->cluster)->name,
@@ -287,8 +285,8 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     enum ar_status status = AR_OK;
     for (size_t i = 0; i < measured->rows_count && status == AR_OK; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        status = row->is_call ? compare_call(request, row, comparison, err)
-                              : compare_algorithm(request, measured, row, kept, comparison, err);
+        status = row->is_call ? compare_call(scenario, row, comparison, err)
+                              : compare_algorithm(measured, row, kept, comparison, err);
     }
     ar_flows_destroy(kept[0]);
     ar_flows_destroy(kept[1]);
@@ -328,8 +326,7 @@ enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_a
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] = measured->rows[i].is_known;
     }
-    enum ar_status status =
-        ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, &why);
+    enum ar_status status = ar_estimate_run(measured, is_fitted, arena, &estimate, &why);
     bool has_fit = status == AR_OK;
     AR_REFUSE(!has_fit && status != AR_BAD_DATA, err, status, "%s", why.text);
     ar_note(rows->request.notes, "measured set %s: --cluster %s, %s%s", rows->set->name,
@@ -337,7 +334,7 @@ enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_a
             has_fit ? "fitted to its shipped rows" : "some rows with nothing fitted: ",
             has_fit ? "" : why.text);
     if (!has_fit) {
-        AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &unfitted, err));
+        AR_TRY(ar_estimate_run(measured, NULL, arena, &unfitted, err));
     }
     ar_estimate_correct(measured, is_fitted, arena, estimate);
     for (size_t i = 0; i < measured->rows_count; i++) {

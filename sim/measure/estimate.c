@@ -16,12 +16,11 @@ static const double other_algorithm_deviations[] = {2.65, 5.01};
 /* --- calls --------------------------------------------------------------------------------- */
 
 /* Fits and predicts the calls of a library by NCCL's own table with the rates of the cluster. */
-static enum ar_status estimate_calls(const struct ar_measured_request *request,
-                                     const struct ar_measured *measured, const bool *is_fitted,
+static enum ar_status estimate_calls(const struct ar_measured *measured, const bool *is_fitted,
                                      struct ar_arena *arena, struct ar_estimate *estimate,
                                      struct ar_error *err)
 {
-    const struct ar_cluster *cluster = request->scenario->cluster;
+    const struct ar_cluster *cluster = measured->request->scenario->cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool has_node = facts->library_node_bus_Bps > 0;
     const char *key = has_node ? "library.net_bus" : "library.node_bus";
@@ -33,8 +32,10 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
               "cluster %s: key \"%s\": found nowhere; expected the rate of NCCL's rings %s (in its "
               "log by NCCL_DEBUG_SUBSYS=GRAPH: channels x speed): --set %s=24GB/s",
               facts->name, key, has_node ? "across the network" : "in a node", key);
-    AR_TRY(ar_library_engine_tuning(cluster, request->scenario->release, NULL, &tuning, err));
-    tuning.factor_logs = request->factors != NULL ? request->factors->calls : NULL;
+    AR_TRY(ar_library_engine_tuning(cluster, measured->request->scenario->release, NULL, &tuning,
+                                    err));
+    tuning.factor_logs =
+        measured->request->factors != NULL ? measured->request->factors->calls : NULL;
     for (size_t i = 0; is_fitted != NULL && i < measured->rows_count; i++) {
         if (measured->rows[i].is_call && is_fitted[i]) {
             rows[fitted++] = ar_library_engine_row(cluster, &measured->rows[i].call);
@@ -64,8 +65,7 @@ bool ar_estimate_takes(const struct ar_measured_row *row)
 }
 
 /* Fits the numbers of the machines, which keep them, to marked rows of messages. */
-static enum ar_status fit_messages(const struct ar_measured_request *request,
-                                   const struct ar_measured *measured, const bool *is_fitted,
+static enum ar_status fit_messages(const struct ar_measured *measured, const bool *is_fitted,
                                    struct ar_cluster **clusters, struct ar_arena *arena,
                                    struct ar_estimate *estimate, struct ar_error *err)
 {
@@ -75,19 +75,19 @@ static enum ar_status fit_messages(const struct ar_measured_request *request,
      * gives: there is a prior for them. The harness, whose ranks are threads or few, has none of
      * the costs that messages have on a host. */
     for (size_t i = 0; i < measured->machines_count && measured->backend[0] == '\0'; i++) {
-        ar_link_fit_open(clusters[i], &request->scenario->settings);
+        ar_link_fit_open(clusters[i], &measured->request->scenario->settings);
     }
-    estimate->has_links = request->links != NULL;
+    estimate->has_links = measured->request->links != NULL;
     for (size_t i = 0; estimate->has_links && i < measured->machines_count; i++) {
         for (int k = 0; k < AR_LINK_COSTS_COUNT; k++) {
-            if (request->links->numbers[k].state >= AR_LINK_UNIDENTIFIED) {
+            if (measured->request->links->numbers[k].state >= AR_LINK_UNIDENTIFIED) {
                 AR_TRY(ar_cluster_set_link_cost(clusters[i], (enum ar_link_cost)k,
-                                                request->links->numbers[k].value, err));
+                                                measured->request->links->numbers[k].value, err));
             }
         }
     }
     if (estimate->has_links) {
-        estimate->links = *request->links;
+        estimate->links = *measured->request->links;
         return AR_OK;
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
@@ -144,8 +144,7 @@ void ar_estimate_tell_links(const struct ar_measured_request *request, struct ar
     }
 }
 
-static enum ar_status estimate_messages(const struct ar_measured_request *request,
-                                        const struct ar_measured *measured, const bool *is_fitted,
+static enum ar_status estimate_messages(const struct ar_measured *measured, const bool *is_fitted,
                                         struct ar_arena *arena, struct ar_estimate *estimate,
                                         struct ar_error *err)
 {
@@ -154,7 +153,7 @@ static enum ar_status estimate_messages(const struct ar_measured_request *reques
     double(*costs)[AR_LINK_COSTS_COUNT] = ar_arena_alloc(arena, count + 1, sizeof *costs);
     double nodes_max = 0;
     enum ar_status status;
-    if (is_fitted == NULL && request->factors == NULL) {
+    if (is_fitted == NULL && measured->request->factors == NULL) {
         return predict_messages(measured, NAN, 0, arena, estimate->predictions, err);
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
@@ -166,12 +165,11 @@ static enum ar_status estimate_messages(const struct ar_measured_request *reques
         clusters[i] = measured->machines[i].cluster;
         ar_cluster_keep_link_costs(clusters[i], costs[i]);
         if (is_fitted == NULL) { /* a fit starts from the numbers of the cluster */
-            ar_estimate_tell_links(request, clusters[i]);
+            ar_estimate_tell_links(measured->request, clusters[i]);
         }
     }
-    status = is_fitted == NULL
-                 ? AR_OK
-                 : fit_messages(request, measured, is_fitted, clusters, arena, estimate, err);
+    status = is_fitted == NULL ? AR_OK
+                               : fit_messages(measured, is_fitted, clusters, arena, estimate, err);
     if (status == AR_OK) {
         status = predict_messages(measured, is_fitted != NULL ? estimate->links.residual_frac : NAN,
                                   nodes_max, arena, estimate->predictions, err);
@@ -184,8 +182,7 @@ static enum ar_status estimate_messages(const struct ar_measured_request *reques
 
 /* --- both ---------------------------------------------------------------------------------- */
 
-enum ar_status ar_estimate_run(const struct ar_measured_request *request,
-                               const struct ar_measured *measured, const bool *is_fitted,
+enum ar_status ar_estimate_run(const struct ar_measured *measured, const bool *is_fitted,
                                struct ar_arena *arena, struct ar_estimate **estimate,
                                struct ar_error *err)
 {
@@ -197,11 +194,11 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
     }
     *estimate = made;
     if (measured->calls_count > 0) {
-        calls = estimate_calls(request, measured, is_fitted, arena, made, err);
+        calls = estimate_calls(measured, is_fitted, arena, made, err);
     }
     if (measured->calls_count < measured->rows_count) {
-        messages = estimate_messages(request, measured, is_fitted, arena, made,
-                                     calls == AR_OK ? err : AR_IGNORED);
+        messages =
+            estimate_messages(measured, is_fitted, arena, made, calls == AR_OK ? err : AR_IGNORED);
     }
     return calls != AR_OK ? calls : messages;
 }

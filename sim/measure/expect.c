@@ -249,8 +249,7 @@ static double explained_share(const struct ranking *ranking,
 /* The factor of a suspect that explains most, with the likelihood of all its factors that are
  * possible here, each as probable beforehand; false if there is none that explains enough: others
  * only make residuals more alike. `*is_unseen` says whether it changes nothing here. */
-static bool judge_suspect(const struct ar_measured_request *request,
-                          const struct ar_measured *measured, const struct suspect *suspect,
+static bool judge_suspect(const struct ar_measured *measured, const struct suspect *suspect,
                           const struct ranking *ranking, struct ar_arena *arena,
                           struct ar_suspicion *suspicion, bool *is_unseen)
 {
@@ -262,7 +261,7 @@ static bool judge_suspect(const struct ar_measured_request *request,
     *is_unseen = false;
     for (int i = 0; i < ways * SUSPECT_FACTORS_MAX && suspect->factors[i / ways] > 0; i++) {
         struct ar_library_prediction *predictions;
-        if (suspect_predict(request, measured, suspect, suspect->factors[i / ways], i % ways == 1,
+        if (suspect_predict(measured, suspect, suspect->factors[i / ways], i % ways == 1,
                             ranking->expected, arena, &predictions, AR_IGNORED) != AR_OK) {
             continue;
         }
@@ -342,8 +341,7 @@ static const char *append_item(const char *list, const char *item, struct ar_are
 
 AR_ORDER(compare_suspicions, struct ar_suspicion, AR_FALLS(is_named), AR_FALLS(score))
 
-static void rank_suspects(const struct ar_measured_request *request,
-                          const struct ar_measured *measured, struct ar_arena *arena,
+static void rank_suspects(const struct ar_measured *measured, struct ar_arena *arena,
                           struct ar_expectation *expectation)
 {
     struct ranking *ranking = ar_arena_alloc(arena, 1, sizeof *ranking);
@@ -357,9 +355,9 @@ static void rank_suspects(const struct ar_measured_request *request,
         expected[row->measured - measured->rows] = row->prediction;
     }
     ranking->expected = expected;
-    ranking->basis = request->factors != NULL ? &told_basis : &fitted_basis;
-    begin_ranking(measured, request->scenario->table, expectation, arena, ranking);
-    const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
+    ranking->basis = measured->request->factors != NULL ? &told_basis : &fitted_basis;
+    begin_ranking(measured, measured->request->scenario->table, expectation, arena, ranking);
+    const struct ar_cluster_facts *facts = ar_cluster_facts(measured->request->scenario->cluster);
     expectation->unseen = expectation->log = "";
     for (size_t i = 0; i < suspects_count; i++) {
         struct ar_suspicion *suspicion = &list[count];
@@ -372,7 +370,7 @@ static void rank_suspects(const struct ar_measured_request *request,
                 expectation->log, ar_arena_format(arena, "%s%s (%s)", lead, name, said), arena);
         }
         if (answer >= 0 &&
-            judge_suspect(request, measured, &suspects[i], ranking, arena, suspicion, &is_unseen)) {
+            judge_suspect(measured, &suspects[i], ranking, arena, suspicion, &is_unseen)) {
             suspicion->log = answer > 0 ? said : "";
             suspicion->is_named = answer > 0 && suspicion->explained_frac > told_basis.least_frac;
             best[suspicion->is_named] = fmax(best[suspicion->is_named], suspicion->score);
@@ -565,10 +563,10 @@ static const char *describe_answer(const struct ar_expectation *expectation,
                                  describe_suspect(expectation, arena));
 }
 
-static const char *describe_basis(const struct ar_measured_request *request, bool has_calls,
+static const char *describe_basis(const struct ar_measured *measured,
                                   const struct ar_expectation *expectation, struct ar_arena *arena)
 {
-    const struct ar_scenario *scenario = request->scenario;
+    const struct ar_scenario *scenario = measured->request->scenario;
     const struct ar_tuning *tuning = ar_comparison_reference(scenario);
     const char *name = ar_cluster_facts(scenario->cluster)->name;
     bool is_one_size = true;
@@ -579,13 +577,13 @@ static const char *describe_basis(const struct ar_measured_request *request, boo
     }
     return ar_arena_format(
         arena, "expected: engine %s, cluster %s, %s; %zu row%s%s", scenario->engine->name, name,
-        !has_calls || tuning == NULL ? "messages on its links"
-        : scenario->table != NULL    ? "fitted to measured rows"
-        : request->factors != NULL
+        measured->calls_count == 0 || tuning == NULL ? "messages on its links"
+        : scenario->table != NULL                    ? "fitted to measured rows"
+        : measured->request->factors != NULL
             ? ar_arena_format(arena,
                               "nothing fitted here: what %" PRIu64
                               " sets of other machines tell, constants of %s and the specification",
-                              request->factors->told.sets_count, tuning->release->name)
+                              measured->request->factors->told.sets_count, tuning->release->name)
             : ar_arena_format(arena,
                               "nothing fitted: constants of %s and the specification, with "
                               "the scatter of machines that were not fitted",
@@ -596,24 +594,24 @@ static const char *describe_basis(const struct ar_measured_request *request, boo
 
 /* --- all of it ----------------------------------------------------------------------------- */
 
-enum ar_status ar_expect_run(const struct ar_measured_request *request,
-                             const struct ar_measured *measured, struct ar_arena *arena,
+enum ar_status ar_expect_run(const struct ar_measured *measured, struct ar_arena *arena,
                              struct ar_expectation *expectation, struct ar_error *err)
 {
     struct ar_comparison *comparison = &expectation->comparison;
-    const struct ar_tuning *tuning = ar_comparison_reference(request->scenario);
+    const struct ar_tuning *tuning = ar_comparison_reference(measured->request->scenario);
     *expectation = (struct ar_expectation){.rows_count = 0};
-    AR_TRY(ar_comparison_run(request, measured, arena, comparison, err));
+    AR_TRY(ar_comparison_run(measured, arena, comparison, err));
     expectation->rows_count = comparison->rows_count;
     expectation->rows =
         ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *expectation->rows);
     for (size_t i = 0; i < comparison->rows_count; i++) {
-        expectation->rows[i] = make_row(request->factors != NULL, tuning, &comparison->rows[i]);
+        expectation->rows[i] =
+            make_row(measured->request->factors != NULL, tuning, &comparison->rows[i]);
     }
-    rank_suspects(request, measured, arena, expectation);
+    rank_suspects(measured, arena, expectation);
     expectation->answer = describe_answer(expectation, tuning, arena);
     expectation->alike = list_equals(expectation, 0, arena);
-    expectation->basis = describe_basis(request, measured->calls_count > 0, expectation, arena);
+    expectation->basis = describe_basis(measured, expectation, arena);
     return AR_OK;
 }
 

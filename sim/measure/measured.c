@@ -401,6 +401,7 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
                       request->paths[i]);
         }
     }
+    made->request = request;
     made->logs = ar_arena_alloc(arena, request->paths_count, sizeof *made->logs);
     for (size_t i = 0; i < request->paths_count; i++) {
         struct ar_logs *logs;

@@ -162,21 +162,21 @@ static bool scale_costs(const struct suspect *suspect, double factor, struct ar_
 
 /* The cluster of the scenario as the suspect has it; `*is_changed` says whether paths or rates of
  * its links are others. */
-static enum ar_status make_cluster(const struct ar_measured_request *request,
-                                   const struct suspect *suspect, double factor,
-                                   struct ar_arena *arena, struct ar_cluster **cluster,
-                                   bool *is_changed, struct ar_error *err)
+static enum ar_status make_cluster(const struct ar_scenario *given, const struct suspect *suspect,
+                                   double factor, struct ar_arena *arena,
+                                   struct ar_cluster **cluster, bool *is_changed,
+                                   struct ar_error *err)
 {
     static const struct ar_origin origin = {.where = "suspect", .status = AR_BAD_DATA};
-    struct ar_scenario scenario = *request->scenario;
+    struct ar_scenario scenario = *given;
     bool is_slow_link = suspect->target == SUSPECT_SLOW_LINK;
     double costs[AR_LINK_COSTS_COUNT];
-    double left = factor * ar_cluster_facts(request->scenario->cluster)->hcas_per_node;
+    double left = factor * ar_cluster_facts(given->cluster)->hcas_per_node;
     int exponent;
     AR_REFUSE(suspect->target == SUSPECT_HCA && !suspect->is_hidden && fmod(left, 1) != 0 &&
                   frexp(factor, &exponent) != 0.5,
               err, AR_BAD_DATA, "%g HCAs are left; expected whole ones, or halves", left);
-    ar_cluster_keep_link_costs(request->scenario->cluster, costs);
+    ar_cluster_keep_link_costs(given->cluster, costs);
     scenario.arena = arena;
     if (suspect->target == SUSPECT_NO_NVLINK && costs[AR_LINK_PCIE_LATENCY] <= 0) {
         AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, PCIE_LATENCY, err));
@@ -197,15 +197,14 @@ static enum ar_status make_cluster(const struct ar_measured_request *request,
 /* The one rule by which a change of links is one of a library's rings or trees: how much more
  * bandwidth a ring or tree of messages has on the changed links, on so many nodes. Its inverse is
  * the time that the second 4 GiB take. */
-static enum ar_status find_ratio(const struct ar_measured_request *request,
-                                 const struct ar_cluster *changed,
+static enum ar_status find_ratio(const struct ar_scenario *given, const struct ar_cluster *changed,
                                  const struct ar_algorithm *algorithm, uint32_t nodes,
                                  double *ratio, struct ar_error *err)
 {
-    const struct ar_cluster *const clusters[2] = {request->scenario->cluster, changed};
+    const struct ar_cluster *const clusters[2] = {given->cluster, changed};
     const struct ar_cluster_facts *facts = ar_cluster_facts(changed);
     double taken_s[2] = {0, 0};
-    struct ar_scenario one = *request->scenario;
+    struct ar_scenario one = *given;
     one.engine = &ar_engine_recurrence;
     one.operation = &ar_operation_all_reduce;
     one.algorithm = algorithm;
@@ -298,11 +297,10 @@ bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_r
 /* Copies the rows whose times the suspect may change, of rings of so many nodes (0: of any), with
  * their messages on the changed cluster; those of other machines stay. The others keep their times.
  * `*places` gets the place of each copy among all rows. */
-static struct ar_measured move_rows(const struct ar_measured_request *request,
-                                    const struct ar_measured *measured, struct ar_cluster *cluster,
+static struct ar_measured move_rows(const struct ar_measured *measured, struct ar_cluster *cluster,
                                     uint32_t nodes, struct ar_arena *arena, size_t **places)
 {
-    const struct ar_cluster *known = request->scenario->cluster;
+    const struct ar_cluster *known = measured->request->scenario->cluster;
     struct ar_measured moved = *measured;
     *places = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **places);
     moved.machines = ar_arena_alloc(arena, measured->machines_count + 1, sizeof *moved.machines);
@@ -331,25 +329,25 @@ static struct ar_measured move_rows(const struct ar_measured_request *request,
 }
 
 /* Predicts rows on rings of so many nodes (0: all, links stay), by trees their calls alone. */
-static enum ar_status predict_moved(const struct ar_measured_request *request,
-                                    const struct ar_measured *measured,
+static enum ar_status predict_moved(const struct ar_measured *measured,
                                     const struct suspect *suspect, double factor,
                                     struct ar_cluster *cluster, uint32_t nodes,
                                     const struct ar_algorithm *algorithm, struct ar_arena *arena,
                                     struct ar_library_prediction *predictions, struct ar_error *err)
 {
-    struct ar_scenario scenario = *request->scenario;
-    struct ar_measured_request changed = *request;
+    const struct ar_scenario *given = measured->request->scenario;
+    struct ar_scenario scenario = *given;
+    struct ar_measured_request changed = *measured->request;
     struct ar_comparison comparison;
     size_t *places;
     double node = 1, net = 1;
-    struct ar_measured moved = move_rows(request, measured, cluster, nodes, arena, &places);
+    struct ar_measured moved = move_rows(measured, cluster, nodes, arena, &places);
     if (moved.rows_count == 0) {
         return AR_OK;
     }
     if (nodes > 0 && moved.calls_count > 0) {
-        AR_TRY(find_ratio(request, cluster, &ar_algorithm_ring, 1, &node, err));
-        AR_TRY(nodes > 1 ? find_ratio(request, cluster, algorithm, nodes, &net, err) : AR_OK);
+        AR_TRY(find_ratio(given, cluster, &ar_algorithm_ring, 1, &node, err));
+        AR_TRY(nodes > 1 ? find_ratio(given, cluster, algorithm, nodes, &net, err) : AR_OK);
     }
     scenario.arena = arena;
     scenario.cluster = cluster;
@@ -370,7 +368,8 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     }
     changed.scenario = &scenario;
     changed.notes = NULL;
-    AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
+    moved.request = &changed;
+    AR_TRY(ar_comparison_run(&moved, arena, &comparison, err));
     AR_EACH(const struct ar_compared, row, comparison.rows, comparison.rows_count) {
         if (algorithm == &ar_algorithm_ring ||
             (row->measured->is_call && (BIT(row->prediction.choice) & TREES) != 0)) {
@@ -380,8 +379,7 @@ static enum ar_status predict_moved(const struct ar_measured_request *request,
     return AR_OK;
 }
 
-enum ar_status suspect_predict(const struct ar_measured_request *request,
-                               const struct ar_measured *measured, const struct suspect *suspect,
+enum ar_status suspect_predict(const struct ar_measured *measured, const struct suspect *suspect,
                                double factor, bool by_trees,
                                const struct ar_library_prediction *expected, struct ar_arena *arena,
                                struct ar_library_prediction **predictions, struct ar_error *err)
@@ -390,13 +388,14 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
     bool is_changed;
     struct ar_library_prediction *made =
         ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made);
-    AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
+    AR_TRY(make_cluster(measured->request->scenario, suspect, factor, arena, &cluster, &is_changed,
+                        err));
     for (size_t i = 0; i < measured->rows_count; i++) {
         made[i] = is_changed ? ar_library_banded(0, NAN, NAN) : expected[i];
     }
     for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
         for (int i = 0; i < (by_trees && nodes > 1 ? 2 : 1); i++) {
-            AR_TRY(predict_moved(request, measured, suspect, factor, cluster, nodes,
+            AR_TRY(predict_moved(measured, suspect, factor, cluster, nodes,
                                  i == 0 ? &ar_algorithm_ring : &ar_algorithm_tree, arena, made,
                                  err));
         }

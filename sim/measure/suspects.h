@@ -66,8 +66,7 @@ bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_r
  * of the rows, the arena's; times are NAN of rows that are not asked. Messages on links that the
  * suspect leaves as they are keep what is `expected`. `by_trees`: trees wait less for a slow link
  * of the first node than rings, else as long. AR_BAD_DATA: the cluster cannot be so. */
-enum ar_status suspect_predict(const struct ar_measured_request *request,
-                               const struct ar_measured *measured, const struct suspect *suspect,
+enum ar_status suspect_predict(const struct ar_measured *measured, const struct suspect *suspect,
                                double factor, bool by_trees,
                                const struct ar_library_prediction *expected, struct ar_arena *arena,
                                struct ar_library_prediction **predictions, struct ar_error *err);

@@ -72,9 +72,11 @@ static void add_errors(const struct ar_set_rows *rows, const struct ar_machine_f
                        const bool *is_fitted, const bool *is_left_out, struct ar_error_sum *sum)
 {
     struct ar_estimate *estimate;
+    struct ar_measured measured = *rows->measured;
     struct ar_measured_request request = rows->request;
     request.factors = factors;
-    TEST_OK(ar_estimate_run(&request, rows->measured, is_fitted, &arena, &estimate, &why));
+    measured.request = &request;
+    TEST_OK(ar_estimate_run(&measured, is_fitted, &arena, &estimate, &why));
     for (size_t i = 0; i < rows->measured->rows_count; i++) {
         const struct ar_measured_row *row = &rows->measured->rows[i];
         if (!is_left_out[i] && row->is_call && row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
@@ -92,8 +94,7 @@ static struct ar_learnt load_few(struct ar_set_rows *rows[FEW])
         struct ar_estimate *unfitted;
         TEST_OK(
             ar_set_load(&sets, &sets.sets[i], &scenario, NULL, 0, NULL, &arena, &rows[i], &why));
-        TEST_OK(
-            ar_estimate_run(&rows[i]->request, rows[i]->measured, NULL, &arena, &unfitted, &why));
+        TEST_OK(ar_estimate_run(rows[i]->measured, NULL, &arena, &unfitted, &why));
         TEST_OK(ar_learnt_add(&learnt, rows[i], unfitted, unfitted, &why));
     }
     return learnt;
