@@ -67,10 +67,9 @@ static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
 }
 
 /* Each run has its first and its last number of GPUs; the table has the others. */
-void answer_train(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
+void answer_train(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
-    FILE *text = bullets->what;
+    FILE *text = parts->what;
     bool is_begun = false;
     for (size_t row = 0; row < csv->rows_count; row++) {
         bool is_end = row + 1 == csv->rows_count || is_new_in(csv, row + 1, "run");
@@ -92,22 +91,20 @@ void answer_train(struct page_parts *parts, enum page_file file, const struct pa
         is_begun = true;
         if (is_end) {
             fputs(". ", text);
-            answer_write_runs(bullets->sure, parts, NULL, ar_csv_text(csv, row, "cluster"),
+            answer_write_runs(parts->sure, parts, NULL, ar_csv_text(csv, row, "cluster"),
                               ar_csv_text(csv, row, "run"), page_read_number(csv, row, "gpus"), "");
         }
     }
     if (csv->rows_count > 0) { /* the sum of a run is an estimate if a phase of it is */
-        answer_write_trust(bullets->sure, csv, csv->rows_count - 1);
+        answer_write_trust(parts->sure, csv, csv->rows_count - 1);
     }
 }
 
 /* --- reproduce ---------------------------------------------------------------------------- */
 
-void answer_results(struct page_parts *parts, enum page_file file,
-                    const struct page_bullets *bullets)
+void answer_results(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
-    FILE *text = bullets->what;
+    FILE *text = parts->what;
     size_t both = 0, fitted = 0, banded = 0, inside = 0;
     double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
     for (size_t row = 0; row < csv->rows_count; row++) {
@@ -128,12 +125,12 @@ void answer_results(struct page_parts *parts, enum page_file file,
     if (both > 0) {
         ar_sort(errors, both);
         answer_write_percent(text, ": the median error is ", ar_quantile(errors, both, 0.5), "");
-        answer_write_percent(bullets->sure, "The largest error is ", errors[both - 1], ". ");
+        answer_write_percent(parts->sure, "The largest error is ", errors[both - 1], ". ");
     }
     fputs(". ", text);
     if (banded > 0) {
         fprintf(
-            bullets->sure,
+            parts->sure,
             "%zu of %zu measured values are within the band of what is unknown about the run and "
             "of how far other published runs were off. ",
             inside, banded);
@@ -143,10 +140,8 @@ void answer_results(struct page_parts *parts, enum page_file file,
 /* --- compare ------------------------------------------------------------------------------ */
 
 /* Lines that sum up all node counts have none. */
-void answer_compared(struct page_parts *parts, enum page_file file,
-                     const struct page_bullets *bullets)
+void answer_compared(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
     if (parts->files[PAGE_EXPECTED] != NULL) { /* the question was another one */
         return;
     }
@@ -155,35 +150,33 @@ void answer_compared(struct page_parts *parts, enum page_file file,
         if (ar_csv_text(csv, row, "nodes")[0] != '\0' || set[0] == '\0') {
             continue;
         }
-        fprintf(bullets->what, "Of %s %s calls the median error is %.3g %%. ",
+        fprintf(parts->what, "Of %s %s calls the median error is %.3g %%. ",
                 ar_csv_text(csv, row, "rows"), set,
                 100 * page_read_number(csv, row, "median_frac"));
-        fprintf(bullets->sure, "95 %% are off by at most %.3g %%, the worst one by %.3g %%. ",
+        fprintf(parts->sure, "95 %% are off by at most %.3g %%, the worst one by %.3g %%. ",
                 100 * page_read_number(csv, row, "p95_frac"),
                 100 * page_read_number(csv, row, "worst_frac"));
-        answer_write_percent(bullets->sure, "", page_read_number(csv, row, "covered_frac"),
+        answer_write_percent(parts->sure, "", page_read_number(csv, row, "covered_frac"),
                              " of them are within the 95 % band. ");
     }
 }
 
 /* --- expect ------------------------------------------------------------------------------- */
 
-void answer_expected(struct page_parts *parts, enum page_file file,
-                     const struct page_bullets *bullets)
+void answer_expected(struct page_parts *parts, const struct ar_csv *csv)
 {
-    for (size_t row = 0; row < parts->files[file]->rows_count; row++) {
-        fprintf(bullets->what, "%s ", ar_csv_text(parts->files[file], row, "answer"));
-        fprintf(bullets->sure, "%s ", ar_csv_text(parts->files[file], row, "basis"));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        fprintf(parts->what, "%s ", ar_csv_text(csv, row, "answer"));
+        fprintf(parts->sure, "%s ", ar_csv_text(csv, row, "basis"));
     }
 }
 
 /* --- accuracy ----------------------------------------------------------------------------- */
 
 /* The last line sums up all sets, if there are several. */
-void answer_sets(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
+void answer_sets(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
-    FILE *text = bullets->what;
+    FILE *text = parts->what;
     static const char held_out[] = "held_out_median_frac";
     if (csv->rows_count == 0) {
         return;
@@ -206,11 +199,11 @@ void answer_sets(struct page_parts *parts, enum page_file file, const struct pag
                          " on the largest node counts, which were not fitted");
     fputs(". ", text);
     if (worst != all) {
-        fprintf(bullets->sure, "The worst of the sets is %s", ar_csv_text(csv, worst, "set"));
-        answer_write_percent(bullets->sure, " with ", page_read_number(csv, worst, held_out), ". ");
+        fprintf(parts->sure, "The worst of the sets is %s", ar_csv_text(csv, worst, "set"));
+        answer_write_percent(parts->sure, " with ", page_read_number(csv, worst, held_out), ". ");
     }
     if (seen > 0) {
-        fprintf(bullets->sure,
+        fprintf(parts->sure,
                 "For %zu of the sets, rows that test the model had been looked at before a part of "
                 "it was chosen (column seen). ",
                 seen);
@@ -227,10 +220,9 @@ static void write_pass(FILE *text, const char *name, double measured_s, double p
 }
 
 /* The last line sums up all kinds. */
-void answer_kinds(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
+void answer_kinds(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
-    FILE *text = bullets->what;
+    FILE *text = parts->what;
     if (csv->rows_count > 0) {
         size_t all = csv->rows_count - 1;
         write_pass(text, "forward", page_read_number(csv, all, "forward_measured_s"),
@@ -243,33 +235,29 @@ void answer_kinds(struct page_parts *parts, enum page_file file, const struct pa
 /* --- plans -------------------------------------------------------------------------------- */
 
 /* The last plan is the one that losses and changes are of. */
-void answer_advice(struct page_parts *parts, enum page_file file,
-                   const struct page_bullets *bullets)
+void answer_advice(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
     const char *plan = "";
     for (size_t row = 0; row < csv->rows_count; row++) {
         const char *kind = page_read_text(csv, row, "kind");
         const char *text = page_read_text(csv, row, "text");
         plan = strcmp(kind, "plan") == 0 ? text : plan;
         if (strcmp(kind, "loss") == 0) {
-            fprintf(bullets->why, "Lost to %s. ", text);
+            fprintf(parts->why, "Lost to %s. ", text);
         }
     }
-    fprintf(bullets->what, "%s ", plan);
+    fprintf(parts->what, "%s ", plan);
 }
 
 /* --- a measured step ---------------------------------------------------------------------- */
 
 /* The step as measured and as predicted; then each step that may explain the difference. */
-void answer_diagnosis(struct page_parts *parts, enum page_file file,
-                      const struct page_bullets *bullets)
+void answer_diagnosis(struct page_parts *parts, const struct ar_csv *csv)
 {
-    const struct ar_csv *csv = parts->files[file];
     for (size_t row = 0; row < csv->rows_count; row++) {
         const char *kind = page_read_text(csv, row, "kind");
         bool is_step = strcmp(kind, "measured") == 0 || strcmp(kind, "predicted") == 0;
-        fprintf(is_step ? bullets->what : bullets->why, "%s: %s (%s). ", kind,
+        fprintf(is_step ? parts->what : parts->why, "%s: %s (%s). ", kind,
                 page_read_text(csv, row, "text"),
                 AR_SHOW_SECONDS(page_read_number(csv, row, "iteration_s")));
     }
@@ -282,23 +270,22 @@ void page_answer(struct page_parts *parts)
     static const char *const names[] = {"What", "Why", "How sure"};
     char *texts[3];
     size_t sizes[3];
-    FILE *files[3];
+    FILE **const files[] = {&parts->what, &parts->why, &parts->sure};
     for (size_t i = 0; i < 3; i++) {
-        files[i] = open_memstream(&texts[i], &sizes[i]);
-        ar_memory_require(files[i] != NULL, "the report");
+        *files[i] = open_memstream(&texts[i], &sizes[i]);
+        ar_memory_require(*files[i] != NULL, "the report");
     }
-    const struct page_bullets bullets = {files[0], files[1], files[2]};
     for (enum page_file i = 0; i < PAGE_FILES; i++) {
         const struct page_source *source = &page_sources[i];
         if (parts->files[i] != NULL && source->answer != NULL) {
-            source->answer(parts, i, &bullets);
+            source->answer(parts, parts->files[i]);
             parts->title = parts->title == NULL ? source->subject : parts->title;
         }
     }
     parts->title = parts->title == NULL ? "Results" : parts->title;
     parts->answer = "";
     for (size_t i = 0; i < 3; i++) {
-        fclose(files[i]);
+        fclose(*files[i]);
         ar_text_to_line(texts[i]); /* cells may have ends of lines */
         if (sizes[i] > 0) {        /* sentences end with a blank */
             parts->answer = ar_arena_format(parts->arena, "%s%s%s: %.*s", parts->answer,

@@ -387,10 +387,10 @@ static void write_trust(FILE *text, const struct page_parts *parts, const struct
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-void answer_rows(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
+void answer_rows(struct page_parts *parts, const struct ar_csv *csv)
 {
-    FILE *text = bullets->what;
-    const struct rows rows = read_answer_rows(parts->files[file], parts->arena);
+    FILE *text = parts->what;
+    const struct rows rows = read_answer_rows(csv, parts->arena);
     double gpus = 0; /* the most that have a result */
     size_t first = SIZE_MAX;
     size_t operations = 0;
@@ -415,7 +415,7 @@ void answer_rows(struct page_parts *parts, enum page_file file, const struct pag
         }
         write_best_row(text, &rows, best);
         write_rates(text, row);
-        write_parts(bullets->why, row);
+        write_parts(parts->why, row);
         if (!rows.is_step && !is_same(least_bytes, row->payload_bytes)) {
             size_t small = find_best_row(&rows, row->gpus, least_bytes, row->operation);
             if (small != SIZE_MAX) {
@@ -429,7 +429,7 @@ void answer_rows(struct page_parts *parts, enum page_file file, const struct pag
     }
     const struct row *row = &rows.list[first];
     const char *work = rows.is_step ? row->trace : operations == 1 ? row->operation : "collectives";
-    write_trust(bullets->sure, parts, &rows, first);
+    write_trust(parts->sure, parts, &rows, first);
     parts->title = parts->title != NULL
                        ? parts->title
                        : ar_arena_format(parts->arena, "%s on %s", known_or(work, "Collectives"),

@@ -55,14 +55,9 @@ enum page_file {
 struct page_parts;
 struct rows; /* answer_rows.c */
 
-/** The bullets that a page begins with. */
-struct page_bullets {
-    FILE *what, *why, *sure;
-};
-
-/** Writes sentences about a file, each with a blank behind it. May set the title of the page. */
-typedef void page_sentences(struct page_parts *parts, enum page_file file,
-                            const struct page_bullets *bullets);
+/** Writes sentences about a file, each with a blank behind it, into the bullets. May set the title
+ * of the page. */
+typedef void page_sentences(struct page_parts *parts, const struct ar_csv *csv);
 
 extern const struct page_source {
     const char *name, *title, *columns;
@@ -86,7 +81,8 @@ struct page_parts {
     struct page_picture *pictures;    /**< in order */
     const char *reasons;              /**< why pictures are not drawn (ar_plot.h); NULL: all are */
     const char *title;                /**< what the page is about */
-    const char *answer;               /**< the bullets, one in a line */
+    FILE *what, *why, *sure;          /**< the bullets that the page begins with, while written */
+    const char *answer;               /**< these, one in a line */
     const char *command;              /**< the command line without --out; NULL: not known */
     char *notes;                      /**< of the command, one in a line; "": none */
     struct page_timeline *timeline;   /**< NULL: no file of tasks */

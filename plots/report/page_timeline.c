@@ -153,8 +153,7 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
             AR_SHOW_SECONDS(timeline->end_s));
 }
 
-void answer_tasks(struct page_parts *parts, enum page_file file, const struct page_bullets *bullets)
+void answer_tasks(struct page_parts *parts, const struct ar_csv *csv)
 {
-    (void)bullets; /* the timeline says it */
-    parts->timeline = read_timeline(parts->files[file], parts->arena);
+    parts->timeline = read_timeline(csv, parts->arena);
 }
