@@ -202,7 +202,7 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
     return arguments->help || arguments->version ? AR_OK : find_backend(arguments, backend, err);
 }
 
-void help_write(FILE *file)
+void usage_write(FILE *file)
 {
     fputs("usage: allreckon-validate [options]\n\n"
           "Runs collectives for real, checks every element of every result and measures the\n"

@@ -35,7 +35,7 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
                                const struct backend **backend, struct ar_error *err);
 
 /** Writes --help, with the backends of this build. */
-void help_write(FILE *file);
+void usage_write(FILE *file);
 
 /** All measurements, in the order they are run. The same on all processes of a run. */
 struct cases {

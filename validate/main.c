@@ -121,7 +121,7 @@ int main(int argc, char **argv)
         return report_failure(status, &err);
     }
     if (session.arguments.help) {
-        help_write(stdout);
+        usage_write(stdout);
         return 0;
     }
     if (session.arguments.version) {

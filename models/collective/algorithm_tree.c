@@ -17,7 +17,7 @@
  * (models/collective/README.md). */
 enum { PARTS = 8 };
 
-static uint32_t parts_of(const struct ar_shape *shape)
+static uint32_t tree_parts(const struct ar_shape *shape)
 {
     return shape->parts > 0 ? shape->parts : PARTS;
 }
@@ -120,7 +120,7 @@ static uint32_t child_at(const struct ar_shape *shape, uint32_t position, uint32
 }
 
 /* The part whose turn it is when one is sent in every period from `first` on; `parts` if none. */
-static uint32_t part_at(uint32_t parts, uint32_t step, uint32_t first)
+static uint32_t part_due(uint32_t parts, uint32_t step, uint32_t first)
 {
     uint32_t part = step >= first && (step - first) % PERIOD == 0 ? (step - first) / PERIOD : parts;
     return part < parts ? part : parts;
@@ -130,7 +130,7 @@ static uint32_t part_at(uint32_t parts, uint32_t step, uint32_t first)
 static uint32_t steps_of(const struct ar_shape *shape)
 {
     uint32_t depth = depth_of(shape);
-    return depth > 0 ? PERIOD * (parts_of(shape) - 1 + depth) : 0;
+    return depth > 0 ? PERIOD * (tree_parts(shape) - 1 + depth) : 0;
 }
 
 static struct ar_phase phase_of(const struct ar_shape *shape, const char *name, bool reduces)
@@ -139,8 +139,8 @@ static struct ar_phase phase_of(const struct ar_shape *shape, const char *name, 
     return (struct ar_phase){.name = name,
                              .kind = AR_PHASE_TREE,
                              .steps = steps,
-                             .parts = parts_of(shape),
-                             .messages = (uint64_t)parts_of(shape) * (ar_shape_ranks(shape) - 1),
+                             .parts = tree_parts(shape),
+                             .messages = (uint64_t)tree_parts(shape) * (ar_shape_ranks(shape) - 1),
                              .copies_from = reduces ? steps : 0,
                              .period = PERIOD};
 }
@@ -167,7 +167,7 @@ static uint32_t phases_both(const struct ar_shape *shape, struct ar_phase phases
 static struct ar_slice slice_of(const struct ar_shape *shape, uint64_t elements, uint32_t part)
 {
     struct ar_span whole = {.first = 0, .count = elements};
-    return ar_slice_all(ar_span_part(whole, parts_of(shape), part));
+    return ar_slice_all(ar_span_part(whole, tree_parts(shape), part));
 }
 
 /* In a step of the way up; or the same backwards: what was received is sent, what was sent is
@@ -180,9 +180,9 @@ static struct ar_move one_way(const struct ar_shape *shape, uint64_t elements, u
     if (side != own_side && child == AR_NEVER) {
         return (struct ar_move){.sends = false};
     }
-    uint32_t parts = parts_of(shape), first = first_at(shape, position);
-    uint32_t own = part_at(parts, step, first);
-    uint32_t part = part_at(parts, step, first - lead_over(own_side, side));
+    uint32_t parts = tree_parts(shape), first = first_at(shape, position);
+    uint32_t own = part_due(parts, step, first);
+    uint32_t part = part_due(parts, step, first - lead_over(own_side, side));
     bool meets_parent = parent != AR_NEVER && own < parts;
     bool meets_child = child != AR_NEVER && part < parts;
     struct ar_move move = {.sends = is_down ? meets_child : meets_parent};
@@ -240,7 +240,7 @@ uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, u
     for (uint32_t place_up = 0; place_up < PERIOD; place_up++) {
         uint32_t up = step_up(shape, position, place_up, !sends);
         uint32_t step =
-            up == AR_NEVER ? up : steps_of(shape) - 1 - up - (parts_of(shape) - 1) * PERIOD;
+            up == AR_NEVER ? up : steps_of(shape) - 1 - up - (tree_parts(shape) - 1) * PERIOD;
         if (up != AR_NEVER && step % PERIOD == place) {
             return step;
         }

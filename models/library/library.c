@@ -50,7 +50,7 @@ bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_
     return false;
 }
 
-static void add_run(struct ar_library_run run, struct ar_library_run *runs, size_t *count)
+static void list_run_of_call(struct ar_library_run run, struct ar_library_run *runs, size_t *count)
 {
     if (run.ranks > 1) {
         runs[(*count)++] = run;
@@ -91,9 +91,9 @@ size_t ar_library_calls(enum ar_calls calls, enum ar_library_call call,
     if (is_torus) {
         column.sharers = x < gpus ? x : gpus;
     }
-    add_run(row, runs, &count);
-    add_run(column, runs, &count);
+    list_run_of_call(row, runs, &count);
+    list_run_of_call(column, runs, &count);
     row.call = is_torus ? AR_ALL_GATHER : AR_BROADCAST;
-    add_run(row, runs, &count);
+    list_run_of_call(row, runs, &count);
     return count;
 }

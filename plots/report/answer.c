@@ -212,7 +212,7 @@ void answer_sets(struct page_parts *parts, const struct ar_csv *csv)
 
 /* --- layers ------------------------------------------------------------------------------- */
 
-static void write_pass(FILE *text, const char *name, double measured_s, double predicted_s)
+static void write_pass_times(FILE *text, const char *name, double measured_s, double predicted_s)
 {
     fprintf(text, "The %s pass took %s; computed are %s, %+.3g %%. ", name,
             AR_SHOW_SECONDS(measured_s), AR_SHOW_SECONDS(predicted_s),
@@ -225,10 +225,10 @@ void answer_kinds(struct page_parts *parts, const struct ar_csv *csv)
     FILE *text = parts->what;
     if (csv->rows_count > 0) {
         size_t all = csv->rows_count - 1;
-        write_pass(text, "forward", page_read_number(csv, all, "forward_measured_s"),
-                   page_read_number(csv, all, "forward_predicted_s"));
-        write_pass(text, "backward", page_read_number(csv, all, "backward_measured_s"),
-                   page_read_number(csv, all, "backward_predicted_s"));
+        write_pass_times(text, "forward", page_read_number(csv, all, "forward_measured_s"),
+                         page_read_number(csv, all, "forward_predicted_s"));
+        write_pass_times(text, "backward", page_read_number(csv, all, "backward_measured_s"),
+                         page_read_number(csv, all, "backward_predicted_s"));
     }
 }
 

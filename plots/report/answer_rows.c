@@ -79,7 +79,7 @@ static bool has_result(const struct rows *rows, size_t i)
 }
 
 /* Equal, or both unknown. */
-static bool is_same(double a, double b)
+static bool are_equal(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -92,7 +92,7 @@ static bool rows_are_alike(const struct rows *rows, size_t a, size_t b)
             return false;
         }
     }
-    return rows->is_step || is_same(rows->list[a].payload_bytes, rows->list[b].payload_bytes);
+    return rows->is_step || are_equal(rows->list[a].payload_bytes, rows->list[b].payload_bytes);
 }
 
 /* The better row has the lower cost: time of a sample, or of a collective. */
@@ -416,7 +416,7 @@ void answer_rows(struct page_parts *parts, const struct ar_csv *csv)
         write_best_row(text, &rows, best);
         write_rates(text, row);
         write_parts(parts->why, row);
-        if (!rows.is_step && !is_same(least_bytes, row->payload_bytes)) {
+        if (!rows.is_step && !are_equal(least_bytes, row->payload_bytes)) {
             size_t small = find_best_row(&rows, row->gpus, least_bytes, row->operation);
             if (small != SIZE_MAX) {
                 write_best_row(text, &rows, small);

@@ -159,7 +159,7 @@ static void write_answer(FILE *file, struct page_parts *parts)
 }
 
 /* Writes a list of lines, which are changed; nothing for NULL and for empty lines. */
-static void write_lines(FILE *file, const char *title, char *lines)
+static void write_list_of(FILE *file, const char *title, char *lines)
 {
     bool has_lines = lines != NULL && lines[0] != '\0';
     if (has_lines) {
@@ -176,11 +176,11 @@ static void write_lines(FILE *file, const char *title, char *lines)
 
 static void write_command_notes(FILE *file, struct page_parts *parts)
 {
-    write_lines(file, "What the command noted", parts->notes);
+    write_list_of(file, "What the command noted", parts->notes);
 }
 
 /* The command line of the file lacks the directory. */
-static void write_command_line(FILE *file, struct page_parts *parts)
+static void write_remake(FILE *file, struct page_parts *parts)
 {
     const struct ar_page_request *request = parts->request;
     char *text = NULL;
@@ -257,8 +257,8 @@ static void write_pictures(FILE *file, struct page_parts *parts)
     }
     fputs(parts->pictures != NULL && parts->pictures->next != NULL ? "</div></details>\n" : "",
           file);
-    write_lines(file, "What is not drawn",
-                parts->reasons != NULL ? ar_arena_text(parts->arena, parts->reasons) : NULL);
+    write_list_of(file, "What is not drawn",
+                  parts->reasons != NULL ? ar_arena_text(parts->arena, parts->reasons) : NULL);
 }
 
 /* --- the frame ---------------------------------------------------------------------------- */
@@ -294,12 +294,12 @@ static const struct part {
     {"answer", write_answer, NULL},          {"notes", write_command_notes, NULL},
     {"timeline", page_write_timeline, NULL}, {"pictures", write_pictures, NULL},
     {"tables", page_write_tables, NULL},     {"parameters", page_write_parameters, NULL},
-    {"command", write_command_line, NULL},   {"style", NULL, "report.css"},
+    {"command", write_remake, NULL},         {"style", NULL, "report.css"},
     {"program", write_program, NULL},        {"script", NULL, "report.js"},
 };
 
-static enum ar_status write_part(FILE *file, struct page_parts *parts, const char *name,
-                                 size_t size, struct ar_error *err)
+static enum ar_status fill_part(FILE *file, struct page_parts *parts, const char *name, size_t size,
+                                struct ar_error *err)
 {
     const char *const texts[][2] = {{"title", parts->title}, {"made_by", parts->request->made_by}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -344,7 +344,7 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
             break;
         }
         fwrite(frame, 1, (size_t)(begin - frame), output->file);
-        AR_TRY(write_part(output->file, parts, begin + 2, (size_t)(end - begin) - 2, err));
+        AR_TRY(fill_part(output->file, parts, begin + 2, (size_t)(end - begin) - 2, err));
     }
     fputs(frame, output->file);
     AR_TRY(ar_output_commit(output, err));

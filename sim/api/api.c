@@ -57,7 +57,7 @@ static int return_code(struct allreckon *prediction, enum ar_status status)
     return ar_status_exit_code(status);
 }
 
-static enum ar_status set_key(struct allreckon *prediction, const char *name, const char *value)
+static enum ar_status add_key(struct allreckon *prediction, const char *name, const char *value)
 {
     AR_REFUSE(name == NULL, &prediction->err, AR_USAGE,
               "allreckon_set: found no key (NULL); expected one, such as \"%s\"",
@@ -95,7 +95,7 @@ static enum ar_status set_key(struct allreckon *prediction, const char *name, co
 
 int allreckon_set(struct allreckon *prediction, const char *key, const char *value)
 {
-    return prediction != NULL ? return_code(prediction, set_key(prediction, key, value))
+    return prediction != NULL ? return_code(prediction, add_key(prediction, key, value))
                               : ar_status_exit_code(AR_USAGE);
 }
 
@@ -105,7 +105,7 @@ struct request {
     FILE *notes;
 };
 
-static enum ar_status run_request(void *context, struct ar_error *err)
+static enum ar_status run_prediction(void *context, struct ar_error *err)
 {
     const struct request *request = context;
     struct allreckon *prediction = request->prediction;
@@ -148,7 +148,7 @@ int allreckon_run(struct allreckon *prediction)
                                                     "out of memory for the notes"));
     }
     struct request request = {prediction, &arena, notes};
-    enum ar_status status = ar_memory_guard(run_request, &request, &prediction->err);
+    enum ar_status status = ar_memory_guard(run_prediction, &request, &prediction->err);
     fclose(notes);
     return return_code(prediction, status);
 }

@@ -314,7 +314,7 @@ static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err
 
 /* Reads the numbers of GPUs, and adds half of the largest one to those that are planned; one layout
  * (--mesh) has as many as its places. */
-static enum ar_status read_gpus(struct adviser *adviser, struct options *options,
+static enum ar_status plan_gpus(struct adviser *adviser, struct options *options,
                                 struct ar_error *err)
 {
     const char *list = options->gpus_list;
@@ -368,7 +368,7 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
                   options->command->name, ar_key_name(*key), text);
     }
     AR_TRY(read_numbers(&adviser, err));
-    AR_TRY(read_gpus(&adviser, &sweep, err));
+    AR_TRY(plan_gpus(&adviser, &sweep, err));
     if (option_key(options, AR_KEY_MESH) == NULL) {
         sweep.keys[AR_KEY_MESH] = (struct option_values){(const char **)all, 1};
     }

@@ -22,7 +22,7 @@ static void note_reasons(FILE *notes, const char *reasons)
 }
 
 /* Draws, and says what was drawn: the paths on stdout, or in a note. */
-static enum ar_status draw_pictures(const struct options *options, struct ar_plot_request request,
+static enum ar_status pictures_draw(const struct options *options, struct ar_plot_request request,
                                     bool prints_paths, struct ar_error *err)
 {
     char templates[RESOURCE_PATH];
@@ -64,14 +64,14 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
                                             .path = path,
                                             .output_dir = options->out,
                                             .where = options->where};
-    return draw_pictures(options, request, true, err);
+    return pictures_draw(options, request, true, err);
 }
 
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err)
 {
     const struct ar_plot_request request = {.set = set, .path = options->out, .subject = subject};
-    return draw_pictures(options, request, false, err);
+    return pictures_draw(options, request, false, err);
 }
 
 /* Finds the published runs of a trace, a workload with a size of its own, or a run of `train`. */

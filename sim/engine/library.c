@@ -273,7 +273,7 @@ static struct ar_library_prediction nccl_predict_call(const struct ar_library *l
     return ar_tuning_predict(&library->tuning, calls, run);
 }
 
-static enum ar_status nccl_run(struct ar_trial *trial, struct ar_error *err)
+static enum ar_status nccl_model_run(struct ar_trial *trial, struct ar_error *err)
 {
     char head[AR_OPTIONS_TEXT];
     (void)err;
@@ -288,5 +288,5 @@ const struct ar_engine ar_engine_nccl = {
     .cost = {.trial_s = 50e-6, .rank_s = 100e-9},
     .check = library_check,
     .predict_call = nccl_predict_call,
-    .run = nccl_run,
+    .run = nccl_model_run,
 };

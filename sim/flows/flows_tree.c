@@ -268,7 +268,7 @@ static void hop_list(struct ar_tree_rates *rates, uint32_t hop)
     }
 }
 
-static void find_use(struct ar_tree_rates *rates, uint32_t number)
+static void link_use(struct ar_tree_rates *rates, uint32_t number)
 {
     if (!rates->uses[number].is_found) {
         rates->uses[number].is_found = true;
@@ -276,13 +276,13 @@ static void find_use(struct ar_tree_rates *rates, uint32_t number)
     }
 }
 
-static void find_hop(struct ar_tree_rates *rates, uint32_t hop)
+static void find_tree_hop(struct ar_tree_rates *rates, uint32_t hop)
 {
     if (!rates->runs[hop].is_found) {
         rates->runs[hop].is_found = true;
         rates->found_hops[rates->found_hops_count++] = hop;
         for (uint32_t i = 0; i < rates->ways[hop].count; i++) {
-            find_use(rates, rates->shared[rates->ways[hop].first + i]);
+            link_use(rates, rates->shared[rates->ways[hop].first + i]);
         }
     }
 }
@@ -299,10 +299,10 @@ static void find_all_met(struct ar_tree_rates *rates)
         if (run->is_listed != run->is_busy) {
             hop_list(rates, hop);
             for (uint32_t j = 0; j < rates->ways[hop].count; j++) {
-                find_use(rates, rates->shared[rates->ways[hop].first + j]);
+                link_use(rates, rates->shared[rates->ways[hop].first + j]);
             }
             if (run->is_busy) {
-                find_hop(rates, hop);
+                find_tree_hop(rates, hop);
             }
         } else if (run->is_busy) { /* its next part, in place of the one before */
             dues_set(&rates->dues, hop, run->since_s + run->left_bytes / run->rate_Bps);
@@ -312,7 +312,7 @@ static void find_all_met(struct ar_tree_rates *rates)
     for (uint32_t i = 0; i < rates->found_uses_count; i++) {
         uint32_t place = rates->uses[rates->found_uses[i]].head;
         for (; place != AR_NEVER; place = rates->next[place]) {
-            find_hop(rates, rates->place_hops[place]);
+            find_tree_hop(rates, rates->place_hops[place]);
         }
     }
     for (uint32_t i = 0; i < rates->found_uses_count; i++) {

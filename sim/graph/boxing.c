@@ -42,7 +42,7 @@ enum ar_status ar_placements_parse(const char *where, const char *text,
     return AR_OK;
 }
 
-static bool is_same(const struct ar_placement *one, const struct ar_placement *other)
+static bool placements_are_same(const struct ar_placement *one, const struct ar_placement *other)
 {
     return one->kind == other->kind &&
            (one->kind != AR_PLACEMENT_SPLIT || one->dimension == other->dimension);
@@ -52,7 +52,7 @@ static bool is_same(const struct ar_placement *one, const struct ar_placement *o
 static const struct ar_operation *operation_of(const struct ar_placement *from,
                                                const struct ar_placement *to)
 {
-    if (is_same(from, to) || from->kind == AR_PLACEMENT_BROADCAST ||
+    if (placements_are_same(from, to) || from->kind == AR_PLACEMENT_BROADCAST ||
         (from->kind == AR_PLACEMENT_SPLIT && to->kind == AR_PLACEMENT_PARTIAL)) {
         return NULL;
     }
@@ -130,7 +130,7 @@ double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
             return target == source % q ? whole / p : 0;
         }
         return to->kind == AR_PLACEMENT_BROADCAST ? whole / p
-               : is_same(from, to)                ? whole * overlap_frac
+               : placements_are_same(from, to)    ? whole * overlap_frac
                                                   : whole / p / q;
     case AR_PLACEMENT_BROADCAST:
         if (to->kind == AR_PLACEMENT_PARTIAL) { /* all in one addend */

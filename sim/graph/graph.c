@@ -22,7 +22,7 @@ struct ar_graph *ar_graph_create(struct ar_arena *arena, uint32_t roles_count)
 
 /* The place of an equal work, or the free one in which it belongs. The search begins by what does
  * not change when the work is timed, or given to pairs of roles. */
-static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *work)
+static uint32_t work_place(const struct ar_graph *graph, const struct ar_work *work)
 {
     double time_s = work->kind == AR_TASK_COMPUTE ? work->time_s + 0.0 : 0; /* -0 is 0 */
     uint64_t hash;
@@ -62,10 +62,10 @@ uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
         graph->works_room = room;
         memset(graph->places, 0xff, bytes);
         for (uint32_t i = 0; i < graph->works_count; i++) {
-            graph->places[find_place(graph, &graph->works[i])] = i;
+            graph->places[work_place(graph, &graph->works[i])] = i;
         }
     }
-    uint32_t *place = &graph->places[find_place(graph, work)];
+    uint32_t *place = &graph->places[work_place(graph, work)];
     if (*place == NO_WORK) {
         graph->works = extend_list(graph, graph->works, graph->works_count, sizeof *graph->works);
         *place = graph->works_count;

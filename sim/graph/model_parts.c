@@ -200,7 +200,7 @@ static uint64_t tile_bytes(const struct tiles *tiles, uint32_t layer)
                       ar_precisions[ar_precisions[request->trace->precision].stored].bytes);
 }
 
-static void add_layer(struct tiles *tiles, uint32_t layer, enum ar_duty duty)
+static void add_tile(struct tiles *tiles, uint32_t layer, enum ar_duty duty)
 {
     const struct ar_parts_request *request = tiles->request;
     const struct ar_layer_work *work = &request->work[layer];
@@ -323,10 +323,10 @@ static enum ar_status make_tiles(const struct ar_parts_request *request, struct 
                                          .duty = AR_DUTY_FORWARD};
     add_tiles(&tiles, overhead, &(struct reach){0, 0, false}, 0);
     for (uint32_t i = 0; i < layers; i++) {
-        add_layer(&tiles, i, AR_DUTY_FORWARD);
+        add_tile(&tiles, i, AR_DUTY_FORWARD);
     }
     for (uint32_t i = (uint32_t)layers; i-- > 0;) {
-        add_layer(&tiles, i, AR_DUTY_BACKWARD);
+        add_tile(&tiles, i, AR_DUTY_BACKWARD);
     }
     add_sums(&tiles);
     *operators = tiles.operators;

@@ -21,7 +21,7 @@ struct search {
     struct ar_draw *draw;
 };
 
-static enum ar_status find_end(const struct search *search, double *end_s, struct ar_error *err)
+static enum ar_status search_end(const struct search *search, double *end_s, struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_graph *graph =
@@ -66,7 +66,7 @@ static enum ar_status place_first(struct search *search, struct ar_error *err)
         search->devices[number] = device;
         search->used_bytes[device] += (double)operators->list[number].memory_bytes;
     }
-    return find_end(search, &search->end_s, err);
+    return search_end(search, &search->end_s, err);
 }
 
 /* When an operator would end on a device, after those that are placed. */
@@ -122,7 +122,7 @@ static enum ar_status construct_placement(struct search *search, struct ar_arena
         }
     }
     if (has_room_for_all) {
-        AR_TRY(find_end(search, &end_s, err));
+        AR_TRY(search_end(search, &end_s, err));
     }
     if (end_s < search->end_s) {
         search->end_s = end_s;
@@ -147,7 +147,7 @@ static enum ar_status try_move(struct search *search, uint32_t op, uint32_t devi
     }
     search->tries_left--;
     put_operator(search, op, device);
-    AR_TRY(find_end(search, &end_s, err));
+    AR_TRY(search_end(search, &end_s, err));
     *is_moved = end_s < search->end_s + allowed_s;
     if (*is_moved) {
         search->end_s = end_s;

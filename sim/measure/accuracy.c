@@ -29,7 +29,7 @@ struct predicted_set {
 };
 
 /* Whether a row is left out. One that no fit takes tells of no kind but more nodes. */
-static bool is_left_out(const struct predicted_set *set, enum left_out kind, size_t place)
+static bool row_is_left_out(const struct predicted_set *set, enum left_out kind, size_t place)
 {
     const struct ar_measured_row *row = &set->rows->measured->rows[place];
     size_t way = row->is_call ? set->unfitted->predictions[place].choice : 0;
@@ -88,7 +88,7 @@ static enum ar_status predict_set(struct predicted_set *set, bool is_every_kind,
     for (enum left_out kind = OWN_ROWS; kind < NEW_MACHINE; kind++) {
         size_t fitted = 0;
         for (size_t i = 0; i < measured->rows_count; i++) {
-            is_fitted[i] = !is_left_out(set, kind, i);
+            is_fitted[i] = !row_is_left_out(set, kind, i);
             fitted += is_fitted[i];
         }
         bool is_noted = kind == MORE_NODES;
@@ -372,7 +372,7 @@ static void band_sets(const struct predicted_set *sets, size_t count,
         size_t asked = set->left_out[kind] != NULL ? set->rows->measured->rows_count : 0;
         for (size_t k = 0; k < asked; k++) {
             const struct ar_measured_row *row = &set->rows->measured->rows[k];
-            if (is_left_out(set, kind, k) && counts_in_line(row, NULL)) {
+            if (row_is_left_out(set, kind, k) && counts_in_line(row, NULL)) {
                 struct ar_library_prediction *prediction = &set->left_out[kind]->predictions[k];
                 *AR_ARENA_ADD(&scratch, left, left_count) = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,

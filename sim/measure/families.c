@@ -127,7 +127,7 @@ static bool is_telling(const struct published *row, enum ar_step_class of, const
 /* How far the measured times of a class are above (`sign` 1) or below (-1) those that were
  * predicted, but for a few: `share` of the rows are less far, or of 19 rows or more all, which
  * hold 90 % (source: ar_conformal.h). NAN: fewer rows. */
-static double find_end(const struct published_rows *rows, enum ar_step_class of, double sign,
+static double band_end(const struct published_rows *rows, enum ar_step_class of, double sign,
                        double share, struct ar_score *scores, struct ar_step_errors *errors)
 {
     errors->rows = errors->tables = 0;
@@ -168,10 +168,10 @@ void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
                                                 end->gpus[0] != '\0' ? " " : "", told->gpu);
                 }
             }
-            end->low = find_end(rows, of, -1, BAND_SHARE, scores, end);
-            end->high = find_end(rows, of, 1, BAND_SHARE, scores, end);
-            end->half_low = find_end(rows, of, -1, HALF_SHARE, scores, end);
-            end->half_high = find_end(rows, of, 1, HALF_SHARE, scores, end);
+            end->low = band_end(rows, of, -1, BAND_SHARE, scores, end);
+            end->high = band_end(rows, of, 1, BAND_SHARE, scores, end);
+            end->half_low = band_end(rows, of, -1, HALF_SHARE, scores, end);
+            end->half_high = band_end(rows, of, 1, HALF_SHARE, scores, end);
         }
     }
     *count = made;

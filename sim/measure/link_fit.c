@@ -231,7 +231,7 @@ static bool predict_collectives(const double *values, const bool *is_asked, doub
 }
 
 /* Says so if the time of a row depends on a number, within the reach of its prior. */
-static enum ar_status find_use(struct link_data *data, enum ar_link_cost cost, bool *is_used,
+static enum ar_status cost_use(struct link_data *data, enum ar_link_cost cost, bool *is_used,
                                struct ar_error *err)
 {
     double prior = ar_cluster_link_cost(data->clusters[0], cost);
@@ -301,7 +301,7 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
             .prior = value,
             .value = value,
             .error_frac = NAN};
-        AR_TRY(value > 0 ? find_use(data, cost, &is_used, err) : AR_OK);
+        AR_TRY(value > 0 ? cost_use(data, cost, &is_used, err) : AR_OK);
         if (is_used) {
             data->costs[data->costs_count] = cost;
             data->priors[data->costs_count++] = value;

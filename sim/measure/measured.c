@@ -423,8 +423,8 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
 }
 
 /* Where no row was taken: names a reason. */
-static enum ar_status refuse_all(const struct ar_measured_request *request,
-                                 const struct ar_measured *measured, struct ar_error *err)
+static enum ar_status refuse_empty(const struct ar_measured_request *request,
+                                   const struct ar_measured *measured, struct ar_error *err)
 {
     static const char expected[] =
         "expected calls of a library (of the harness: algorithms nccl-allreduce, ...), or "
@@ -523,7 +523,7 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
                         : "");
         }
     }
-    return measured->rows_count > 0 ? AR_OK : refuse_all(request, measured, err);
+    return measured->rows_count > 0 ? AR_OK : refuse_empty(request, measured, err);
 }
 
 /* --- properties ----------------------------------------------------------------- */

@@ -164,7 +164,7 @@ static enum ar_status take_answer(void *context, const struct ar_pool_answer *go
 }
 
 /* Puts `path:line: row "x", batch=16: ` before an error; a wrong value is wrong data, not usage. */
-static enum ar_status report_failure(const struct prediction *prediction, struct ar_error *err)
+static enum ar_status blame_row(const struct prediction *prediction, struct ar_error *err)
 {
     const struct published *row = prediction->row;
     const struct ar_error *cause = &prediction->answer.err;
@@ -196,7 +196,7 @@ static enum ar_status compute_all(struct predictions *predictions, struct ar_err
     }
     for (uint32_t i = 0; i < predictions->count; i++) {
         if (predictions->list[i].answer.err.status != AR_OK) {
-            return report_failure(&predictions->list[i], err);
+            return blame_row(&predictions->list[i], err);
         }
     }
     return AR_OK;

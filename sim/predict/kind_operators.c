@@ -11,7 +11,7 @@
 
 /* --- messages between any two GPUs ------------------------------------------------------------ */
 
-static struct ar_hop_time find_hop(const void *context, uint32_t from, uint32_t to, uint64_t bytes)
+static struct ar_hop_time find_path(const void *context, uint32_t from, uint32_t to, uint64_t bytes)
 {
     const struct ar_cluster *cluster = context;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
@@ -25,7 +25,7 @@ static struct ar_hop_time find_hop(const void *context, uint32_t from, uint32_t 
 
 struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster)
 {
-    return (struct ar_hops){.find = find_hop, .context = cluster};
+    return (struct ar_hops){.find = find_path, .context = cluster};
 }
 
 /* --- operators -------------------------------------------------------------------------------- */

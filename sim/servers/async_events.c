@@ -56,7 +56,7 @@ static struct async_use *use_append(struct ar_arena *arena, struct async_uses *u
 
 /* Finds what each transfer takes of links, and its latencies and bytes: of its messages between the
  * GPUs of the worker and the places of the shards the last one counts, and the gaps of all. */
-static void find_uses(const struct ar_async *run, const struct async_plan *plan,
+static void link_uses(const struct ar_async *run, const struct async_plan *plan,
                       struct ar_arena *arena, struct async_share *share)
 {
     const struct ar_message_cost *cost = &ar_cluster_facts(run->cluster)->message;
@@ -139,7 +139,7 @@ static void async_share_make(const struct ar_async *run, const struct async_plan
         .bytes = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
         .busy = ar_arena_alloc(arena, links, sizeof *share->busy),
         .rate_Bps = ar_arena_alloc(arena, count, sizeof(double))};
-    find_uses(run, plan, arena, share);
+    link_uses(run, plan, arena, share);
     qsort(share->links, links, sizeof *share->links, compare_uses);
     for (uint32_t i = 0; i < links; i++) {
         bool is_needed = share->links[i].count > 0;

@@ -41,7 +41,7 @@ static void mpi_send(int to, enum message_tag tag, const void *bytes, size_t byt
 }
 
 /* Takes a message if one is there; else its tag is negative. */
-static int mpi_receive(void *bytes, size_t max, MPI_Status *message)
+static int mpi_poll(void *bytes, size_t max, MPI_Status *message)
 {
     int is_there;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, message);
@@ -106,7 +106,7 @@ static enum ar_status rank_take(void *context, const struct ar_pool_answer *answ
     return AR_OK;
 }
 
-static void points_queue(struct ranks *ranks, const uint32_t *points, uint32_t count)
+static void points_take(struct ranks *ranks, const uint32_t *points, uint32_t count)
 {
     memcpy(ranks->queue.items + ranks->queue.count, points, count * sizeof *points);
     ranks->queue.count += count;
@@ -126,7 +126,7 @@ static void points_give(struct ranks *ranks)
                 ar_pool_queue_take(queue, &ranks->sweep->work, ranks->processes, points);
             state->outstanding += count;
             if (i == 0) {
-                points_queue(ranks, points, count);
+                points_take(ranks, points, count);
             } else {
                 mpi_send(i, TAG_POINTS, points, count * sizeof *points);
             }
@@ -144,7 +144,7 @@ static enum ar_status rows_gather(struct ranks *ranks, struct ar_error *err)
         MPI_Status message;
         points_give(ranks);
         AR_TRY(ar_pool_go_on(ranks->pool, err));
-        for (int tag; (tag = mpi_receive(answer, max, &message)) >= 0;) {
+        for (int tag; (tag = mpi_poll(answer, max, &message)) >= 0;) {
             if (tag == TAG_LEAVE) { /* a rank cannot go on */
                 memcpy(err, answer, sizeof *err);
                 return err->status;
@@ -182,7 +182,7 @@ static void ranks_follow(struct ranks *ranks)
     enum ar_status status = AR_OK;
     uint32_t points[AR_POOL_CHUNK_MAX];
     MPI_Status message;
-    for (int tag; (tag = mpi_receive(points, sizeof points, &message)) != TAG_END;) {
+    for (int tag; (tag = mpi_poll(points, sizeof points, &message)) != TAG_END;) {
         if (status != AR_OK) {
             poll(NULL, 0, 1);
             continue;
@@ -190,7 +190,7 @@ static void ranks_follow(struct ranks *ranks)
         if (tag == TAG_POINTS) {
             int size;
             MPI_Get_count(&message, MPI_BYTE, &size);
-            points_queue(ranks, points, (uint32_t)size / sizeof points[0]);
+            points_take(ranks, points, (uint32_t)size / sizeof points[0]);
         }
         status = ar_pool_go_on(ranks->pool, &err);
         if (status == AR_INTERRUPTED) {

@@ -85,8 +85,8 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
 
 /* Adds the points of an algorithm and shape. Not every algorithm runs on all numbers of ranks, on
  * all machines and by all engines. */
-static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *algorithm,
-                              struct ar_shape shape, struct ar_error *err)
+static enum ar_status shape_add_points(struct adding *adding, const struct ar_algorithm *algorithm,
+                                       struct ar_shape shape, struct ar_error *err)
 {
     struct point point = {.operation = adding->operation, .algorithm = algorithm, .shape = shape};
     struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
@@ -125,7 +125,7 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     struct ar_shape *shapes;
     size_t count;
     if (ar_algorithm_shapes(algorithm) != AR_SHAPES_GRIDS) {
-        return add_run(adding, algorithm, default_shape(adding, algorithm, ranks), err);
+        return shape_add_points(adding, algorithm, default_shape(adding, algorithm, ranks), err);
     }
     AR_TRY(list_shapes(&adding->space->lists, "--shapes", request->shapes, ranks,
                        ar_scenario_node_members(adding->variant, algorithm), &shapes, &count, err));
@@ -137,7 +137,7 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
                            request->shapes, ranks);
     }
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(add_run(adding, algorithm, shapes[i], err));
+        AR_TRY(shape_add_points(adding, algorithm, shapes[i], err));
     }
     return AR_OK;
 }
@@ -159,7 +159,7 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
         return add_point(adding, point, 0, err);
     }
     if (adding->points == &space->steps && !adding->variant->layout.strategy->sends_buckets) {
-        return add_run(adding, own, default_shape(adding, own, ranks), err);
+        return shape_add_points(adding, own, default_shape(adding, own, ranks), err);
     }
     bool has_calls = strcmp(space->request->algorithms, "all") != 0 || own != NULL;
     for (size_t i = 0; i < space->algorithms_count; i++) {
@@ -191,7 +191,8 @@ static enum ar_status add_payloads(struct adding *adding, struct ar_error *err)
     }
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];
-        AR_TRY(add_run(adding, algorithm, default_shape(adding, algorithm, (uint32_t)max), err));
+        AR_TRY(shape_add_points(adding, algorithm, default_shape(adding, algorithm, (uint32_t)max),
+                                err));
     }
     return AR_OK;
 }

@@ -207,8 +207,8 @@ static bool is_of_cluster(const struct variants *variants, enum ar_key axis)
 }
 
 /* Numbers the combinations of the values of some axes. */
-static uint32_t number_of(const struct variants *variants, uint32_t variant,
-                          bool (*is_counted)(const struct variants *variants, enum ar_key axis))
+static uint32_t values_number(const struct variants *variants, uint32_t variant,
+                              bool (*is_counted)(const struct variants *variants, enum ar_key axis))
 {
     uint32_t number = 0;
     for (size_t i = 0; i < variants->axes_count; i++) {
@@ -222,7 +222,7 @@ static uint32_t number_of(const struct variants *variants, uint32_t variant,
 
 uint32_t variants_condition(const struct variants *variants, uint32_t variant)
 {
-    return number_of(variants, variant, is_condition);
+    return values_number(variants, variant, is_condition);
 }
 
 /* --- scenarios -------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static enum ar_status slot_load(struct variants *variants, uint32_t variant, uin
 enum ar_status variants_cluster(struct variants *variants, uint32_t variant,
                                 const struct ar_scenario **scenario, struct ar_error *err)
 {
-    uint32_t number = number_of(variants, variant, is_of_cluster);
+    uint32_t number = values_number(variants, variant, is_of_cluster);
     *scenario = &variants->cluster.scenario;
     if (variants->cluster.number != number) {
         slot_clear(&variants->loaded); /* it is of the cluster that goes */

@@ -179,8 +179,8 @@ struct config_reader {
     struct ar_error *err;
 };
 
-static enum ar_status refuse_value(const struct config_reader *reader, const char *key,
-                                   const json_t *value, const char *expected)
+static enum ar_status refuse_key(const struct config_reader *reader, const char *key,
+                                 const json_t *value, const char *expected)
 {
     char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     enum ar_status status =
@@ -212,7 +212,7 @@ static enum ar_status check_value(const struct config_reader *reader, const char
         is_there = is_there || json_equal(one, value);
     }
     json_decref(list);
-    return is_there ? AR_OK : refuse_value(reader, key, value, expected);
+    return is_there ? AR_OK : refuse_key(reader, key, value, expected);
 }
 
 /* Counts layers by the name of their attention. */
@@ -222,7 +222,7 @@ static enum ar_status take_layers(struct config_reader *reader, const char *key,
     size_t i;
     json_t *layer;
     AR_REFUSE_BY(!json_is_array(value),
-                 refuse_value(reader, key, value, "a list with a name for each layer"));
+                 refuse_key(reader, key, value, "a list with a name for each layer"));
     reader->config.model.window_layers = 0;
     json_array_foreach(value, i, layer)
     {
@@ -243,23 +243,22 @@ static enum ar_status take_value(struct config_reader *reader, const struct conf
     case MEANS_SIZE:
         AR_REFUSE_BY(!json_is_integer(value) || json_integer_value(value) < 0 ||
                          json_integer_value(value) > SIZE_MOST,
-                     refuse_value(reader, key, value, "a count up to 100000000"));
+                     refuse_key(reader, key, value, "a count up to 100000000"));
         *(uint32_t *)field = (uint32_t)json_integer_value(value);
         return AR_OK;
     case MEANS_FLAG:
         *(bool *)field = json_is_true(value);
-        return json_is_boolean(value) ? AR_OK : refuse_value(reader, key, value, "true or false");
+        return json_is_boolean(value) ? AR_OK : refuse_key(reader, key, value, "true or false");
     case MEANS_DROP:
         reader->config.model.has_dropout |= json_number_value(value) > 0;
-        return json_is_number(value) ? AR_OK
-                                     : refuse_value(reader, key, value, "a rate of dropout");
+        return json_is_number(value) ? AR_OK : refuse_key(reader, key, value, "a rate of dropout");
     case MEANS_ONLY:
         return check_value(reader, row->expected, key, value);
     case MEANS_LAYERS:
         return take_layers(reader, key, value);
     case MEANS_KEYS:
         return json_is_object(value) ? take_keys(reader, value)
-                                     : refuse_value(reader, key, value, "an object");
+                                     : refuse_key(reader, key, value, "an object");
     case MEANS_LEFT:
         break;
     }
@@ -313,7 +312,7 @@ static enum ar_status check_missing(const struct config_reader *reader)
     };
     for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
         AR_REFUSE_BY(required[i].is_missing,
-                     refuse_value(reader, required[i].key, NULL, "a count above 0"));
+                     refuse_key(reader, required[i].key, NULL, "a count above 0"));
     }
     return AR_OK;
 }
@@ -399,11 +398,11 @@ static enum ar_status find_type(struct config_reader *reader, const json_t *root
             return AR_OK;
         }
     }
-    return refuse_value(reader, "model_type", value,
-                        value == NULL
-                            ? "a model; a profile of PyTorch is named *trace.json or *.json.gz, a "
-                              "step of Chakra .et (protobuf, not JSON)"
-                            : ar_list_choices(names, expected, sizeof expected));
+    return refuse_key(reader, "model_type", value,
+                      value == NULL
+                          ? "a model; a profile of PyTorch is named *trace.json or *.json.gz, a "
+                            "step of Chakra .et (protobuf, not JSON)"
+                          : ar_list_choices(names, expected, sizeof expected));
 }
 
 static enum ar_status read_config(struct config_reader *reader, const json_t *root)

@@ -85,7 +85,7 @@ static enum ar_status read_chakra_message(struct chakra_reader *reader, const ui
 
 /* --- a node -------------------------------------------------------------------------------- */
 
-static const Chakra__Attribute *find_attribute(const Chakra__Node *message, const char *name)
+static const Chakra__Attribute *node_attribute(const Chakra__Node *message, const char *name)
 {
     for (size_t i = 0; i < message->n_attr; i++) {
         if (strcmp(message->attr[i]->name, name) == 0) {
@@ -96,9 +96,9 @@ static const Chakra__Attribute *find_attribute(const Chakra__Node *message, cons
 }
 
 /* A whole number of any width, from 0 on; false: there is none. */
-static bool get_count(const Chakra__Node *message, const char *name, uint64_t *count)
+static bool node_count(const Chakra__Node *message, const char *name, uint64_t *count)
 {
-    const Chakra__Attribute *attribute = find_attribute(message, name);
+    const Chakra__Attribute *attribute = node_attribute(message, name);
     int64_t number = -1;
     switch (attribute != NULL ? attribute->value_case : CHAKRA__ATTRIBUTE__VALUE__NOT_SET) {
     case CHAKRA__ATTRIBUTE__VALUE_INT32_VAL:
@@ -129,7 +129,7 @@ static enum ar_status read_collective(const struct chakra_reader *reader,
                                              "gather",    "scatter",       "broadcast",
                                              "alltoall",  "reducescatter", "reducescatter"};
     uint64_t type = 0;
-    const Chakra__Attribute *dimensions = find_attribute(message, "involved_dim");
+    const Chakra__Attribute *dimensions = node_attribute(message, "involved_dim");
     bool has_list =
         dimensions != NULL && dimensions->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST;
     for (size_t i = 0; has_list && i < dimensions->bool_list->n_values; i++) {
@@ -138,12 +138,12 @@ static enum ar_status read_collective(const struct chakra_reader *reader,
                                  "involved_dim with a dimension that takes no part",
                                  "collectives of all GPUs"));
     }
-    AR_REFUSE_BY(!get_count(message, "comm_type", &type) ||
+    AR_REFUSE_BY(!node_count(message, "comm_type", &type) ||
                      type >= sizeof operations / sizeof operations[0],
                  refuse_node(reader, node->id, "no known comm_type",
                              "0 (all-reduce) to 8 (reduce-scatter)"));
     AR_REFUSE_BY(
-        !get_count(message, "comm_size", &node->bytes) || node->bytes > UINT64_C(1) << 50,
+        !node_count(message, "comm_size", &node->bytes) || node->bytes > UINT64_C(1) << 50,
         refuse_node(reader, node->id, "no usable comm_size", "the bytes of the collective"));
     node->operation = operations[type];
     return AR_OK;
@@ -153,7 +153,7 @@ static enum ar_status read_node(const struct chakra_reader *reader, const Chakra
                                 struct node *node)
 {
     uint64_t operations;
-    const Chakra__Attribute *processor = find_attribute(message, "is_cpu_op");
+    const Chakra__Attribute *processor = node_attribute(message, "is_cpu_op");
     *node = (struct node){.id = message->id,
                           .time_s = (double)message->duration_micros * 1e-6,
                           .compute = NONE,
@@ -166,11 +166,11 @@ static enum ar_status read_node(const struct chakra_reader *reader, const Chakra
         node->is_skipped = is_of_processor;
         AR_REFUSE_BY(
             !is_of_processor && message->duration_micros == 0 &&
-                get_count(message, "num_ops", &operations) && operations > 0,
+                node_count(message, "num_ops", &operations) && operations > 0,
             refuse_node(reader, node->id, "num_ops without duration_micros", "a measured time"));
         return AR_OK;
     case COLLECTIVE:
-        node->is_skipped = is_of_processor && find_attribute(message, "comm_size") == NULL;
+        node->is_skipped = is_of_processor && node_attribute(message, "comm_size") == NULL;
         return node->is_skipped ? AR_OK : read_collective(reader, message, node);
     case SEND:
     case RECEIVE:

@@ -54,7 +54,7 @@ static const char *text_of(yajl_val object, const char *name)
 }
 
 /* A whole number, or -1. */
-static int64_t number_of(yajl_val object, const char *name)
+static int64_t read_whole(yajl_val object, const char *name)
 {
     yajl_val value = find_member(object, name);
     return YAJL_IS_NUMBER(value) ? strtoll(YAJL_GET_NUMBER(value), NULL, 10) : -1;
@@ -184,11 +184,11 @@ static void keep_cpu_op(const struct reader *reader, const char *name, yajl_val 
         op->type = read_type(reader, args);
         read_shape(args, 0, &op->elements, &ignored);
     } else if (strcmp(name, "record_param_comms") == 0) {
-        int64_t sent = number_of(args, "In msg nelems");
+        int64_t sent = read_whole(args, "In msg nelems");
         op->kind = KINETO_COLLECTIVE;
         op->type = copy_text(reader, text_of(args, "dtype"));
         op->elements = sent > 0 ? (uint64_t)sent : 0;
-        if (sent < 0 && number_of(args, "Out msg nelems") < 0) {
+        if (sent < 0 && read_whole(args, "Out msg nelems") < 0) {
             read_shape(args, 0, &op->elements, &ignored);
         }
     } else if (begins_with(name, "c10d::") && read_call(name + 6, args, op)) {
@@ -234,14 +234,14 @@ static enum ar_status keep_event(struct reader *reader, const char *at, yajl_val
                  begin_us, duration_us);
         return refuse_at(reader, at, found, "microseconds, at most 1e12 of the whole trace");
     }
-    int64_t pid = number_of(event, "pid");
-    int64_t correlation = number_of(args, "correlation"), device = number_of(args, "device");
+    int64_t pid = read_whole(event, "pid");
+    int64_t correlation = read_whole(args, "correlation"), device = read_whole(args, "device");
     struct kineto_op op = {
         .start_s = (double)(start_us / 1e6L),
         .end_s = (double)((start_us + duration_us) / 1e6L),
-        .thread = (int64_t)((uint64_t)pid << 32 ^ (uint64_t)number_of(event, "tid")),
-        .number = number_of(args, "Sequence number"),
-        .forward_thread = number_of(args, "Fwd thread id"),
+        .thread = (int64_t)((uint64_t)pid << 32 ^ (uint64_t)read_whole(event, "tid")),
+        .number = read_whole(args, "Sequence number"),
+        .forward_thread = read_whole(args, "Fwd thread id"),
         .parent = KINETO_NONE,
     };
     if (is_cpu_op) {
@@ -358,7 +358,7 @@ static enum ar_status read_top_member(struct reader *reader, char **at)
         ar_arena_own(reader->scratch, tree, free_tree);
         reader->devices = is_devices ? tree : reader->devices;
         if (!is_devices) {
-            reader->kineto->world_size = number_of(tree, "world_size");
+            reader->kineto->world_size = read_whole(tree, "world_size");
             reader->kineto->is_fake = strstr(text_of(tree, "backend"), "fake") != NULL;
         }
     }
@@ -388,7 +388,7 @@ enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar
                        i < reader.devices->u.array.len;
          i++) {
         yajl_val device = reader.devices->u.array.values[i];
-        if (number_of(device, "id") == kineto->kernels[0].device) {
+        if (read_whole(device, "id") == kineto->kernels[0].device) {
             kineto->gpu = copy_text(&reader, text_of(device, "name"));
         }
     }

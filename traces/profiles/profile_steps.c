@@ -337,7 +337,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
 
 /* --- the line ------------------------------------------------------------------------------ */
 
-static void add_kernel(struct timeline *timeline, struct kineto_kernel *kernel)
+static void take_kernel(struct timeline *timeline, struct kineto_kernel *kernel)
 {
     struct kineto_step *step =
         isnan(kernel->launched_s) ? NULL : find_step_at(timeline->steps, kernel->launched_s);
@@ -383,7 +383,7 @@ static void time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
     timeline.covered_s = kineto->kernels[0].start_s;
     for (size_t i = 0; i < kineto->kernels_count; i++) {
         if (!kineto->kernels[i].is_collective) {
-            add_kernel(&timeline, &kineto->kernels[i]);
+            take_kernel(&timeline, &kineto->kernels[i]);
         }
     }
 }

@@ -23,15 +23,10 @@ static uint32_t devices; /* that this process sees */
 static uint32_t gpus;  /* which run ranks: the devices, or one of each process if there are more */
 static bool are_peers; /* each reads the memory of each */
 
-static bool is_single_process(void)
-{
-    return world->ranks == 1;
-}
-
 /* Ranks of a node take its devices in turn. */
 static int device_of(uint32_t gpu)
 {
-    return (int)((is_single_process() ? gpu : world->local_rank) % devices);
+    return (int)((world->ranks == 1 ? gpu : world->local_rank) % devices);
 }
 
 /* The lanes of a GPU. */
@@ -129,7 +124,7 @@ static enum ar_status make_memory(const struct memory_sizes *sizes, struct ar_ar
 {
     size_t flags_bytes = sizes->all - sizes->flags;
     size_t shared = (sizes->all + SHARED_BYTES - 1) / SHARED_BYTES * SHARED_BYTES;
-    AR_TRY(cuda_allocate(arena, is_single_process() ? sizes->all : shared, &memory->buffer, err));
+    AR_TRY(cuda_allocate(arena, world->ranks == 1 ? sizes->all : shared, &memory->buffer, err));
     *memory = place_memory(sizes, memory->buffer);
     if (!are_peers) {
         void *allocated = NULL;
@@ -273,19 +268,19 @@ static enum ar_status cuda_start(const struct run_config *config, struct machine
     world = mpi_world_start(false);
     *machine = mpi_world_machine(world);
     AR_TRY(cuda_count(&devices, err));
-    gpus = is_single_process() ? devices : world->ranks;
+    gpus = world->ranks == 1 ? devices : world->ranks;
     are_peers = true;
     uint32_t nodes = mpi_world_nodes(world, world->ranks);
     AR_REFUSE(nodes > 1 || world->ranks > KERNEL_RANKS_MAX, err, AR_USAGE,
               "--backend cuda: found %" PRIu32 " processes on %" PRIu32
               " nodes; expected at most %d on one, or --backend nccl",
               world->ranks, nodes, KERNEL_RANKS_MAX);
-    if (is_single_process()) {
+    if (world->ranks == 1) {
         machine->ranks_max = KERNEL_RANKS_MAX;
         machine->ranks_standard = RANKS_STANDARD;
         machine->ranks_per_node = 0;
     }
-    for (uint32_t i = 0; is_single_process() && i < gpus * gpus; i++) {
+    for (uint32_t i = 0; world->ranks == 1 && i < gpus * gpus; i++) {
         AR_TRY(enable_peer_access((int)(i / gpus), (int)(i % gpus), err));
     }
     return AR_OK;
@@ -326,17 +321,17 @@ static enum ar_status run_ranks(const struct run_config *config, struct ar_arena
     struct payload payload;
     struct cuda_ranks ranks = {
         .crew = {.memory = &memory_device,
-                 .first = is_single_process() ? 0 : world->rank,
+                 .first = world->ranks == 1 ? 0 : world->rank,
                  .count = measurement->probe != PROBE_NONE ? 0
-                          : is_single_process()            ? count
+                          : world->ranks == 1              ? count
                                                            : 1,
                  .buffers = buffers,
                  .calls = measurement->probe == PROBE_LATENCY ? 1 : CALLS,
                  .run = run_on_gpus},
         .measurement = measurement,
         .gpus = ar_arena_alloc(arena, gpus, sizeof *ranks.gpus),
-        .gpus_first = is_single_process() ? 0 : world->rank,
-        .gpus_end = is_single_process() || world->rank >= used ? used : world->rank + 1,
+        .gpus_first = world->ranks == 1 ? 0 : world->rank,
+        .gpus_end = world->ranks == 1 || world->rank >= used ? used : world->rank + 1,
         .results = ar_arena_alloc(arena, (size_t)count * measurement->channels * KERNEL_BLOCKS_MAX,
                                   sizeof *ranks.results),
         .timeout_s = config->timeout_s};
@@ -351,7 +346,7 @@ static enum ar_status run_ranks(const struct run_config *config, struct ar_arena
             buffers[own++] = memory[rank].buffer;
         }
     }
-    AR_TRY(is_single_process() ? AR_OK : open_memory(&ranks, &sizes, arena, memory, err));
+    AR_TRY(world->ranks == 1 ? AR_OK : open_memory(&ranks, &sizes, arena, memory, err));
     if (ranks.gpus_first >= ranks.gpus_end) {
         return AR_OK; /* this process has no rank */
     }
@@ -361,7 +356,7 @@ static enum ar_status run_ranks(const struct run_config *config, struct ar_arena
         AR_TRY(make_gpu(&ranks, programs, memory, i, arena, err));
     }
     AR_TRY(crew_repeat(&ranks.crew, config, &payload, arena, measurement, err));
-    return is_single_process() ? AR_OK : close_memory(&ranks, memory, err);
+    return world->ranks == 1 ? AR_OK : close_memory(&ranks, memory, err);
 }
 
 /* Copies, sums and starts are those of a thread per rank, all in the first process. */

@@ -452,11 +452,6 @@ static uint32_t gpus;
 
 static const struct mpi_world *world;
 
-static bool is_single_process(void)
-{
-    return world->ranks == 1;
-}
-
 static enum ar_status nccl_start(const struct run_config *config, struct machine *machine,
                                  struct ar_error *err)
 {
@@ -464,7 +459,7 @@ static enum ar_status nccl_start(const struct run_config *config, struct machine
     world = mpi_world_start(false);
     *machine = mpi_world_machine(world);
     AR_TRY(cuda_count(&gpus, err));
-    if (is_single_process()) {
+    if (world->ranks == 1) {
         machine->ranks_max = gpus;
         machine->ranks_standard = gpus;
         machine->ranks_per_node = gpus;
@@ -497,11 +492,11 @@ static bool nccl_can_run(const struct ar_algorithm *algorithm)
 }
 
 /* Finds the ranks of this process. With MPI, process 0 draws an id and gives it to all. */
-static enum ar_status find_place(const struct measurement *measurement, struct nccl_place *place,
+static enum ar_status find_ranks(const struct measurement *measurement, struct nccl_place *place,
                                  struct ar_error *err)
 {
-    *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_single_process()};
-    if (!is_single_process()) {
+    *place = (struct nccl_place){.count = measurement->ranks, .is_alone = world->ranks == 1};
+    if (world->ranks > 1) {
         const struct nccl_communicators *made = communicators;
         while (made != NULL && made->ranks != measurement->ranks) {
             made = made->next;
@@ -524,13 +519,13 @@ static enum ar_status nccl_run(const struct run_config *config, struct ar_arena 
     struct nccl_place place;
     struct crew *crew;
     AR_TRY(payload_create(measurement, arena, &payload, err));
-    AR_TRY(find_place(measurement, &place, err));
+    AR_TRY(find_ranks(measurement, &place, err));
     if (place.count > 0) {
         AR_TRY(nccl_ranks_create(&library, measurement, &place, config->timeout_s,
                                  &communicators_arena, &communicators, arena, &crew, err));
         AR_TRY(crew_repeat(crew, config, &payload, arena, measurement, err));
     }
-    measurement->nodes = mpi_world_nodes(world, is_single_process() ? 1 : measurement->ranks);
+    measurement->nodes = mpi_world_nodes(world, world->ranks == 1 ? 1 : measurement->ranks);
     mpi_world_collect(measurement->ranks, measurement);
     return AR_OK;
 }

@@ -102,7 +102,7 @@ static void await_due(const struct actor *actor, uint32_t call)
     child_sleep_until(*due_s);
 }
 
-static void rank_run(void *data)
+static void actor_run(void *data)
 {
     struct actor *actor = data;
     struct ar_trial *trial = actor->run->trial;
@@ -157,7 +157,7 @@ static void trial_start(void *data)
     size_t count = (size_t)ar_collective_lanes(collective->collective) * collective->positions;
     run->all_know = sg_barrier_init((unsigned)count);
     for (size_t i = 0; i < count; i++) {
-        child_start_actor("rank", collective->actors[i].rank, rank_run, &collective->actors[i]);
+        child_start_actor("rank", collective->actors[i].rank, actor_run, &collective->actors[i]);
     }
     start_gpus(run);
 }
