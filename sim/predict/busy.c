@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ar_link_load.h"
-#include "kinds.h"
+#include "timer.h"
 
 double timer_busiest_s(const struct timer *timer, double *moved_j)
 {

@@ -7,7 +7,7 @@
 #include "ar_step_errors.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "kinds.h"
+#include "timer.h"
 
 /* Reserved over allocated memory, a rough ratio: 1.17 to 1.24 in three logs of PyTorch. They are
  * not published; what nvidia-smi shows of 16 published runs of Megatron-LM (Oneflow-Inc/DLPerf,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ar_inputs.h"
+#include "ar_text.h"
 
 /* By the keys alone, before anything is loaded. */
 const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario)
@@ -44,6 +45,37 @@ struct ar_job ar_scenario_job(const struct ar_scenario *scenario)
         job.kind->job(scenario, &job);
     }
     return job;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+const char *const ar_baseline_names[] = {
+    [AR_BASELINE_GPU] = "gpu", [AR_BASELINE_NODE] = "node", NULL};
+
+uint32_t ar_job_ranks(const struct ar_job *job)
+{
+    uint32_t ranks = ar_collective_ranks(&job->collective);
+    return ranks > 0 ? ranks : ar_layout_gpus(&job->layout);
+}
+
+struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes)
+{
+    struct ar_mesh mesh = {.axes_count = 0};
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        bool is_along = (axes >> axis & 1) != 0;
+        if (layout->sizes[axis] > 1 || is_along) {
+            struct ar_mesh_axis *made = &mesh.axes[mesh.axes_count++];
+            ar_copy_text(made->name, sizeof made->name, ar_axis_names[axis]);
+            made->size = layout->sizes[axis];
+            made->is_along = is_along;
+        }
+    }
+    return mesh;
+}
+
+bool job_is_uneven(const struct ar_job *job)
+{
+    return job->jitter_frac > 0 || job->stragglers_count > 0 || job->iterations_count > 1;
 }
 
 /* --- keys ------------------------------------------------------------------------------------- */

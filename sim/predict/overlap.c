@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ar_numbers.h"
-#include "kinds.h"
+#include "timer.h"
 
 enum { ROUNDS_MAX = 50, SHARING_ROUNDS_MAX = 12 };
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "ar_text.h"
-#include "kinds.h"
+#include "timer.h"
 
 enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
                           struct ar_timing *timing, struct ar_error *err)
