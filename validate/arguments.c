@@ -1,125 +1,83 @@
 #include "cases.h"
 
 #include <getopt.h>
-#include <stddef.h>
 #include <string.h>
 
+#include "ar_record.h"
 #include "ar_text.h"
 #include "ar_units.h"
 
 enum { COUNT_MAX = 1000000, HELP_COLUMN = 22 };
 
-/* The type of an option's field in struct arguments. */
-enum kind {
-    FLAG,    /* bool; it takes no value */
-    TEXT,    /* const char *; this and the following take a value */
-    COUNT,   /* uint32_t */
-    BYTES,   /* uint32_t */
-    SECONDS, /* double */
-};
-
+/* An option and its field in struct arguments; a flag takes no value. */
 struct option_row {
-    const char *name;
+    struct ar_column field;
     const char *placeholder;
-    enum kind kind;
-    size_t offset;
     const char *standard; /* NULL: none */
     const char *help;
-    double min, max;      /* limits of a number */
-    const char *expected; /* the limits in words, if they have units */
 };
 
-#define AT(field) offsetof(struct arguments, field)
+#define OPTION(kind, place, name, placeholder, standard, help, ...)                                \
+    {                                                                                              \
+        AR_COLUMN(kind, struct arguments, place, name, "", __VA_ARGS__), placeholder, standard,    \
+            help                                                                                   \
+    }
 
 static const struct option_row rows[] = {
-    {"backend", "B", TEXT, AT(backend), "host", .help = "what runs the ranks, see below"},
-    {"operation", "LIST", TEXT, AT(operation), "allreduce",
-     .help = "allreduce, allgather, reducescatter, broadcast, reduce, gather, scatter, alltoall, "
-             "send, or all"},
-    {"algorithms", "LIST", TEXT, AT(algorithms), "all",
-     .help = "algorithms of the operation, or all"},
-    {"root", "R", COUNT, AT(root), "0", .help = "rank that gives or gets all, where one does",
-     .max = UINT32_MAX},
-    {"shapes", "LIST", TEXT, AT(shapes), "all",
-     .help = "grids: all (every X*Y = N), square, node, or XxY,...; ring is always Nx1"},
-    {"ranks", "LIST", TEXT, AT(ranks), NULL,
-     .help = "4,6 or 2:64:x2; default: host 4, mpi and nccl all processes or GPUs, cuda 4"},
-    {"payload", "LIST", TEXT, AT(payload), NULL,
-     .help =
-         "sizes 64KiB,1MiB or 4KiB:64MiB:x4 [1MiB], or 'remainders': 0, 1, N-1, N, N+1 and 10007 "
-         "elements"},
-    {"channels", "LIST", TEXT, AT(channels), "1",
-     .help = "parts of the payload with rank orders of their own"},
-    {"datatype", "T", TEXT, AT(datatype), "fp32", .help = "fp32 or fp16"},
-    {"repetitions", "K", COUNT, AT(config.repetitions), "20", .help = "timed runs of each case",
-     .min = 1, .max = COUNT_MAX},
-    {"warmup", "K", COUNT, AT(config.warmup), "3", .help = "runs before, checked but not timed",
-     .min = 0, .max = COUNT_MAX},
-    {"window", "W", COUNT, AT(config.window), "8", .help = "slots of a connection", .min = 1,
-     .max = AR_WINDOW_MAX},
-    {"slot", "SIZE", BYTES, AT(config.slot_bytes), "1MiB",
-     .help = "most that a slot holds; messages go in pieces (host, mpi)", .min = sizeof(float),
-     .max = 1 << 30, .expected = "4B to 1GiB"},
-    {"ranks-per-node", "G", COUNT, AT(ranks_per_node), NULL,
-     .help = "for the rank orders of channels and shape 'node'; default: what is there", .min = 1,
-     .max = UINT32_MAX},
-    {"memory", "M", TEXT, AT(memory), NULL,
-     .help = "host or device: where mpi's buffers are; device needs a CUDA-aware MPI"},
-    {"timeout", "TIME", SECONDS, AT(config.timeout_s), "30s",
-     .help = "give up when a rank waits that long", .min = 1e-3, .max = 1e6,
-     .expected = "1ms to 1000000s"},
-    {"check-only", NULL, FLAG, AT(check_only), NULL,
-     .help = "check each case once and take no times; payload: remainders"},
-    {"probes", NULL, FLAG, AT(probes), NULL,
-     .help = "measure links, copies, sums and starts instead; payload: 64MiB"},
-    {"out", "FILE", TEXT, AT(out), NULL, .help = "write the CSV there instead of to stdout"},
-    {"quiet", NULL, FLAG, AT(quiet), NULL, .help = "no notes and no progress on stderr"},
-    {"version", NULL, FLAG, AT(version), NULL, .help = "print the version"},
-    {"help", NULL, FLAG, AT(help), NULL, .help = "this text"},
+    OPTION(string, backend, "backend", "B", "host", "what runs the ranks, see below"),
+    OPTION(string, operation, "operation", "LIST", "allreduce",
+           "allreduce, allgather, reducescatter, broadcast, reduce, gather, scatter, alltoall, "
+           "send, or all"),
+    OPTION(string, algorithms, "algorithms", "LIST", "all", "algorithms of the operation, or all"),
+    OPTION(count, root, "root", "R", "0", "rank that gives or gets all, where one does",
+           .max = UINT32_MAX),
+    OPTION(string, shapes, "shapes", "LIST", "all",
+           "grids: all (every X*Y = N), square, node, or XxY,...; ring is always Nx1"),
+    OPTION(string, ranks, "ranks", "LIST", NULL,
+           "4,6 or 2:64:x2; default: host 4, mpi and nccl all processes or GPUs, cuda 4"),
+    OPTION(string, payload, "payload", "LIST", NULL,
+           "sizes 64KiB,1MiB or 4KiB:64MiB:x4 [1MiB], or 'remainders': 0, 1, N-1, N, N+1 and 10007 "
+           "elements"),
+    OPTION(string, channels, "channels", "LIST", "1",
+           "parts of the payload with rank orders of their own"),
+    OPTION(string, datatype, "datatype", "T", "fp32", "fp32 or fp16"),
+    OPTION(count, config.repetitions, "repetitions", "K", "20", "timed runs of each case", .min = 1,
+           .max = COUNT_MAX),
+    OPTION(count, config.warmup, "warmup", "K", "3", "runs before, checked but not timed",
+           .max = COUNT_MAX),
+    OPTION(count, config.window, "window", "W", "8", "slots of a connection", .min = 1,
+           .max = AR_WINDOW_MAX),
+    OPTION(string, slot, "slot", "SIZE", "1MiB",
+           "most that a slot holds; messages go in pieces (host, mpi)"),
+    OPTION(count, ranks_per_node, "ranks-per-node", "G", NULL,
+           "for the rank orders of channels and shape 'node'; default: what is there", .min = 1,
+           .max = UINT32_MAX),
+    OPTION(string, memory, "memory", "M", NULL,
+           "host or device: where mpi's buffers are; device needs a CUDA-aware MPI"),
+    OPTION(string, timeout, "timeout", "TIME", "30s", "give up when a rank waits that long"),
+    OPTION(flag, check_only, "check-only", NULL, NULL,
+           "check each case once and take no times; payload: remainders"),
+    OPTION(flag, probes, "probes", NULL, NULL,
+           "measure links, copies, sums and starts instead; payload: 64MiB"),
+    OPTION(string, out, "out", "FILE", NULL, "write the CSV there instead of to stdout"),
+    OPTION(flag, quiet, "quiet", NULL, NULL, "no notes and no progress on stderr"),
+    OPTION(flag, version, "version", NULL, NULL, "print the version"),
+    OPTION(flag, help, "help", NULL, NULL, "this text"),
 };
 
 enum { ROWS_COUNT = sizeof rows / sizeof rows[0], LONG_OPTION = 1000 };
 
-/* A number with a unit. */
-static enum ar_status parse_with_unit(const struct option_row *row, const char *where,
-                                      const char *text, double *number, struct ar_error *err)
-{
-    uint64_t bytes = 0;
-    AR_TRY(row->kind == BYTES ? ar_parse_bytes(where, text, &bytes, err)
-                              : ar_parse_seconds(where, text, number, err));
-    *number = row->kind == BYTES ? (double)bytes : *number;
-    AR_REFUSE(*number < row->min || *number > row->max, err, AR_USAGE,
-              "%s: found \"%.60s\"; expected %s", where, text, row->expected);
-    return AR_OK;
-}
-
 static enum ar_status store_option(const struct option_row *row, const char *text,
                                    struct arguments *arguments, struct ar_error *err)
 {
-    void *field = (char *)arguments + row->offset;
-    char where[32];
-    uint64_t count = 0;
-    double number = 0;
-    snprintf(where, sizeof where, "--%s", row->name);
-    switch (row->kind) {
-    case FLAG:
-        *(bool *)field = true;
-        break;
-    case TEXT:
-        *(const char **)field = text;
-        break;
-    case COUNT:
-        AR_TRY(ar_parse_count(where, text, (uint64_t)row->min, (uint64_t)row->max, &count, err));
-        *(uint32_t *)field = (uint32_t)count;
-        break;
-    case BYTES:
-        AR_TRY(parse_with_unit(row, where, text, &number, err));
-        *(uint32_t *)field = (uint32_t)number;
-        break;
-    case SECONDS:
-        AR_TRY(parse_with_unit(row, where, text, field, err));
-        break;
+    const struct ar_column *field = &row->field;
+    if (field->kind == AR_COLUMN_string) {
+        *(const char **)((char *)arguments + field->offset) = text;
+        return AR_OK;
     }
+    text = row->placeholder != NULL ? text : "yes";
+    AR_REFUSE(text[0] == '\0' || !ar_record_read_cell(field, text, arguments), err, AR_USAGE,
+              "--%s: found \"%.60s\"; expected %s", field->name, text, AR_SHOW_EXPECTED(field));
     return AR_OK;
 }
 
@@ -139,7 +97,7 @@ static const struct backend *const backends[] = {
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
-/* Looks up the backend, and refuses options that exclude each other. */
+/* Looks up the backend, reads values with units, and refuses options that exclude each other. */
 static enum ar_status find_backend(struct arguments *arguments, const struct backend **backend,
                                    struct ar_error *err)
 {
@@ -162,6 +120,15 @@ static enum ar_status find_backend(struct arguments *arguments, const struct bac
               arguments->memory, found->name, found->memories[0]->name);
     *backend = found;
     arguments->config.memory = *memory;
+    uint64_t slot_bytes = 0;
+    AR_TRY(ar_parse_bytes("--slot", arguments->slot, &slot_bytes, err));
+    AR_REFUSE(slot_bytes < sizeof(float) || slot_bytes > 1 << 30, err, AR_USAGE,
+              "--slot: found \"%.60s\"; expected 4B to 1GiB", arguments->slot);
+    arguments->config.slot_bytes = (uint32_t)slot_bytes;
+    double *timeout_s = &arguments->config.timeout_s;
+    AR_TRY(ar_parse_seconds("--timeout", arguments->timeout, timeout_s, err));
+    AR_REFUSE(*timeout_s < 1e-3 || *timeout_s > 1e6, err, AR_USAGE,
+              "--timeout: found \"%.60s\"; expected 1ms to 1000000s", arguments->timeout);
     AR_REFUSE(arguments->check_only && arguments->probes, err, AR_USAGE,
               "found --check-only and --probes; expected one");
     return AR_OK;
@@ -174,8 +141,8 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
     const char *given[ROWS_COUNT] = {NULL};
     *arguments = (struct arguments){.backend = NULL};
     for (size_t i = 0; i < ROWS_COUNT; i++) {
-        int takes_value = rows[i].kind == FLAG ? no_argument : required_argument;
-        longs[i] = (struct option){rows[i].name, takes_value, NULL, LONG_OPTION};
+        int takes_value = rows[i].placeholder == NULL ? no_argument : required_argument;
+        longs[i] = (struct option){rows[i].field.name, takes_value, NULL, LONG_OPTION};
         AR_TRY(rows[i].standard == NULL ? AR_OK
                                         : store_option(&rows[i], rows[i].standard, arguments, err));
     }
@@ -190,16 +157,17 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
                       "stands there",
                       argv[optind > 1 ? optind - 1 : 1]);
             AR_REFUSE(given[index] != NULL, err, AR_USAGE,
-                      "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once", rows[index].name,
-                      given[index], optarg);
+                      "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once",
+                      rows[index].field.name, given[index], optarg);
             given[index] = optarg;
-            AR_TRY(
-                ar_error_blame(store_option(&rows[index], optarg, arguments, err), AR_USAGE, err));
+            AR_TRY(store_option(&rows[index], optarg, arguments, err));
         }
     }
     AR_REFUSE(optind < argc, err, AR_USAGE, "unexpected argument \"%.60s\"; see --help",
               argv[optind]);
-    return arguments->help || arguments->version ? AR_OK : find_backend(arguments, backend, err);
+    return arguments->help || arguments->version
+               ? AR_OK
+               : ar_error_blame(find_backend(arguments, backend, err), AR_USAGE, err);
 }
 
 void usage_write(FILE *file)
@@ -215,7 +183,8 @@ void usage_write(FILE *file)
           file);
     for (size_t i = 0; i < ROWS_COUNT; i++) {
         char text[200];
-        fprintf(file, "  --%s %-*s ", rows[i].name, HELP_COLUMN - 6 - (int)strlen(rows[i].name),
+        fprintf(file, "  --%s %-*s ", rows[i].field.name,
+                HELP_COLUMN - 6 - (int)strlen(rows[i].field.name),
                 rows[i].placeholder != NULL ? rows[i].placeholder : "");
         snprintf(text, sizeof text, rows[i].standard != NULL ? "%s [%s]" : "%s", rows[i].help,
                  rows[i].standard);

@@ -17,8 +17,9 @@ struct arguments {
     const char *payload;  /**< NULL: depends on what is measured */
     const char *channels; /**< list */
     const char *datatype;
-    const char *memory; /**< NULL: the backend's default */
-    const char *out;    /**< NULL: stdout */
+    const char *slot, *timeout; /**< as given; read into `config` */
+    const char *memory;         /**< NULL: the backend's default */
+    const char *out;            /**< NULL: stdout */
     uint32_t root;
     uint32_t ranks_per_node; /**< 0: as the backend finds it */
     struct run_config config;
