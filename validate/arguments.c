@@ -126,7 +126,7 @@ static enum ar_status find_backend(struct arguments *arguments, const struct bac
               "--slot: found \"%.60s\"; expected 4B to 1GiB", arguments->slot);
     arguments->config.slot_bytes = (uint32_t)slot_bytes;
     double *timeout_s = &arguments->config.timeout_s;
-    AR_TRY(ar_parse_seconds("--timeout", arguments->timeout, timeout_s, err));
+    AR_TRY(ar_parse_quantity("--timeout", arguments->timeout, AR_QUANTITY_TIME, timeout_s, err));
     AR_REFUSE(*timeout_s < 1e-3 || *timeout_s > 1e6, err, AR_USAGE,
               "--timeout: found \"%.60s\"; expected 1ms to 1000000s", arguments->timeout);
     AR_REFUSE(arguments->check_only && arguments->probes, err, AR_USAGE,

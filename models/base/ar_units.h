@@ -18,26 +18,21 @@
 
 #include "ar_error.h"
 
-/** Parses a size in bytes (`B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`); a fraction of
- * a byte and 2^50 bytes or more are errors. */
+enum ar_quantity {
+    AR_QUANTITY_SIZE,   /**< bytes (`B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`); a
+                             fraction of a byte and 2^50 bytes or more are errors */
+    AR_QUANTITY_RATE,   /**< bytes per second (`GB/s`, `MiB/s`, `Gbps`, ...); zero is refused */
+    AR_QUANTITY_TIME,   /**< seconds (`s`, `ms`, `us`, `ns`, `ps`) */
+    AR_QUANTITY_COST,   /**< seconds per byte (`3.85ps/B`, `0.1ns/B`) */
+    AR_QUANTITY_ENERGY, /**< joules per byte (`10pJ/b`, of a bit; `80pJ/B`) */
+};
+
+enum ar_status ar_parse_quantity(const char *where, const char *text, enum ar_quantity quantity,
+                                 double *value, struct ar_error *err);
+
+/** Parses a size. */
 enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *bytes,
                               struct ar_error *err);
-
-/** Parses a rate in bytes per second (`GB/s`, `MiB/s`, `Gbps`, ...); zero is refused. */
-enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_Bps,
-                             struct ar_error *err);
-
-/** Parses a time in seconds (`s`, `ms`, `us`, `ns`, `ps`). */
-enum ar_status ar_parse_seconds(const char *where, const char *text, double *time_s,
-                                struct ar_error *err);
-
-/** Parses a cost in seconds per byte (`3.85ps/B`, `0.1ns/B`). */
-enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s_per_byte,
-                             struct ar_error *err);
-
-/** Parses an energy in joules per byte (`10pJ/b`, of a bit; `80pJ/B`). */
-enum ar_status ar_parse_energy(const char *where, const char *text, double *energy_j_per_byte,
-                               struct ar_error *err);
 
 /** Parses a plain non-negative decimal integer between `min` and `max`. */
 enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min, uint64_t max,

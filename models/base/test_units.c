@@ -11,27 +11,14 @@ struct value_case {
     double value;
 };
 
-typedef enum ar_status parser(const char *where, const char *text, double *value,
-                              struct ar_error *err);
-
-static void expect_values(parser *parse, const struct value_case *cases, size_t count)
+static void expect_values(enum ar_quantity quantity, const struct value_case *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         double value = -1;
-        TEST_OK(parse("here", cases[i].text, &value, &why));
+        TEST_OK(ar_parse_quantity("here", cases[i].text, quantity, &value, &why));
         cr_expect(fabs(value - cases[i].value) <= 1e-15 * cases[i].value, "%s gave %.17g",
                   cases[i].text, value);
     }
-}
-
-/* Sizes are below 2^50, which a double has exactly. */
-static enum ar_status parse_size(const char *where, const char *text, double *value,
-                                 struct ar_error *err)
-{
-    uint64_t bytes = 77;
-    enum ar_status status = ar_parse_bytes(where, text, &bytes, err);
-    *value = bytes != 77 ? (double)bytes : *value;
-    return status;
 }
 
 Test(units, every_unit_of_size_has_its_power_of_1000_or_of_1024)
@@ -53,7 +40,7 @@ Test(units, every_unit_of_size_has_its_power_of_1000_or_of_1024)
         {"1e-9GB", 1},
         {"1 MiB", 1048576},
     };
-    expect_values(parse_size, cases, sizeof cases / sizeof cases[0]);
+    expect_values(AR_QUANTITY_SIZE, cases, sizeof cases / sizeof cases[0]);
 }
 
 Test(units, every_unit_of_rate_time_and_cost_is_known_and_bps_is_an_eighth_of_a_byte)
@@ -70,9 +57,9 @@ Test(units, every_unit_of_rate_time_and_cost_is_known_and_bps_is_an_eighth_of_a_
     static const struct value_case costs[] = {
         {"2s/B", 2},      {"2us/B", 2e-6},          {"2ns/B", 2e-9}, {"2ps/B", 2e-12},
         {"2fs/B", 2e-15}, {"3.846ps/B", 3.846e-12}, {"0s/B", 0}};
-    expect_values(ar_parse_rate, rates, sizeof rates / sizeof rates[0]);
-    expect_values(ar_parse_seconds, times, sizeof times / sizeof times[0]);
-    expect_values(ar_parse_cost, costs, sizeof costs / sizeof costs[0]);
+    expect_values(AR_QUANTITY_RATE, rates, sizeof rates / sizeof rates[0]);
+    expect_values(AR_QUANTITY_TIME, times, sizeof times / sizeof times[0]);
+    expect_values(AR_QUANTITY_COST, costs, sizeof costs / sizeof costs[0]);
 }
 
 /* 51.1 is not a binary fraction; no number of bytes may be lost to that. */
@@ -127,11 +114,14 @@ Test(units, what_is_no_size_rate_time_or_cost_is_refused_with_what_was_found_and
          "x:1: key: found \"3.8\" without a unit; expected a cost per byte such as 3.85ps/B"},
     };
     double value = -7;
-    TEST_PAIRS_FAIL(AR_BAD_DATA, sizes, parse_size("x:1: key", given, &value, &why));
-    TEST_PAIRS_FAIL(AR_BAD_DATA, rates, ar_parse_rate("x:1: key", given, &value, &why));
-    TEST_PAIRS_FAIL(AR_BAD_DATA, costs, ar_parse_cost("x:1: key", given, &value, &why));
+    TEST_PAIRS_FAIL(AR_BAD_DATA, sizes,
+                    ar_parse_quantity("x:1: key", given, AR_QUANTITY_SIZE, &value, &why));
+    TEST_PAIRS_FAIL(AR_BAD_DATA, rates,
+                    ar_parse_quantity("x:1: key", given, AR_QUANTITY_RATE, &value, &why));
+    TEST_PAIRS_FAIL(AR_BAD_DATA, costs,
+                    ar_parse_quantity("x:1: key", given, AR_QUANTITY_COST, &value, &why));
     TEST_FAILS(AR_BAD_DATA, "x:1: key: found \"3.4\" without a unit; expected a time such as 3.4us",
-               ar_parse_seconds("x:1: key", "3.4", &value, &why));
+               ar_parse_quantity("x:1: key", "3.4", AR_QUANTITY_TIME, &value, &why));
     cr_expect_eq(value, -7);
 }
 
@@ -193,9 +183,11 @@ Test(units, what_is_printed_parses_back_to_within_its_four_digits)
     for (int i = 0; i < 2000; i++) {
         double value = pow(10, -9 + 21.0 * i / 2000); /* 1 ns .. 1000 Gs, 1e-9 B/s .. 1 TB/s */
         double parsed = -1;
-        TEST_OK(ar_parse_rate("x", ar_format_rate(value, text), &parsed, &why));
+        TEST_OK(
+            ar_parse_quantity("x", ar_format_rate(value, text), AR_QUANTITY_RATE, &parsed, &why));
         cr_assert(fabs(parsed / value - 1) < 6e-4, "%.9g printed as %s", value, text);
-        TEST_OK(ar_parse_seconds("x", ar_format_seconds(value, text), &parsed, &why));
+        TEST_OK(ar_parse_quantity("x", ar_format_seconds(value, text), AR_QUANTITY_TIME, &parsed,
+                                  &why));
         cr_assert(fabs(parsed / value - 1) < 6e-4, "%.9g printed as %s", value, text);
     }
     for (uint64_t bytes = 1; bytes < 1ull << 50; bytes = bytes * 9 / 8 + 1) {

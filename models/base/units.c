@@ -36,6 +36,15 @@ static const struct unit cost_units[] = {
 
 static const struct unit energy_units[] = {{"pJ/b", 8e-12}, {"pJ/B", 1e-12}, {NULL, 0}};
 
+static const struct {
+    const struct unit *units;
+    const char *expected;
+} quantities[] = {[AR_QUANTITY_SIZE] = {size_units, "a size such as 51.1MB, 64MiB or 256B"},
+                  [AR_QUANTITY_RATE] = {rate_units, "a rate such as 10.2GB/s or 100Gbps"},
+                  [AR_QUANTITY_TIME] = {time_units, "a time such as 3.4us or 0.5ms"},
+                  [AR_QUANTITY_COST] = {cost_units, "a cost per byte such as 3.85ps/B"},
+                  [AR_QUANTITY_ENERGY] = {energy_units, "an energy per bit such as 10pJ/b"}};
+
 /* A decimal number as people write it: no hexadecimal, no "inf", no "nan". */
 static bool parse_decimal(const char *text, double *value, const char **rest)
 {
@@ -57,16 +66,17 @@ static enum ar_status refuse_quantity(const char *where, const char *text, const
                         expected, limit);
 }
 
-static enum ar_status parse_quantity(const char *where, const char *text, const struct unit *units,
-                                     const char *expected, double *value, struct ar_error *err)
+enum ar_status ar_parse_quantity(const char *where, const char *text, enum ar_quantity quantity,
+                                 double *value, struct ar_error *err)
 {
     double number;
-    const char *rest;
+    const char *rest, *expected = quantities[quantity].expected;
+    const struct unit *units = quantities[quantity].units;
+    bool is_size = quantity == AR_QUANTITY_SIZE;
     AR_REFUSE_BY(!parse_decimal(text, &number, &rest),
                  refuse_quantity(where, text, "", expected, "", err));
     AR_REFUSE_BY(signbit(number),
                  refuse_quantity(where, text, "", expected, ", not negative", err));
-    bool is_size = units == size_units;
     rest += strspn(rest, " ");
     if (*rest == '\0') {
         return is_size
@@ -88,7 +98,14 @@ static enum ar_status parse_quantity(const char *where, const char *text, const 
     number *= units->factor;
     AR_REFUSE_BY(!isfinite(number),
                  refuse_quantity(where, text, "", expected, ", less enormous", err));
-    *value = number;
+    AR_REFUSE_BY(quantity == AR_QUANTITY_RATE && number <= 0,
+                 refuse_quantity(where, text, "", expected, " above zero", err));
+    /* "51.1MB" is not exactly 51100000 in binary: number and product round by 2^-53 each. Below
+     * 2^50 that is a quarter of a byte at most, so the nearest whole number is the one meant. */
+    double whole = is_size ? nearbyint(number) : number;
+    AR_REFUSE_BY(is_size && (fabs(number - whole) > number * 0x1p-52 || whole >= 0x1p50),
+                 refuse_quantity(where, text, "", "a whole number of bytes below 2^50", "", err));
+    *value = whole;
     return AR_OK;
 }
 
@@ -96,46 +113,9 @@ enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *byt
                               struct ar_error *err)
 {
     double value;
-    AR_TRY(parse_quantity(where, text, size_units, "a size such as 51.1MB, 64MiB or 256B", &value,
-                          err));
-    /* "51.1MB" is not exactly 51100000 in binary: number and product round by 2^-53 each. Below
-     * 2^50 that is a quarter of a byte at most, so the nearest whole number is the one meant. */
-    double whole = nearbyint(value);
-    AR_REFUSE_BY(fabs(value - whole) > value * 0x1p-52 || whole >= 0x1p50,
-                 refuse_quantity(where, text, "", "a whole number of bytes below 2^50", "", err));
-    *bytes = (uint64_t)whole;
+    AR_TRY(ar_parse_quantity(where, text, AR_QUANTITY_SIZE, &value, err));
+    *bytes = (uint64_t)value;
     return AR_OK;
-}
-
-enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_Bps,
-                             struct ar_error *err)
-{
-    const char *expected = "a rate such as 10.2GB/s or 100Gbps";
-    double value;
-    AR_TRY(parse_quantity(where, text, rate_units, expected, &value, err));
-    AR_REFUSE_BY(value <= 0, refuse_quantity(where, text, "", expected, " above zero", err));
-    *rate_Bps = value;
-    return AR_OK;
-}
-
-enum ar_status ar_parse_seconds(const char *where, const char *text, double *time_s,
-                                struct ar_error *err)
-{
-    return parse_quantity(where, text, time_units, "a time such as 3.4us or 0.5ms", time_s, err);
-}
-
-enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s_per_byte,
-                             struct ar_error *err)
-{
-    return parse_quantity(where, text, cost_units, "a cost per byte such as 3.85ps/B",
-                          cost_s_per_byte, err);
-}
-
-enum ar_status ar_parse_energy(const char *where, const char *text, double *energy_j_per_byte,
-                               struct ar_error *err)
-{
-    return parse_quantity(where, text, energy_units, "an energy per bit such as 10pJ/b",
-                          energy_j_per_byte, err);
 }
 
 enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min, uint64_t max,

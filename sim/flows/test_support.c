@@ -39,13 +39,13 @@ static bool scale(const struct ar_cluster_parameter *parameter, double factor,
     const char *key = parameter->key;
     double value = 0;
     if (ends_with(key, "bandwidth")) {
-        TEST_OK(ar_parse_rate(key, parameter->text, &value, &why));
+        TEST_OK(ar_parse_quantity(key, parameter->text, AR_QUANTITY_RATE, &value, &why));
         snprintf(setting, SETTING_SIZE, "%s=%.17gB/s", key, value / factor);
     } else if (ends_with(key, "latency") || ends_with(key, "setup")) {
-        TEST_OK(ar_parse_seconds(key, parameter->text, &value, &why));
+        TEST_OK(ar_parse_quantity(key, parameter->text, AR_QUANTITY_TIME, &value, &why));
         snprintf(setting, SETTING_SIZE, "%s=%.17gs", key, value * factor);
     } else if (ends_with(key, "reduce_cost")) {
-        TEST_OK(ar_parse_cost(key, parameter->text, &value, &why));
+        TEST_OK(ar_parse_quantity(key, parameter->text, AR_QUANTITY_COST, &value, &why));
         snprintf(setting, SETTING_SIZE, "%s=%.17gs/B", key, value * factor);
     } else {
         return false;

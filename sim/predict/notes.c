@@ -152,7 +152,8 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
                            parameter.key, parameter.text);
         }
         if (strcmp(parameter.key, "hca.bandwidth") == 0 &&
-            ar_parse_rate("", parameter.text, &rate_Bps, AR_IGNORED) == AR_OK &&
+            ar_parse_quantity("", parameter.text, AR_QUANTITY_RATE, &rate_Bps, AR_IGNORED) ==
+                AR_OK &&
             rate_Bps > HCA_MAX_BPS) {
             ar_note(notes, "hca.bandwidth=%s is %.4g Gb/s of one HCA: are Gbps, bits, meant?",
                     parameter.text, 8e-9 * rate_Bps);

@@ -120,7 +120,8 @@ enum ar_status ar_what_if_run(const struct ar_scenario *scenario, const struct a
             AR_EACH_WORD(word, change->links) {
                 is_meant = is_meant || strncmp(parameter.key, word, strlen(word)) == 0;
             }
-            if (is_meant && ar_parse_rate("", parameter.text, &rate_Bps, AR_IGNORED) == AR_OK) {
+            if (is_meant && ar_parse_quantity("", parameter.text, AR_QUANTITY_RATE, &rate_Bps,
+                                              AR_IGNORED) == AR_OK) {
                 AR_TRY(
                     ar_scenario_replace(&changed, AR_KEY_SET, &origin,
                                         ar_arena_format(changed.arena, "%s=%.17gB/s", parameter.key,

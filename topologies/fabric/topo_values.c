@@ -122,28 +122,22 @@ static enum ar_status refuse_value(const struct ar_topo_entry *entry, const char
                         entry->text, expected);
 }
 
-/* Rates, times, costs and sizes; bounds that no machine reaches keep sums and quotients finite. */
+/* Bounds that no machine reaches keep sums and quotients finite. */
 static const struct {
-    enum ar_status (*parse)(const char *where, const char *text, double *number,
-                            struct ar_error *err); /* NULL: whole bytes */
+    enum ar_quantity quantity;
     double min, max;
     const char *expected;
-} kinds[] = {[KIND_RATE] = {ar_parse_rate, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
-             [KIND_SECONDS] = {ar_parse_seconds, 0, 1000, "a time of at most 1000s"},
-             [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
-             [KIND_ENERGY] = {ar_parse_energy, 1e-15, 1e-6, "an energy from 0.001 to 1000000pJ/B"},
-             [KIND_SIZE] = {NULL, 1e6, 1e15, "a size of at least 1MB"}};
+} kinds[] = {
+    [KIND_RATE] = {AR_QUANTITY_RATE, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
+    [KIND_SECONDS] = {AR_QUANTITY_TIME, 0, 1000, "a time of at most 1000s"},
+    [KIND_COST] = {AR_QUANTITY_COST, 0, 1, "a cost of at most 1s/B"},
+    [KIND_ENERGY] = {AR_QUANTITY_ENERGY, 1e-15, 1e-6, "an energy from 0.001 to 1000000pJ/B"},
+    [KIND_SIZE] = {AR_QUANTITY_SIZE, 1e6, 1e15, "a size of at least 1MB"}};
 
 static enum ar_status parse_entry_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
                                          double *number, struct ar_error *err)
 {
-    uint64_t bytes;
-    if (kinds[kind].parse == NULL) {
-        AR_TRY(ar_parse_bytes(entry->where, entry->text, &bytes, err));
-        *number = (double)bytes;
-    } else {
-        AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
-    }
+    AR_TRY(ar_parse_quantity(entry->where, entry->text, kinds[kind].quantity, number, err));
     return *number >= kinds[kind].min && *number <= kinds[kind].max
                ? AR_OK
                : refuse_value(entry, kinds[kind].expected, err);

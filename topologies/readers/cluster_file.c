@@ -201,7 +201,8 @@ static void derive_bus(struct ar_discovery *machine, unsigned generation)
                  ar_arena_format(machine->arena,
                                  "%u NVLinks at %g GB/s: NVIDIA/nccl v%s-1, src/graph/topo.h",
                                  kind->links, kind->link_bus_Bps / 1e9, kind->library_release));
-    if (hca.text != NULL && ar_parse_rate("", hca.text, &hca_Bps, AR_IGNORED) == AR_OK) {
+    if (hca.text != NULL &&
+        ar_parse_quantity("", hca.text, AR_QUANTITY_RATE, &hca_Bps, AR_IGNORED) == AR_OK) {
         double all_Bps = count_of(machine, TOPO_HCAS) * share_of_hcas * hca_Bps;
         snprintf(text, sizeof text, "%.6gGB/s", (all_Bps < node_Bps ? all_Bps : node_Bps) / 1e9);
         derive_value(machine, TOPO_LIBRARY_NET_BUS, text,

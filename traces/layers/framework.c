@@ -23,30 +23,28 @@ static enum ar_status parse_term(enum ar_term term, const char *where, const cha
                                  double *number, struct ar_error *err)
 {
     static const char *const precisions[] = {"same", AR_WIRE_PRECISION_LIST(AR_LIST_SECOND) NULL};
-    static const char *const units[] = {[AR_TERM_SECONDS] = " s",
-                                        [AR_TERM_RATE] = " B/s",
-                                        [AR_TERM_BYTES] = " B",
-                                        [AR_TERM_TEXT] = NULL};
+    static const struct {
+        enum ar_quantity quantity;
+        const char *unit;
+    } units[] = {[AR_TERM_SECONDS] = {AR_QUANTITY_TIME, " s"},
+                 [AR_TERM_RATE] = {AR_QUANTITY_RATE, " B/s"},
+                 [AR_TERM_BYTES] = {AR_QUANTITY_SIZE, " B"},
+                 [AR_TERM_TEXT] = {AR_QUANTITY_SIZE, NULL}};
     const struct ar_term_facts *row = &ar_terms[term];
     double value = row->standard;
     uint64_t count = 0;
     unsigned place = 0;
     switch (row->kind) {
     case AR_TERM_SECONDS:
-        AR_TRY(ar_parse_seconds(where, text, &value, err));
-        break;
     case AR_TERM_RATE:
-        AR_TRY(ar_parse_rate(where, text, &value, err));
+    case AR_TERM_BYTES:
+        AR_TRY(ar_parse_quantity(where, text, units[row->kind].quantity, &value, err));
         break;
     case AR_TERM_NUMBER:
         AR_TRY(ar_parse_number(where, text, row->min, row->max, &value, err));
         break;
     case AR_TERM_COUNT:
         AR_TRY(ar_parse_count(where, text, 0, (uint64_t)row->max, &count, err));
-        value = (double)count;
-        break;
-    case AR_TERM_BYTES:
-        AR_TRY(ar_parse_bytes(where, text, &count, err));
         value = (double)count;
         break;
     case AR_TERM_PRECISION:
@@ -56,10 +54,10 @@ static enum ar_status parse_term(enum ar_term term, const char *where, const cha
     case AR_TERM_TEXT:
         break;
     }
-    AR_REFUSE(units[row->kind] != NULL && value != row->standard &&
+    AR_REFUSE(units[row->kind].unit != NULL && value != row->standard &&
                   (value < row->min || value > row->max),
               err, AR_BAD_DATA, "%s: found \"%s\"; expected %g to %g%s", where, text, row->min,
-              row->max, units[row->kind]);
+              row->max, units[row->kind].unit);
     *number = value;
     return AR_OK;
 }
