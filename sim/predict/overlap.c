@@ -240,7 +240,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
         has[task->stream] = has[task->stream] || is_sent;
     }
     bool can_share = timer->job->library == NULL && !timing->graph->has_series && streams > 1;
-    if ((speed_frac == 1 && !can_share) || timer_runs_ranks(timer)) {
+    if ((speed_frac == 1 && !can_share) || timer->runs_ranks) {
         return AR_OK;
     }
     if (can_share) {

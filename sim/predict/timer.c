@@ -155,16 +155,10 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
 
 /* --- series ----------------------------------------------------------------------------------- */
 
-/* Ranks of a role. */
-static uint32_t count_places(const struct timer *timer)
-{
-    return ar_job_ranks(timer->job) / timer->timing->graph->roles_count;
-}
-
 /* Copies the values of one role to all roles, which act alike. */
 static const double *spread_role(const struct timer *timer, const double *of_role, double *of_all)
 {
-    uint32_t each = count_places(timer);
+    uint32_t each = timer->role_ranks;
     for (uint32_t role = 0; of_role != NULL && role < timer->timing->graph->roles_count; role++) {
         memcpy(of_all + (size_t)role * each, of_role, each * sizeof *of_all);
     }
@@ -219,9 +213,9 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         tasks[series->tasks[i]].start_s = trial->times[i].start_s;
         tasks[series->tasks[i]].end_s = trial->times[i].finish_s;
     }
-    uint32_t each = count_places(timer);
-    memcpy(finish_s, trial->rank_finish_s + (size_t)tasks[series->tasks[0]].role * each,
-           each * sizeof *finish_s);
+    memcpy(finish_s,
+           trial->rank_finish_s + (size_t)tasks[series->tasks[0]].role * timer->role_ranks,
+           timer->role_ranks * sizeof *finish_s);
     timing->messages_count += trial->messages_count;
     timing->exact = timing->exact && trial->exact;
     return AR_OK;
@@ -263,13 +257,16 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
 {
     struct ar_timing *timing = timer->timing;
     AR_TRY(timer->job->kind->graph(timer->job, slowdown, timing, err));
-    uint32_t tasks = timing->graph->tasks_count;
+    uint32_t tasks = timing->graph->tasks_count, roles = timing->graph->roles_count;
+    timer->role_ranks = ar_job_ranks(timer->job) / roles;
+    timer->runs_ranks =
+        ar_engine_simulates(timer->job->engine) && !timing->graph->has_series && tasks > 1;
     timer->calls = ar_arena_alloc(timing->arena, tasks, sizeof *timer->calls);
     timer->call_times = ar_arena_alloc(timing->arena, tasks, sizeof *timer->call_times);
     /* Messages get a work for each two stages that are unlike: those that begin and end alike
      * within nodes are one work, which is timed between the first two such stages. */
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    uint32_t roles = timing->graph->roles_count, pairs = roles * roles;
+    uint32_t pairs = roles * roles;
     bool has_messages = false;
     /* [pair]: 0: no such message; else 1 and the number of the first pair that is alike */
     uint32_t *known = ar_arena_alloc(&arena, pairs, sizeof *known);
@@ -305,12 +302,6 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
     return AR_OK;
 }
 
-bool timer_runs_ranks(const struct timer *timer)
-{
-    return ar_engine_simulates(timer->job->engine) && !timer->timing->graph->has_series &&
-           timer->timing->graph->tasks_count > 1;
-}
-
 void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial *trial)
 {
     const struct ar_job *job = timing->job;
@@ -341,7 +332,7 @@ double ar_job_ranks_messages(const struct ar_job *job)
     struct timer timer = {.job = &row_alone, .timing = &timing};
     struct ar_graph_trial trial;
     if (job->kind->graph == NULL || timer_make_graph(&timer, NULL, AR_IGNORED) != AR_OK ||
-        !timer_runs_ranks(&timer)) {
+        !timer.runs_ranks) {
         return 0;
     }
     timing.graph->periods = NULL;
@@ -358,14 +349,14 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
     const struct ar_graph_request request = {.slowdowns = overlap->slowdowns,
                                              .sendings = overlap->sendings,
                                              .speeds = overlap->speeds,
-                                             .ranks_count = has_clocks ? count_places(timer) : 0,
+                                             .ranks_count = has_clocks ? timer->role_ranks : 0,
                                              .sizes = timing->layout.sizes,
                                              .start_s = has_ranks ? timing->rank_start_s : NULL,
                                              .factor = has_ranks ? timing->rank_factor : NULL,
                                              .end_s = has_ranks ? timing->rank_end_s : NULL,
                                              .time_series = time_series,
                                              .context = timer};
-    if (!timer_runs_ranks(timer)) {
+    if (!timer->runs_ranks) {
         /* Works without a time are timed, except collectives of series: those beside computations
          * where ranks are looked at one by one. */
         uint32_t alone = 0;

@@ -31,6 +31,8 @@ struct timer {
     const struct ar_flows *flows; /**< of the job's own collective; NULL: none is needed */
     struct ar_known *known;       /**< the job's, or `own_known` */
     struct ar_known own_known;
+    uint32_t role_ranks;     /**< ranks of each role of the graph */
+    bool runs_ranks;         /**< the engine runs the whole graph, rank by rank */
     uint64_t works_messages; /**< of works that were timed once */
     struct ar_call *calls;   /**< [task]: room for a series, */
     struct ar_call_time *call_times;
@@ -50,9 +52,6 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
 /** Makes the graph; with a slowdown, or NULL: buckets are negotiated beside it. */
 enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *slowdown,
                                 struct ar_error *err);
-
-/** Whether the engine runs the whole graph, rank by rank. */
-bool timer_runs_ranks(const struct timer *timer);
 
 /** Times what is sent, schedules the graph; `has_ranks`: on ranks with starts and factors. */
 enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_error *err);

@@ -184,7 +184,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->split = ar_graph_split_mean(splits, count);
     timing->allreduce_s = busy_sum_s / count;
     timing->iteration_ci95_s = is_uneven ? ar_confidence95(deviations, count) : 0;
-    if (timer_runs_ranks(&timer) && !is_uneven) {
+    if (timer.runs_ranks && !is_uneven) {
         timing->contention_s = timing->split.longer_s;
     }
     timing->compute_s = find_compute(timing, &timing->split);
