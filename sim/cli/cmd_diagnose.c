@@ -1,7 +1,6 @@
 /* diagnose: a measured step beside the predicted one, its MFU, and where the difference may lie. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_numbers.h"
 #include "ar_row.h"
@@ -128,8 +127,8 @@ static void add_causes(struct diagnosis *diagnosis)
     double apart = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < ar_what_if_causes_count; i++) {
         struct ar_row row;
-        struct ar_error ignored; /* a cause may have no meaning, such as another GPU's precision */
-        if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], &row, &ignored) == AR_OK &&
+        /* A cause may have no meaning, such as another GPU's precision. */
+        if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], &row, AR_IGNORED) == AR_OK &&
             row.fits != 0 && log_ratio(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
             add_finding(diagnosis, "cause", ar_what_if_causes[i].name, row.iteration_s,
                         ar_what_if_causes[i].text);

@@ -5,7 +5,6 @@
 #include "ar_calibrate.h"
 #include "ar_expect.h"
 #include "ar_log.h"
-#include "ar_new_machine.h"
 #include "ar_row.h"
 #include "ar_text.h"
 #include "commands.h"

@@ -10,7 +10,6 @@
 
 #include "ar_arena.h"
 #include "ar_cluster.h"
-#include "ar_inputs.h"
 #include "ar_library_table.h"
 #include "ar_link_fit.h"
 #include "ar_log.h"

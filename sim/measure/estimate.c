@@ -135,11 +135,10 @@ void ar_estimate_tell_links(const struct ar_measured_request *request, struct ar
 {
     ar_link_fit_open(cluster, &request->scenario->settings);
     for (int k = 0; k < AR_LINK_COSTS_COUNT; k++) {
-        struct ar_error ignored; /* a factor above zero on a number above zero */
         double value = ar_cluster_link_cost(cluster, (enum ar_link_cost)k);
-        if (value > 0) {
+        if (value > 0) { /* and its factor is */
             value *= exp(request->factors->messages[k]);
-            (void)ar_cluster_set_link_cost(cluster, (enum ar_link_cost)k, value, &ignored);
+            (void)ar_cluster_set_link_cost(cluster, (enum ar_link_cost)k, value, AR_IGNORED);
         }
     }
 }

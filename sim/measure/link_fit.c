@@ -96,11 +96,11 @@ void ar_link_fit_open(struct ar_cluster *cluster, const struct ar_settings *sett
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool is_of_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
     AR_EACH(const struct opened, opened, all_opened, sizeof all_opened / sizeof all_opened[0]) {
-        struct ar_error ignored; /* these are numbers that a machine can have */
         double prior = is_of_gpus ? opened->of_gpu : opened->of_host;
         if (prior > 0 && ar_link_setting(settings, opened->cost) == NULL &&
             ar_cluster_link_cost(cluster, opened->cost) == 0) {
-            (void)ar_cluster_set_link_cost(cluster, opened->cost, prior, &ignored);
+            /* a number that a machine can have */
+            (void)ar_cluster_set_link_cost(cluster, opened->cost, prior, AR_IGNORED);
         }
     }
 }
@@ -225,9 +225,8 @@ static bool predict_collectives(const double *values, const bool *is_asked, doub
                                 void *context)
 {
     struct link_data *data = context;
-    struct ar_error ignored; /* rows were predicted before: only a number can be wrong */
-    return set_costs(data, values, &ignored) == AR_OK &&
-           predict_groups(data, is_asked, times_s, &ignored) == AR_OK;
+    return set_costs(data, values, AR_IGNORED) == AR_OK && /* rows were predicted before */
+           predict_groups(data, is_asked, times_s, AR_IGNORED) == AR_OK;
 }
 
 /* Says so if the time of a row depends on a number, within the reach of its prior. */
@@ -313,8 +312,7 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
     enum ar_status status = solve_links(data, &found, err);
     status = status == AR_OK ? set_costs(data, values, err) : status;
     if (status != AR_OK) {
-        struct ar_error ignored; /* these are numbers of the file */
-        (void)set_costs(data, data->priors, &ignored);
+        (void)set_costs(data, data->priors, AR_IGNORED); /* numbers of the file */
         return status;
     }
     for (size_t i = 0; i < data->costs_count; i++) {

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "ar_inputs.h"
 #include "ar_row.h"
 #include "ar_scenario.h"
 
