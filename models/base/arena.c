@@ -162,19 +162,25 @@ void *ar_arena_room(struct ar_arena *arena, size_t count, size_t size)
 
 char *ar_arena_text(struct ar_arena *arena, const char *text)
 {
-    return ar_arena_format(arena, "%s", text);
+    size_t bytes = strlen(text) + 1;
+    return memcpy(ar_arena_room(arena, bytes, 1), text, bytes);
 }
 
 char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
 {
+    char most[512]; /* texts are as long, which then are formatted once */
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(most, sizeof most, format, arguments);
     va_end(arguments);
     ar_memory_require(length >= 0, "a text");
-    char *text = ar_arena_alloc(arena, (size_t)length + 1, 1);
+    size_t bytes = (size_t)length + 1;
+    char *text = ar_arena_room(arena, bytes, 1);
+    if (bytes <= sizeof most) {
+        return memcpy(text, most, bytes);
+    }
     va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
+    vsnprintf(text, bytes, format, arguments);
     va_end(arguments);
     return text;
 }

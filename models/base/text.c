@@ -138,7 +138,7 @@ enum ar_status ar_parse_choice(const char *where, const char *text, const char *
 {
     char list[256];
     for (unsigned i = 0; names[i] != NULL; i++) {
-        if (strcmp(text, names[i]) == 0) {
+        if (text[0] == names[i][0] && strcmp(text, names[i]) == 0) {
             *place = i;
             return AR_OK;
         }
@@ -216,7 +216,7 @@ bool ar_next_word(const char **text, char word[AR_WORD_SIZE])
 {
     *text += strspn(*text, blanks);
     size_t size = strcspn(*text, blanks);
-    snprintf(word, AR_WORD_SIZE, "%.*s", (int)size, *text);
+    *(char *)mempcpy(word, *text, size < AR_WORD_SIZE ? size : AR_WORD_SIZE - 1) = '\0';
     *text += size;
     return size > 0;
 }
