@@ -39,8 +39,14 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
     struct ar_csv *csv = loader->csv;
     loader->line_cells = 0;
     loader->room = text;
-    bool is_parsed = csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
-                     csv_fini(parser, take_cell, NULL, loader) == 0;
+    bool is_quoted = memchr(text, '"', bytes) != NULL;
+    bool is_parsed =
+        !is_quoted || (csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
+                       csv_fini(parser, take_cell, NULL, loader) == 0);
+    AR_EACH_PART(cell, is_quoted ? NULL : text, ',') { /* the same, where no cell has quotes */
+        loader->line_cells++;
+        *AR_ARENA_ADD(loader->arena, csv->cells, csv->cells_count) = cell;
+    }
     if (!is_parsed && csv_error(parser) == CSV_ENOMEM) {
         ar_memory_fail(csv->path);
     }
@@ -106,26 +112,30 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
     struct ar_csv *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
     *parsed = (struct ar_csv){.path = ar_arena_text(arena, path), .comments = comments};
     struct loader loader = {.csv = parsed, .arena = arena, .err = err};
-    char *copy = ar_arena_alloc(arena, bytes + 1, 1);
-    memcpy(copy, text, bytes);
+    char *copy = ar_arena_room(arena, bytes + 1, 1);
+    *(char *)mempcpy(copy, text, bytes) = '\0';
     /* Lines end with LF, CRLF or CR, of which the last byte counts. */
     uint64_t line = 1;
     for (size_t i = 0; i < bytes; i++) {
         unsigned char byte = (unsigned char)copy[i];
-        AR_REFUSE_LINE((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f,
-                       err, parsed->path, line, "byte 0x%02x is not text; expected a CSV file",
-                       byte);
+        if (byte >= 0x20 && byte != 0x7f) {
+            continue;
+        }
+        AR_REFUSE_LINE(strchr("\t\r\n", byte) == NULL || byte == 0, err, parsed->path, line,
+                       "byte 0x%02x is not text; expected a CSV file", byte);
         line += byte == '\n' || (byte == '\r' && copy[i + 1] != '\n');
     }
     ar_memory_require(csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) == 0, path);
     enum ar_status status = AR_OK;
     line = 1;
     while (*copy != '\0' && status == AR_OK) {
-        char *first = copy + strspn(copy, BLANKS), *end = copy;
+        char *first = copy + strspn(copy, BLANKS);
         bool is_comment = *first == '#', is_quoted = false;
+        char *end = copy + strcspn(copy, is_comment ? "\r\n" : "\r\n\"");
         loader.line = line++;
         /* Within quotes a line of cells goes on behind ends of lines. */
-        for (; *end != '\0' && (is_quoted || strchr("\r\n", *end) == NULL); end++) {
+        for (; *end != '\0' && (is_quoted || (*end != '\r' && *end != '\n'));
+             end += 1 + strcspn(end + 1, "\r\n\"")) {
             is_quoted ^= *end == '"' && !is_comment;
             line += *end == '\n' || (*end == '\r' && end[1] != '\n');
         }

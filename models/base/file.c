@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -23,36 +24,37 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
                             struct ar_arena *arena, char **text, size_t *bytes,
                             struct ar_error *err)
 {
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
         return cannot_read(path, expected, err);
     }
     arena->input = ar_arena_text(arena, path);
     /* Reads until the end, or one byte past the limit. */
     struct stat stat;
-    bool is_known = fstat(fileno(file), &stat) == 0 && S_ISREG(stat.st_mode);
+    bool is_known = fstat(file, &stat) == 0 && S_ISREG(stat.st_mode);
     size_t known = is_known ? (size_t)stat.st_size : 0, capacity = 0, count = 0;
-    char *read = NULL;
+    char *content = NULL;
     enum ar_status status = AR_OK;
-    for (size_t got = 1; got > 0 && status == AR_OK; count += got) {
+    for (ssize_t got = 1; got > 0 && status == AR_OK; count += (size_t)got) {
         if (count + 1 >= capacity) {
             capacity =
                 capacity > 0 ? 2 * capacity : FIRST_BYTES + (known < max_bytes ? known : max_bytes);
-            char *larger = ar_arena_alloc(arena, capacity, 1);
-            read = memcpy(larger, count > 0 ? read : "", count);
+            char *larger = ar_arena_room(arena, capacity, 1);
+            content = memcpy(larger, count > 0 ? content : "", count);
         }
-        got = fread(read + count, 1, capacity - 1 - count, file);
-        if (ferror(file)) {
+        got = read(file, content + count, capacity - 1 - count);
+        if (got < 0) {
             status = cannot_read(path, expected, err);
-        } else if (count + got > max_bytes) {
+        } else if (count + (size_t)got > max_bytes) {
             status = ar_error_set(err, AR_BAD_DATA, "%.300s: larger than %zu bytes; expected %s",
                                   path, max_bytes, expected);
         }
     }
-    fclose(file);
+    close(file);
     AR_TRY(status);
-    size_t mark = count >= 3 && memcmp(read, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    *text = read + mark;
+    content[count] = '\0';
+    size_t mark = count >= 3 && memcmp(content, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    *text = content + mark;
     *bytes = count - mark;
     return AR_OK;
 }
