@@ -51,19 +51,22 @@ static bool is_profile(const char *path)
     return ends_with(path, "trace.json") || ends_with(path, ".json.gz");
 }
 
-/* Writes the directory of a folder of shipped files; false if there is none. */
+/* Writes the directory of a folder of shipped files; false if there is none. Each thread looks for
+ * a folder once, until it wants another. */
 static bool find_folder(const char *folder, char path[RESOURCE_PATH])
 {
     static const char *const installed[] = {AR_DATA_FROM_PROGRAM, AR_DATA_FROM_LIBRARY};
-    for (int i = 0; i < 2; i++) {
-        int length =
-            snprintf(path, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(), installed[i], folder);
-        if (length < RESOURCE_PATH && access(path, R_OK | X_OK) == 0) {
-            return true;
-        }
+    static _Thread_local char found[RESOURCE_PATH];
+    static _Thread_local const char *folder_found;
+    for (int i = 0; i < 3 && folder_found != folder; i++) {
+        int length = i < 2 ? snprintf(found, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(),
+                                      installed[i], folder)
+                           : snprintf(found, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, folder);
+        bool is_there = length < RESOURCE_PATH && access(found, R_OK | X_OK) == 0;
+        folder_found = is_there ? folder : NULL;
     }
-    snprintf(path, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, folder);
-    return access(path, R_OK | X_OK) == 0;
+    ar_copy_text(path, RESOURCE_PATH, found);
+    return folder_found == folder;
 }
 
 AR_ORDER(compare_names, char, strcmp(a, b))
@@ -175,11 +178,23 @@ static enum ar_status read_profile(const char *path, struct ar_arena *arena,
     return AR_OK;
 }
 
+/* A file that was read before; NULL: it was not. */
+static const struct ar_input *find_file(const struct ar_inputs *inputs, enum resource kind,
+                                        const char *path)
+{
+    const struct ar_input *file = inputs->files;
+    while (file != NULL && (file->kind != kind || strcmp(file->path, path) != 0)) {
+        file = file->next;
+    }
+    return file;
+}
+
 /* Reads a device cost table, and the one that it is based on. */
-static enum ar_status read_cost(const char *path, struct ar_arena *arena,
+static enum ar_status read_cost(const struct ar_inputs *inputs, const char *path,
                                 struct ar_device_cost **cost, struct ar_error *err)
 {
     char base_path[RESOURCE_PATH];
+    struct ar_arena *arena = inputs->arena;
     struct ar_device_cost *base;
     AR_TRY(ar_device_cost_load(path, arena, cost, err));
     if ((*cost)->base == NULL) {
@@ -187,7 +202,12 @@ static enum ar_status read_cost(const char *path, struct ar_arena *arena,
     }
     const char *where = ar_arena_format(arena, "%s: base", path);
     AR_TRY(resource_find(RESOURCE_COST, where, (*cost)->base, base_path, err));
-    AR_TRY(ar_device_cost_load(base_path, arena, &base, err));
+    const struct ar_input *known = find_file(inputs, RESOURCE_COST, base_path);
+    if (known != NULL) {
+        base = known->cost;
+    } else {
+        AR_TRY(ar_device_cost_load(base_path, arena, &base, err));
+    }
     AR_REFUSE(base->base != NULL, err, AR_BAD_DATA, "%s: found %s; expected a table without a base",
               where, (*cost)->base);
     return ar_device_cost_complete(path, base, *cost, err);
@@ -202,7 +222,7 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
     case RESOURCE_TRACE:
         return ar_trace_file_load(file->path, inputs->arena, &file->trace, err);
     case RESOURCE_COST:
-        return read_cost(file->path, inputs->arena, &file->cost, err);
+        return read_cost(inputs, file->path, &file->cost, err);
     case RESOURCE_FRAMEWORK:
         return ar_framework_load(file->path, inputs->arena, &file->framework, err);
     case RESOURCE_LIBRARY:
@@ -228,18 +248,14 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
 static enum ar_status get_file(struct ar_inputs *inputs, enum resource kind, const char *path,
                                const struct ar_input **found, struct ar_error *err)
 {
-    struct ar_input *file = inputs->files;
-    while (file != NULL && (file->kind != kind || strcmp(file->path, path) != 0)) {
-        file = file->next;
-    }
-    if (file == NULL) {
-        file = ar_arena_alloc(inputs->arena, 1, sizeof *file);
+    *found = find_file(inputs, kind, path);
+    if (*found == NULL) {
+        struct ar_input *file = ar_arena_alloc(inputs->arena, 1, sizeof *file);
         char *copy = ar_arena_text(inputs->arena, path);
         *file = (struct ar_input){.next = inputs->files, .kind = kind, .path = copy};
         AR_TRY(read_file(inputs, file, err));
-        inputs->files = file;
+        *found = inputs->files = file;
     }
-    *found = file;
     return AR_OK;
 }
 
