@@ -181,7 +181,7 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
                    "fewer, since the cluster has more than 2^31 links");
     made->first_fabric_link = (uint32_t)links;
     made->fabric_links_count = (uint32_t)fabric_links;
-    ar_gpu_orders_find(&made->values, &made->orders);
+    made->orders = ar_arena_alloc(made->arena, 1, sizeof *made->orders);
     *cluster = made;
     return AR_OK;
 }

@@ -102,8 +102,8 @@ struct ar_cluster {
     struct ar_topo_values values;
     struct ar_cluster_facts facts;
     struct ar_node_links node;
-    struct ar_gpu_orders orders; /**< count 0: the plain zigzags */
-    uint32_t domain_nodes;       /**< of an NVLink domain; at least 1 */
+    struct ar_gpu_orders *orders; /**< by ar_cluster_gpu_orders(); gpus_count 0: not yet */
+    uint32_t domain_nodes;        /**< of an NVLink domain; at least 1 */
     const struct ar_fabric *fabric;
     uint32_t first_fabric_link;       /**< behind those of all nodes */
     uint32_t fabric_links_count;      /**< 0: one switch that never limits */
@@ -156,6 +156,3 @@ static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)
     uint32_t nodes = cluster->values.count[TOPO_ROUTER_NODES];
     return nodes > 0 ? nodes : 1;
 }
-
-/** The orders of a node, a pure function of its links and HCAs; `count` 0: plain zigzags. */
-void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders);

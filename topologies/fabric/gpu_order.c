@@ -258,12 +258,8 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
-const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster)
-{
-    return cluster->orders.count > 0 ? &cluster->orders : NULL;
-}
-
-void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
+/* A pure function of the links and HCAs of a node; `count` 0: plain zigzags. */
+static void find_orders(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
 {
     uint32_t gpus = values->count[TOPO_GPUS];
     uint32_t hcas = values->count[TOPO_HCAS];
@@ -303,4 +299,12 @@ void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_order
             }
         }
     }
+}
+
+const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster)
+{
+    if (cluster->orders->gpus_count == 0) { /* clusters that are only listed are not searched */
+        find_orders(&cluster->values, cluster->orders);
+    }
+    return cluster->orders->count > 0 ? cluster->orders : NULL;
 }

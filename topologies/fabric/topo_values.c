@@ -51,11 +51,14 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
               entry->where, ar_trim(assignment));
     *equals = '\0';
     const char *name = ar_trim(assignment);
-    entry->key = AR_TOPO_KEYS_COUNT;
-    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
-        names[i] = ar_topo_keys[i].name;
-        entry->key = strcmp(name, names[i]) == 0 ? (enum ar_topo_key)i : entry->key;
+    size_t key = 0;
+    for (; key < AR_TOPO_KEYS_COUNT; key++) {
+        names[key] = ar_topo_keys[key].name;
+        if (strcmp(name, names[key]) == 0) {
+            break;
+        }
     }
+    entry->key = (enum ar_topo_key)key;
     AR_REFUSE_BY(
         entry->key == AR_TOPO_KEYS_COUNT,
         ar_error_unknown(err, AR_BAD_DATA, entry->where, "key", name, names, AR_TOPO_KEYS_COUNT));
