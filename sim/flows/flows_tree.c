@@ -396,6 +396,7 @@ static void runs_create(struct ar_tree_rates *made)
     made->dues.heap = ar_arena_room(room, hops + ranks, sizeof *made->dues.heap);
     memset(made->dues.places, 0xff, (hops + ranks) * sizeof *made->dues.places); /* AR_NEVER */
     ar_maxmin_create(room, made->collective->cluster, made->uses_count + hops, &made->maxmin);
+    memset(made->maxmin.flows, 0, (made->uses_count + hops) * sizeof *made->maxmin.flows);
     paths_make_flows_room(room, hops, &made->maxmin.paths);
     paths_make_links_room(room, 0, places + hops, &made->maxmin.paths);
     for (uint32_t i = 0; i < made->uses_count; i++) {

@@ -21,7 +21,7 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
         .loads = ar_arena_room(arena, links_count, sizeof *maxmin->loads),
         .messages = ar_arena_room(arena, links_count, sizeof *maxmin->messages),
         .users = ar_arena_room(arena, links_count, sizeof *maxmin->users),
-        .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
+        .flows = ar_arena_room(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_room(arena, links_count, sizeof *maxmin->used),
         .tight_of = ar_arena_room(arena, links_count, sizeof *maxmin->tight_of),
         .waiting = ar_arena_room(arena, links_count, sizeof *maxmin->waiting),
@@ -64,7 +64,7 @@ static uint32_t link_number(struct ar_maxmin *maxmin, uint32_t link)
         maxmin->known[number] = link;
         maxmin->bandwidth_Bps[number] = ar_cluster_link_bandwidth(maxmin->cluster, link);
         maxmin->carried[number] = maxmin->folded[number] = maxmin->loads[number] = 0;
-        maxmin->messages[number] = 0;
+        maxmin->messages[number] = maxmin->flows[number] = 0;
         maxmin->users[number] = (struct ar_link_users){0, 0};
         maxmin->numbers[link] = number + 1;
     }
