@@ -278,6 +278,9 @@ Test(cli_expect, rows_of_other_units_are_not_called_slow_alone)
 {
     write_changed("mixed.csv", "/^8,32,(1048576|4194304),/ {$4 *= 1000; $5 *= 1000}");
     CLI_SHOWS("expect mixed.csv" FITTED, "(check the units of these rows)");
+    cli_write("few.csv", "collective,gpus,nodes,payload_bytes,time_us\n"
+                         "allreduce,256,32,1048576,14700\n");
+    CLI_SHOWS("expect few.csv --cluster dgx-h100", "a wrong expectation");
     CLI_SHOWS("expect gcp_a3high_h100_2n_allgather", "; nothing is wrong (", "% likely), or ");
 }
 

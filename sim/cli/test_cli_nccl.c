@@ -41,15 +41,6 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
     }
 }
 
-Test(cli_nccl, rows_say_which_release_and_which_choices, CLI_NO_NEW_CODE)
-{
-    CLI_SHOWS("allreduce " CALL "--algorithm torus2d --shape 4x2 --gpus 8 --format json",
-              "\"own constants of nccl-2.8.4: ring/");
-    CLI_SHOWS("list engines", "\nnccl  ",
-              "\nlibrary.release    key of a cluster for engine nccl: 2.3.7 2.5.6 2.8.4 2.10.3 ");
-    CLI_LACKS(cli_good("$AR allreduce " CALL "--gpus 8 --algorithm auto").out, "band");
-}
-
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
 {
     struct cli_table *step = cli_rows("predict --cluster abci-v100 --engine nccl --algorithm auto "

@@ -455,7 +455,7 @@ static const char *list_equals(const struct ar_expectation *expectation, size_t 
     for (size_t i = first + 1; i < expectation->suspicions_count; i++) {
         const struct ar_suspicion *other = &expectation->suspicions[i];
         if (other->is_equal == 1) {
-            const char *name = other->look[0] != '\0' ? other->name : "a sound machine";
+            const char *name = other->look[0] != '\0' ? other->name : "a wrong expectation";
             names = append_item(names, name, arena);
         }
     }
