@@ -84,7 +84,7 @@ static double log_ratio(double one, double other)
 }
 
 /* Adds units that the measured number may be in by mistake, if they explain it. */
-static void add_readings(struct diagnosis *diagnosis)
+static void add_readings(struct diagnosis *diagnosis, bool is_time)
 {
     const struct ar_scenario *scenario = diagnosis->scenario;
     const struct ar_layout *layout = &scenario->layout;
@@ -102,6 +102,7 @@ static void add_readings(struct diagnosis *diagnosis)
         {"micro-batch", "the time is that of one micro-batch: a step has more of them",
          1.0 / ar_layout_batches(layout)},
         {"times-gpus", "the rate was multiplied by the GPUs twice", 1 / gpus},
+        {"milliseconds", "the time is in milliseconds", is_time ? 1000 : 1},
     };
     double wrong = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
@@ -168,6 +169,10 @@ static void explain_mfu(struct diagnosis *diagnosis, const struct options *optio
             "attention is counted over the pairs before a token alone");
     add_mfu(diagnosis, "6NT", 6 * parameters * diagnosis->tokens / diagnosis->flop,
             "6 operations for each parameter and token: attention is not counted, embeddings are");
+    double pairs_flop = 2 * (diagnosis->flop - diagnosis->causal_flop);
+    double both = (6 * parameters * diagnosis->tokens + pairs_flop) / diagnosis->flop;
+    add_mfu(diagnosis, "6NT-attention", both < 1 + SAME_FRAC ? -1 : both,
+            "6 operations for each parameter and token, embeddings too, and attention (nanoGPT)");
     add_mfu(diagnosis, "hfu",
             ar_layout_hardware_flop(layout) / diagnosis->flop *
                 ((layout->recompute.modules & AR_AGAIN_LAYER) != 0 ? 1 : 4.0 / 3),
@@ -275,7 +280,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     if (diagnosis->claimed > 0) {
         explain_mfu(diagnosis, options);
     }
-    add_readings(diagnosis);
+    add_readings(diagnosis, options->step_s != NULL);
     if (diagnosis->readings_count == 0 && diagnosis->list[0].mfu_causal_frac <= 1) {
         add_causes(diagnosis);
     }

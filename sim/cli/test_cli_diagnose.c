@@ -34,6 +34,7 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
         {"1048576 --mfu 2", ",micro-batch,", 1},
     };
     CLI_SAYS(STEP "--format csv --tokens-per-s", rows);
+    CLI_SHOWS(STEP "--step-s 2400", "the time is in milliseconds");
     struct cli_run run = cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 "
                                   "--strategy zero3 --global-batch 64 --tokens-per-s 3e6");
     CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
@@ -73,6 +74,9 @@ Test(cli_diagnose, a_reported_mfu_is_traced_to_its_peak_and_count)
     CLI_CELL(table, cli_row(table, "name", "other-peak"), "text",
              "the peak is that of a100-40gb-sxm in fp16");
     CLI_NEAR(cli_rows(STEP "--mfu %.9g", mfu), 1, "tokens_per_s", 400000, 1);
+    mfu = (6 * 8.03e9 + 3 * 4 * 32 * 4096.0 * 8192) * 400000 / (64 * 989.4e12);
+    cr_expect_neq(
+        cli_row(cli_rows(STEP "--tokens-per-s 400000 --mfu %g", mfu), "name", "6NT-attention"), 0);
 }
 
 Test(cli_diagnose, a_rate_alone_that_fits_with_what_is_recomputed_is_shown_so)
