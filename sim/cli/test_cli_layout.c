@@ -230,8 +230,9 @@ Test(cli_layout, without_the_memory_of_a_gpu_nobody_knows_what_fits)
     CLI_LINES(run.err, "do not fit into the memory of a GPU", 0);
 }
 
-#define STEP                                                                                       \
-    "$AR predict --cluster dgx-h100 --workload mpt-1b --mesh dp=8 --global-batch 64 --quiet"
+#define STEP_ON(cluster)                                                                           \
+    "$AR predict --cluster " cluster " --workload mpt-1b --mesh dp=8 --global-batch 64 --quiet"
+#define STEP STEP_ON("dgx-h100")
 
 Test(cli_layout, a_gpu_of_ones_own_has_a_base)
 {
@@ -240,6 +241,12 @@ Test(cli_layout, a_gpu_of_ones_own_has_a_base)
                               "memory_Bps,any,3.247e12,B/s,x\n");
     const char *same = cli_good(own).out;
     cr_expect_str_eq(same, cli_good(STEP).out);
+    cli_good("mkdir d && mv own.cost.csv d/h.cost.csv && sed 's:= h100-sxm:= "
+             "h.cost.csv:' " AR_TEST_SOURCE_DIR "/topologies/machines/dgx-h100.topo >d/my.topo");
+    cr_expect_str_eq(same, cli_good(STEP_ON("d/my.topo")).out);
+    cli_write("own.cost.csv", "# base = a100-80gb-sxm\nquantity,precision,value,unit,source\n"
+                              "peak_rate,fp8,1e14,flop/s,x\n");
+    cli_stops(65, "is missing for fp8, which its base does not have", own);
     cli_write("own.cost.csv", "# base = mi300x\nquantity,precision,value,unit,source\n");
     cli_stops(65, "./own.cost.csv: base: found mi300x; expected a table without a base", own);
     cli_write("own.cost.csv", "# base = mi30x\nquantity,precision,value,unit,source\n");

@@ -280,6 +280,20 @@ enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, cons
     return AR_OK;
 }
 
+enum ar_status ar_inputs_device_cost(struct ar_inputs *inputs, const char *cluster_name,
+                                     const char *name, const struct ar_input **input,
+                                     struct ar_error *err)
+{
+    const char *folder = cluster_name != NULL ? strrchr(cluster_name, '/') : NULL;
+    if (folder != NULL && name[0] != '/' && resource_is_path(RESOURCE_COST, name) &&
+        access(name, F_OK) != 0) {
+        const char *beside = ar_arena_format(inputs->arena, "%.*s%s",
+                                             (int)(folder + 1 - cluster_name), cluster_name, name);
+        name = access(beside, F_OK) == 0 ? beside : name;
+    }
+    return ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", name, input, err);
+}
+
 enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_name,
                                  const char *name, const struct ar_library_table **table,
                                  struct ar_error *err)

@@ -50,8 +50,7 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct trac
                           err));
     source->file = input->trace;
     if (cost[0] != '\0') {
-        AR_TRY(
-            ar_inputs_find(scenario->inputs, RESOURCE_COST, "gpu.cost_table", cost, &input, err));
+        AR_TRY(ar_inputs_device_cost(scenario->inputs, scenario->cluster_name, cost, &input, err));
         source->cost = input->cost;
     }
     const struct ar_trace *offered = &source->file->trace;

@@ -83,20 +83,21 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key, b
                        "(allreckon list gpus), such as --set gpu.cost_table=a100-80gb-sxm",
                        key == AR_KEY_WORKLOAD ? scenario->workload_name : scenario->operators_name,
                        facts->name);
-    AR_TRY(ar_inputs_find(scenario->inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost,
-                          &input, err));
+    AR_TRY(ar_inputs_device_cost(scenario->inputs, scenario->cluster_name, facts->device_cost,
+                                 &input, err));
     scenario->cost = input->cost;
     enum ar_precision precision = scenario->precision;
     bool has_products = ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_PRODUCTS);
-    AR_SCENARIO_REFUSE(!has_products ||
-                           (is_fused && !ar_device_cost_has_group(scenario->cost,
-                                                                  ar_attention_precision(precision),
-                                                                  AR_COST_OF_ATTENTION)),
-                       scenario, AR_KEY_PRECISION, err,
-                       "found %s, for which cost table %s has no %s; expected another precision%s",
-                       ar_precision_names[precision], scenario->cost->name,
-                       has_products ? "fused attention" : "products",
-                       has_products ? ", or --attention unfused" : "");
+    AR_SCENARIO_REFUSE(
+        !has_products || (is_fused && !ar_device_cost_has_group(scenario->cost,
+                                                                ar_attention_precision(precision),
+                                                                AR_COST_OF_ATTENTION)),
+        scenario, AR_KEY_PRECISION, err,
+        "found %s, for which cost table %s has no %s%s; expected another precision%s",
+        ar_precision_names[precision], scenario->cost->name,
+        has_products ? "fused attention in " : "products",
+        has_products ? ar_precision_names[ar_attention_precision(precision)] : "",
+        has_products ? ", or --attention unfused" : "");
     return AR_OK;
 }
 

@@ -166,8 +166,9 @@ enum ar_status ar_device_cost_complete(const char *path, const struct ar_device_
                 cost->value[k][i] = quantities[k].standard;
             }
             AR_REFUSE(has_group[quantities[k].group] && isnan(cost->value[k][i]), err, AR_BAD_DATA,
-                      "%s: quantity \"%s\" is missing for %s", path, quantity_names[k],
-                      ar_precision_names[i]);
+                      "%s: quantity \"%s\" is missing for %s%s", path, quantity_names[k],
+                      ar_precision_names[i],
+                      (all >> i & 1) == 0 ? ", which its base does not have" : "");
         }
     }
     return AR_OK;
