@@ -3,7 +3,7 @@
 stats data using (column('gpus')) name 'gpus' nooutput
 is_one = gpus_min == gpus_max
 heading = is_one ? sprintf('The fastest layouts of %s GPUs', grouped(sprintf('%d', gpus_min))) : 'The fastest layout of each number of GPUs'
-note = 'parts of a step, mean over the stages'
+note = 'parts of a step, mean over the stages'.(is_one ? ', options that are not named at their best' : '')
 rows_count = int(gpus_records)
 picture_height = 170 + 44 * (rows_count < 3 ? 3 : rows_count)
 

@@ -266,6 +266,8 @@ Test(cli_layout, rows_of_a_table_differ_in_what_it_shows)
     CLI_HAS(text, "parallel  tensor");
     struct cli_table *all = cli_table(cli_good(CHOICES "--format csv").out);
     cr_expect_gt(all->rows_count, 6, "files have every name");
+    cli_good(CHOICES "--out o --quiet && $AR plot o"); /* a bar for each name of a layout */
+    CLI_LINES(cli_read("o/layouts_best.csv"), "pp=4;dp=2;tp=8", 3);
     text = cli_good(CHOICES "--columns mesh,iteration_s --overlap no").out;
     CLI_LINES(text, "pp=4,dp=2,tp=8", 5);
 }
