@@ -101,12 +101,13 @@ static const char *say_plan(struct adviser *adviser, const struct advice *plan,
                          !layout->strategy->shards_all;
     char *text = ar_arena_format(
         arena,
-        "%s on %s GPUs of %s: %s a step, %s tokens/s, by %s, %s, micro-batch %" PRIu64
+        "%s on %s GPU%s of %s: %s a step, %s tokens/s, by %s%s%s, micro-batch %" PRIu64
         ", recompute %s%s%s%s%s%s.",
-        row->trace, AR_SHOW_NUMBER((double)row->gpus), row->cluster,
+        row->trace, AR_SHOW_NUMBER((double)row->gpus), row->gpus == 1 ? "" : "s", row->cluster,
         AR_SHOW_SECONDS(row->iteration_s), AR_SHOW_NUMBER(row->tokens_per_s), row->mesh,
-        row->strategy, row->micro_batch, row->recompute, has_stages ? ", " : "",
-        has_stages ? row->schedule : "", layout->is_sequence_parallel ? ", sequence parallel" : "",
+        row->mesh[0] != '\0' ? ", " : "", row->strategy, row->micro_batch, row->recompute,
+        has_stages ? ", " : "", has_stages ? row->schedule : "",
+        layout->is_sequence_parallel ? ", sequence parallel" : "",
         layout->overlaps_tensor ? ", tensor parallelism beside its products" : "",
         gathers_ahead ? ", parameters gathered beside the forward pass" : "");
     if (!isnan(plan->days)) {

@@ -130,6 +130,8 @@ Test(cli_advise, counts_of_gpus_have_a_plan_each_and_files_a_report)
     CLI_LINES(cli_read("plan/report.html"), "half the GPUs, with their own layout", 1);
     CLI_HAS(cli_read("plan/command.txt"), "--micro-batch 1,2 --precision bf16 --gpus 8:32:x2\n");
     CLI_HAS(cli_read("plan/parameters.csv"), "--mesh,all,default");
+    CLI_SHOWS("advise --cluster dgx-h100 --workload mpt-125m --gpus 1 --global-batch 8",
+              "mpt-125m on 1 GPU of dgx-h100: ", " tokens/s, by zero3, micro-batch 1");
 }
 
 /* A sweep that was interrupted leaves rows, which only 'sweep' can go on with. */

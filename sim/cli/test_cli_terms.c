@@ -150,8 +150,6 @@ Test(cli_terms, a_users_own_file_is_a_framework, CLI_NO_NEW_CODE)
 {
     cli_good("printf 'term,value,source\\nstep.floor,2ms,me\\n' > mine.csv");
     cr_expect_float_eq(step_number("--framework ./mine.csv", "overhead_s"), 2e-3, 1e-12);
-    cr_expect_float_eq(step_number("--framework mine.csv --term step.floor=off", "overhead_s"), 0,
-                       1e-12);
 }
 
 Test(cli_terms, what_is_wrong_is_said_in_one_line)

@@ -285,8 +285,7 @@ enum ar_status ar_inputs_device_cost(struct ar_inputs *inputs, const char *clust
                                      struct ar_error *err)
 {
     const char *folder = cluster_name != NULL ? strrchr(cluster_name, '/') : NULL;
-    if (folder != NULL && name[0] != '/' && resource_is_path(RESOURCE_COST, name) &&
-        access(name, F_OK) != 0) {
+    if (folder != NULL && resource_is_path(RESOURCE_COST, name) && access(name, F_OK) != 0) {
         const char *beside = ar_arena_format(inputs->arena, "%.*s%s",
                                              (int)(folder + 1 - cluster_name), cluster_name, name);
         name = access(beside, F_OK) == 0 ? beside : name;
