@@ -125,8 +125,7 @@ static void narrow_layouts_counts(const struct ar_plot_table *table, struct ar_p
     rows->count = ar_plot_rows_counts(table, *rows) < 2 ? 0 : rows->count;
 }
 
-/* The fastest layout of each GPU count; if there is one count, the fastest layouts of it, each with
- * the options that the picture does not name at their best. */
+/* The fastest layout of each GPU count, or those of one, options without a name at their best. */
 static void narrow_layouts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
     ar_plot_rows_best(table, LAYOUT_NAME, "iteration_s", rows);

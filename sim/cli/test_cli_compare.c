@@ -62,9 +62,7 @@ Test(cli_compare, other_engines_are_compared_too_without_a_band, CLI_NO_NEW_CODE
 Test(cli_compare, pictures_lie_beside_their_data, CLI_NO_NEW_CODE)
 {
     cli_need_gnuplot();
-    struct cli_run run =
-        cli_good("$AR compare abci.csv --cluster fitted.topo --out deep/er --format json");
-    CLI_LINES(run.out, "\"measured_s\"", 96);
+    cli_good("$AR compare abci.csv --cluster fitted.topo --out deep/er --format json");
     cr_expect_str_eq(cli_good("ls -A deep/er | tr '\\n' ' '").out,
                      "accuracy.csv command.txt compare.csv compare_error.gp compare_error.png "
                      "compare_error.svg compare_time.gp compare_time.png compare_time.svg "

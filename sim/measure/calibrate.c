@@ -502,8 +502,7 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                     request->is_shipped ? ", these rows among them, so errors flatter" : "");
         } else if (estimate->library.rows_count < AR_LIBRARY_PARAMETERS_COUNT) {
             ar_note(request->rows.notes,
-                    "%u calls are fewer than the %d parameters: the fit starts from NCCL's "
-                    "constants alone%s",
+                    "%u calls for %d parameters: the fit starts from NCCL's constants alone%s",
                     estimate->library.rows_count, AR_LIBRARY_PARAMETERS_COUNT,
                     ar_cluster_facts(cluster)->links_fitted[0] != '\0'
                         ? ", since the links of the cluster are fitted"

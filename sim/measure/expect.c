@@ -577,8 +577,9 @@ static const char *describe_basis(const struct ar_measured *measured,
     }
     return ar_arena_format(
         arena, "expected: engine %s, cluster %s, %s; %zu row%s%s", scenario->engine->name, name,
-        measured->calls_count == 0 || tuning == NULL ? "messages on its links"
-        : scenario->table != NULL                    ? "fitted to measured rows"
+        (measured->calls_count == 0 && measured->request->factors == NULL) || tuning == NULL
+            ? "messages on its links"
+        : scenario->table != NULL ? "fitted to measured rows"
         : measured->request->factors != NULL
             ? ar_arena_format(arena,
                               "nothing fitted here: what %" PRIu64
