@@ -269,7 +269,7 @@ Test(cli_calibrate, priors_are_from_where_they_were_given)
                 .err,
             "calls are fewer than the 31 parameters: the fit starts from what");
     CLI_NOTES("calibrate x.csv --cluster dgx-h100 --set links.fitted=2",
-              "constants alone, since the links of the cluster are fitted");
+              "constants alone, as on a cluster with links.fitted");
 }
 
 /* Rows of no machine of a set are noted with the command, and not used. */

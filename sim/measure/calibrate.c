@@ -493,20 +493,16 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
         ar_note(request->rows.notes, "messages are not fitted: %s", unfitted.text);
     }
     if (estimate->has_library) {
-        if (estimate->library.tuning.factor_logs != NULL) {
-            ar_note(request->rows.notes,
-                    "%u calls are fewer than the %d parameters: the fit starts from what %" PRIu64
-                    " sets of measured machines tell%s",
-                    estimate->library.rows_count, AR_LIBRARY_PARAMETERS_COUNT,
-                    request->rows.factors->told.sets_count,
-                    request->is_shipped ? ", these rows among them, so errors flatter" : "");
-        } else if (estimate->library.rows_count < AR_LIBRARY_PARAMETERS_COUNT) {
-            ar_note(request->rows.notes,
-                    "%u calls for %d parameters: the fit starts from NCCL's constants alone%s",
-                    estimate->library.rows_count, AR_LIBRARY_PARAMETERS_COUNT,
-                    ar_cluster_facts(cluster)->links_fitted[0] != '\0'
-                        ? ", since the links of the cluster are fitted"
-                        : "");
+        if (estimate->library.rows_count < AR_LIBRARY_PARAMETERS_COUNT) {
+            bool is_told = estimate->library.tuning.factor_logs != NULL;
+            ar_note(
+                request->rows.notes,
+                "%u calls are fewer than the %d parameters: the fit starts from %s%s",
+                estimate->library.rows_count, AR_LIBRARY_PARAMETERS_COUNT,
+                is_told ? ar_arena_format(arena, "what %" PRIu64 " sets of measured machines tell",
+                                          request->rows.factors->told.sets_count)
+                        : "NCCL's constants alone, as on a cluster with links.fitted",
+                is_told && request->is_shipped ? ", these rows among them, so errors flatter" : "");
         }
         AR_TRY(take_library(made, &estimate->library, arena, err));
     }

@@ -201,6 +201,10 @@ static void derive_bus(struct ar_discovery *machine, unsigned generation)
                  ar_arena_format(machine->arena,
                                  "%u NVLinks at %g GB/s: NVIDIA/nccl v%s-1, src/graph/topo.h",
                                  kind->links, kind->link_bus_Bps / 1e9, kind->library_release));
+    if (!has_value(machine, TOPO_LIBRARY_CHANNELS)) {
+        discovery_note(machine, "library.channels is taken as 4, the rings of NCCL as no file has "
+                                "them; twice nchannels of graph 0 in NCCL_GRAPH_DUMP_FILE tells");
+    }
     if (hca.text != NULL &&
         ar_parse_quantity("", hca.text, AR_QUANTITY_RATE, &hca_Bps, AR_IGNORED) == AR_OK) {
         double all_Bps = count_of(machine, TOPO_HCAS) * share_of_hcas * hca_Bps;
