@@ -188,12 +188,10 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
     uint32_t ranks = recurrence->ranks;
     double *ready_s = recurrence->rank_ready_s;
     double *finish_s = recurrence->finish_s;
-    struct ar_call_time time = {.start_s = -1, .finish_s = 0};
+    struct ar_call_time time = {.start_s = HUGE_VAL, .finish_s = 0};
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        double call_ready_s = ar_trial_ready(trial, index, rank);
-        ready_s[rank] = ready_s[rank] > call_ready_s ? ready_s[rank] : call_ready_s;
-        time.start_s =
-            time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
+        ready_s[rank] = ar_later_s(ready_s[rank], ar_trial_ready(trial, index, rank));
+        time.start_s = ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
         finish_s[rank] = 0;
     }
     recurrence->call = index;

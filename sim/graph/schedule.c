@@ -20,6 +20,7 @@ struct moments {
     const struct ar_graph_request *request;
     struct ar_arena *memory;              /* of moments */
     double *last_s;                       /* scratch: [rank of a role] */
+    double *zeros, *ones;                 /* [rank]: in place of times and factors that are not */
     uint32_t *groups[1 << AR_AXES_COUNT]; /* [axes][rank]: find_group(); NULL: not needed yet */
 };
 
@@ -35,10 +36,11 @@ static double moment_at(const struct moments *moments, uint32_t role, const stru
                         uint32_t rank)
 {
     const struct ar_graph_request *request = moments->request;
-    const double *factor =
-        request->factor != NULL ? request->factor + (size_t)role * request->ranks_count : NULL;
-    double base_s = moment->base_s != NULL ? moment->base_s[rank] : 0;
-    return base_s + (factor != NULL ? factor[rank] : 1) * moment->elapsed_s;
+    const double *factor = request->factor != NULL
+                               ? request->factor + (size_t)role * request->ranks_count
+                               : moments->ones;
+    const double *base_s = moment->base_s != NULL ? moment->base_s : moments->zeros;
+    return base_s[rank] + factor[rank] * moment->elapsed_s;
 }
 
 /* Whether all ranks of the request are at the same time at this moment. */
@@ -54,8 +56,14 @@ static double moment_last(const struct moments *moments, uint32_t role, struct m
     if (moment_is_even(moments, moment)) {
         return moment->elapsed_s;
     }
-    for (uint32_t rank = 0; moment->last_s == 0 && rank < moments->request->ranks_count; rank++) {
-        last_s[rank % 4] = ar_later_s(last_s[rank % 4], moment_at(moments, role, moment, rank));
+    uint32_t count = moments->request->ranks_count, fours = count / 4 * 4;
+    for (uint32_t rank = 0; moment->last_s == 0 && rank < fours; rank += 4) {
+        for (uint32_t k = 0; k < 4; k++) {
+            last_s[k] = ar_later_s(last_s[k], moment_at(moments, role, moment, rank + k));
+        }
+    }
+    for (uint32_t rank = fours; moment->last_s == 0 && rank < count; rank++) {
+        last_s[0] = ar_later_s(last_s[0], moment_at(moments, role, moment, rank));
     }
     moment->last_s = ar_later_s(moment->last_s, ar_later_s(ar_later_s(last_s[0], last_s[1]),
                                                            ar_later_s(last_s[2], last_s[3])));
@@ -413,11 +421,17 @@ static void begin_walk(struct walk *walk)
     struct ar_arena *memory = walk->moments.memory;
     uint32_t streams = graph->roles_count * AR_STREAMS_COUNT;
     size_t count = (size_t)graph->tasks_count + 1;
-    bool has_ranks = walk->moments.request->ranks_count > 0;
+    struct moments *moments = &walk->moments;
+    uint32_t ranks = moments->request->ranks_count;
+    bool has_ranks = ranks > 0;
     if (has_ranks) {
         walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
-        walk->moments.last_s =
-            ar_arena_room(memory, walk->moments.request->ranks_count, sizeof(double));
+        moments->last_s = ar_arena_room(memory, ranks, sizeof *moments->last_s);
+        moments->zeros = ar_arena_alloc(memory, ranks, sizeof *moments->zeros);
+        moments->ones = ar_arena_room(memory, ranks, sizeof *moments->ones);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        moments->ones[rank] = 1;
     }
     if (has_ranks && walk->moments.request->sendings == NULL) { /* there may be series */
         walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
