@@ -39,14 +39,8 @@ static enum ar_status read_row(struct loader *loader, char *text, size_t bytes)
     struct ar_csv *csv = loader->csv;
     loader->line_cells = 0;
     loader->room = text;
-    bool is_quoted = memchr(text, '"', bytes) != NULL;
-    bool is_parsed =
-        !is_quoted || (csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
-                       csv_fini(parser, take_cell, NULL, loader) == 0);
-    AR_EACH_PART(cell, is_quoted ? NULL : text, ',') { /* the same, where no cell has quotes */
-        loader->line_cells++;
-        *AR_ARENA_ADD(loader->arena, csv->cells, csv->cells_count) = cell;
-    }
+    bool is_parsed = csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
+                     csv_fini(parser, take_cell, NULL, loader) == 0;
     if (!is_parsed && csv_error(parser) == CSV_ENOMEM) {
         ar_memory_fail(csv->path);
     }
