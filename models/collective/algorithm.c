@@ -210,6 +210,7 @@ uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct 
             .steps = steps,
             .parts = has_pieces ? 1 : parts,
             .pieces = has_pieces ? parts : 0,
+            .line = size,
             .messages = steps > 0 ? lines * block->messages(size) : 0,
             .copies_from = sum_steps(at, steps),
             .moves = at->receive == MOVES_ONCE    ? 1

@@ -51,8 +51,8 @@ struct ar_move {
                               count is 0 */
 };
 
-/** The sends of positions from `first` to before `end` in a step, in arrays by position. Others may
- * be filled in as well. */
+/** The sends of positions from `first` to before `end` in a step, in arrays by position. Others
+ * before them may be filled in as well. */
 struct ar_sends {
     uint32_t first, end;
     uint32_t *peers;  /**< receivers; AR_NEVER: none */
@@ -75,6 +75,7 @@ struct ar_phase {
                                walks and trees: exactly that; sums: the parts of the pipeline */
     uint32_t pieces;      /**< exchanges and sums: the buffer has so many pieces of equal size, and
                                messages are whole numbers of them; else 0 */
+    uint32_t line;        /**< positions of each of its lines; trees: 0 */
     uint64_t messages;    /**< sends of all positions in all steps of the phase */
     uint32_t copies_from; /**< receives before this step of the phase reduce, later ones copy: 0 for
                                a gather, `steps` for a reduce-scatter, half for a ring all-reduce */

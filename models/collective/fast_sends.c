@@ -66,7 +66,8 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape, at.size);
     bool are_stripes = stage->lines == LINES_STRIPES;
     bool is_last = at.size * at.stride == ranks; /* dimension: each line spans all positions */
-    uint32_t end = is_last ? (sends->end + at.stride - 1) / at.stride : at.size;
+    uint32_t line_ranks = at.size * at.stride, end = (sends->end + at.stride - 1) / at.stride;
+    end = end < at.size ? end : at.size;
     struct block_sends some; /* members of a line */
     uint64_t counts[BLOCK_SENDS_MAX];
     for (uint32_t first = is_last ? sends->first / at.stride : 0, count; first < end;
@@ -80,9 +81,10 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
         for (uint32_t inner = 0; inner < at.stride && inner < sends->end; inner++) {
             struct ar_span all = {.first = 0, .count = elements};
             count_slices(stage_span(stage, shape, all, inner), parts, count, &some, counts);
-            for (uint32_t line = inner; line < ranks; line += at.size * at.stride) {
+            for (uint32_t line = inner; line < sends->end; line += line_ranks) {
                 bool is_idle = stage->lines == LINES_LEADERS && line > 0;
-                for (uint32_t i = 0; i < count; i++) {
+                uint32_t there = (sends->end - line - 1) / at.stride + 1;
+                for (uint32_t i = 0; i < count && first + i < there; i++) {
                     size_t position = line + (size_t)(first + i) * at.stride;
                     bool does = some.to[i] != AR_NEVER && !is_idle;
                     sends->peers[position] = does ? line + some.to[i] * at.stride : AR_NEVER;

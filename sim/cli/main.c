@@ -132,9 +132,9 @@ int main(int argc, char **argv)
         }
     }
     /* Keeps freed memory for the next prediction. The kernel clears memory page by page whenever it
-     * is taken again, which was half of the system time of a sweep of layouts. Arrays of a million
-     * ranks go back at once: of those that come next only a part may ever be touched. */
-    enum { KEPT_BYTES = 512 << 20, ALONE_BYTES = 4 << 20 };
+     * is taken again, which was half of the system time of a sweep of layouts. Larger arrays go
+     * back at once: of those that come next only a part may ever be touched. */
+    enum { KEPT_BYTES = 512 << 20, ALONE_BYTES = 1 << 20 };
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     mallopt(M_MMAP_THRESHOLD, ALONE_BYTES);
     if (argc < 2) {

@@ -19,32 +19,35 @@ static double *numbers_create(struct ar_arena *arena, size_t count)
     return numbers + (LINE_NUMBERS - beyond);
 }
 
-static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
-                          const struct ar_pattern *pattern, uint32_t lane,
-                          const struct ar_message_cost *cost, struct bundle *bundle)
+static void bundle_create(struct ar_arena *arena, const struct ar_flows *flows, uint32_t index,
+                          uint32_t lane, struct bundle *bundle)
 {
+    const struct ar_phase *phase = &flows->phases[index];
+    const struct ar_pattern *pattern = &flows->patterns[index];
+    const struct ar_message_cost *cost = &ar_cluster_facts(flows->collective.cluster)->message;
+    uint32_t each = ar_shape_ranks(&flows->collective.shape) / flows->period;
     if (pattern->walks_count == 0) {
         return;
     }
     const struct ar_walk *walks = pattern->walks + pattern->lane_walks[lane];
     bundle->walks = pattern->lane_walks[lane + 1] - pattern->lane_walks[lane];
-    bundle->rows = bundle->walks > 0 ? walks[0].count : 0;
+    bundle->rows = bundle->walks > 0 ? walks[0].period : 0;
     bundle->places_count = bundle->walks * bundle->rows;
     for (uint32_t i = 0; i < bundle->walks; i++) {
-        if (!walks[i].is_ring || walks[i].count != bundle->rows) {
+        if (!walks[i].is_ring || walks[i].period != bundle->rows) {
             return;
         }
     }
-    if (phase->messages != (uint64_t)phase->steps * bundle->places_count) {
+    if (phase->messages != (uint64_t)phase->steps * bundle->places_count * each) {
         return;
     }
     /* One piece for all, since there may be many thousands of lanes. */
     size_t places = bundle->places_count;
     size_t line = (places + LINE_NUMBERS - 1) / LINE_NUMBERS * LINE_NUMBERS;
-    size_t each = sizeof *bundle->positions;
-    bundle->latency_s = numbers_create(arena, 2 * line + places * each / sizeof(double) + 1);
+    bundle->latency_s = numbers_create(arena, 3 * line);
     bundle->s_per_byte = bundle->latency_s + line;
     bundle->positions = (void *)(bundle->s_per_byte + line);
+    bundle->peers = bundle->positions + line;
     bundle->hops = pattern->hops + walks[0].first;
     const struct ar_hop *hop = bundle->hops; /* of the place, with few divisions */
     double rate_Bps = 0, s_per_byte = 0;
@@ -53,6 +56,7 @@ static void bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
             s_per_byte = hop->rate_Bps == rate_Bps ? s_per_byte : 1 / hop->rate_Bps;
             rate_Bps = hop->rate_Bps;
             bundle->positions[place] = hop->from;
+            bundle->peers[place] = hop->to;
             bundle->latency_s[place] = ar_hop_latency_s(hop, cost, 0);
             bundle->s_per_byte[place] = s_per_byte;
         }
@@ -69,8 +73,7 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
     recurrence->bundles = ar_arena_alloc(arena, (size_t)flows->phases_count * lanes_count,
                                          sizeof *recurrence->bundles);
     for (uint32_t i = 0; i < flows->phases_count * lanes_count; i++) {
-        bundle_create(arena, &flows->phases[i / lanes_count], &flows->patterns[i / lanes_count],
-                      i % lanes_count, recurrence->cost, &recurrence->bundles[i]);
+        bundle_create(arena, flows, i / lanes_count, i % lanes_count, &recurrence->bundles[i]);
     }
     lanes->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
     /* Numbers of the same place must not lie whole pages apart, as they would for powers of two:
@@ -95,13 +98,6 @@ double *bundle_flights(const struct bundle_run *run, int64_t message)
     return run->lanes->flights_s + slot * run->lanes->stride;
 }
 
-/* The position that a place sends to. */
-static uint32_t place_peer(const struct bundle *bundle, size_t place)
-{
-    size_t next = place + bundle->walks;
-    return bundle->positions[next < bundle->places_count ? next : next - bundle->places_count];
-}
-
 /* From the states of the ranks into the arrays of their places. */
 static void bundle_load(const struct bundle_run *run)
 {
@@ -111,7 +107,7 @@ static void bundle_load(const struct bundle_run *run)
     for (size_t place = 0; place < run->bundle->places_count; place++) {
         const struct rank_state *state = &recurrence->states[positions[place]];
         lanes->now_s[place] = state->now_s;
-        lanes->free_s[place] = state->peer == place_peer(run->bundle, place) ? state->free_s : 0;
+        lanes->free_s[place] = state->peer == run->bundle->peers[place] ? state->free_s : 0;
     }
     for (uint32_t i = 0; i < run->window; i++) {
         const double *from_s = recurrence->flights_s + (size_t)i * recurrence->positions;
@@ -132,7 +128,7 @@ static void bundle_store(const struct bundle_run *run)
         recurrence->states[positions[place]] =
             (struct rank_state){.now_s = lanes->now_s[place],
                                 .free_s = lanes->free_s[place],
-                                .peer = place_peer(run->bundle, place)};
+                                .peer = run->bundle->peers[place]};
     }
     for (uint32_t i = 0; i < run->window; i++) {
         int64_t message = (int64_t)run->all->phase->steps - run->window + i;
@@ -273,8 +269,8 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
     }
     memcpy(lanes->bytes + places, lanes->bytes, places * sizeof *lanes->bytes);
     bundle_load(&run);
-    double messages = (double)recurrence->phase->steps * (double)bundle->places_count;
-    bool may_jump = messages >= recurrence->jumps_from && recurrence->walked != recurrence->phase;
+    bool may_jump = (double)recurrence->phase->messages >= recurrence->jumps_from &&
+                    recurrence->walked != recurrence->phase;
     if (may_jump && ring_jump_run(&run)) {
         recurrence->rings_jumped++;
     } else {

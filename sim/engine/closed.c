@@ -51,26 +51,28 @@ struct stretch {
 };
 
 /* The slowest stretch of as many hops as the phase has steps, by a sum sliding over a round, which
- * has the times `hops_s`. */
+ * has the times `hops_s` again and again. */
 static struct stretch walk_slowest_stretch(const struct closed_phase *at,
                                            const struct ar_walk *walk, const double *hops_s)
 {
-    uint32_t steps = at->phase->steps, count = walk->count;
+    uint32_t steps = at->phase->steps, count = walk->count, period = walk->period;
     struct stretch slowest = {.walk = walk,
                               .laps = walk->is_ring ? steps / count : 0,
                               .rest = walk->is_ring ? steps % count : steps};
     slowest.rest = slowest.rest < count ? slowest.rest : count;
     double round_s = 0, sum_s = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        round_s += hops_s[i];
-        sum_s += i < slowest.rest ? hops_s[i] : 0;
+    for (uint32_t i = 0, k = 0; i < count; i++, k = k + 1 < period ? k + 1 : 0) {
+        round_s += hops_s[k];
+        sum_s += i < slowest.rest ? hops_s[k] : 0;
     }
     slowest.time_s = sum_s;
     uint32_t starts = walk->is_ring ? count : count - slowest.rest + 1;
+    uint32_t out = 0, in = slowest.rest % period;
     for (uint32_t first = 1; slowest.rest > 0 && first < starts; first++) {
-        uint32_t last = first + slowest.rest - 1;
-        sum_s -= hops_s[first - 1];
-        sum_s += hops_s[last < count ? last : last - count];
+        sum_s -= hops_s[out];
+        sum_s += hops_s[in];
+        out = out + 1 < period ? out + 1 : 0;
+        in = in + 1 < period ? in + 1 : 0;
         if (sum_s > slowest.time_s) {
             slowest.first = first;
             slowest.time_s = sum_s;
@@ -118,7 +120,7 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
         for (uint32_t i = 0; i < count; i++) {
             uint32_t place =
                 slowest.first + i < count ? slowest.first + i : slowest.first + i - count;
-            const struct ar_hop *hop = &hops[slowest.walk->first + place];
+            const struct ar_hop *hop = &hops[slowest.walk->first + place % slowest.walk->period];
             uint32_t times = slowest.laps + (i < slowest.rest);
             time_charge(time, hop->tier, times * hop_latency_s(at, hop),
                         times * hop_busy_s(at, hop, hop->rate_Bps));

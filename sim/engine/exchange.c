@@ -149,6 +149,7 @@ void recurrence_run_exchange(struct recurrence *recurrence)
     double *now_s = room_s, *done_s = room_s, *sent_s = room_s;
     struct exchange_run run = {.all = recurrence,
                                .exchange = recurrence->pattern->exchange,
+                               .positions = recurrence->positions,
                                .is_even = recurrence->elements % phase->pieces == 0,
                                .now_s = now_s,
                                .arrivals_s = room_s + positions,
@@ -163,13 +164,10 @@ void recurrence_run_exchange(struct recurrence *recurrence)
     for (uint32_t i = 0; i < positions; i++) {
         now_s[i] = done_s[i] = sent_s[i] = recurrence->states[i].now_s;
     }
-    run.positions = run.is_even ? fast_classes_count(run.exchange, phase->steps, now_s)
-                                : run.exchange->positions;
     for (uint32_t step = 0; step < phase->steps; step++) {
         step_run(&run, step, done_s, sent_s);
     }
     for (uint32_t i = 0; i < positions; i++) {
-        uint32_t class = i % run.positions;
-        recurrence->states[i].now_s = ar_later_s(done_s[class], sent_s[class]);
+        recurrence->states[i].now_s = ar_later_s(done_s[i], sent_s[i]);
     }
 }

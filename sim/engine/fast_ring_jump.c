@@ -283,7 +283,8 @@ static bool jump_find_rounds(struct jump *jump)
     uint32_t window = jump->units.run->window;
     const double *bytes = jump->units.run->bytes; /* unlike those of the same walk in some row? */
     size_t others = bundle->places_count - bundle->walks;
-    size_t slots_max = NUMBERS_MAX / bundle->places_count;
+    const struct ar_phase *phase = jump->units.run->all->phase;
+    size_t slots_max = NUMBERS_MAX / (phase->messages / phase->steps); /* of all places */
     slots_max = slots_max > ARRAYS ? slots_max - ARRAYS : 0;
     jump->units.hop_rows = ring_period(jump->units.run);
     jump->units.rides = memcmp(bytes + bundle->walks, bytes, others * sizeof *bytes) != 0;
@@ -296,8 +297,7 @@ static bool jump_find_rounds(struct jump *jump)
         jump->rounds[1] = jump->rounds[0];
     }
     jump->units.slots = jump_slots(window, jump->rounds[1]);
-    return jump->units.slots < slots_max &&
-           jump->units.run->all->phase->steps / PATIENCE > 2 * jump->units.slots;
+    return jump->units.slots < slots_max && phase->steps / PATIENCE > 2 * jump->units.slots;
 }
 
 /* Each place, or message, gains the same in every step of the last round over the round before, and
@@ -420,7 +420,7 @@ bool ring_jump_run(const struct bundle_run *run)
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t places = run->bundle->places_count;
     struct jump jump = {.units = {.run = run, .bundle = run->bundle}};
-    if (run->bundle->rows < 2 || !jump_find_rounds(&jump)) {
+    if (!jump_find_rounds(&jump)) {
         return false;
     }
     /* Times of starts are free before the first step. Pages that nobody writes to cost nothing. */

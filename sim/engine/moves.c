@@ -5,6 +5,14 @@
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
+/* The state of the position that a hop leads to, or of the one that stands for it. */
+static inline struct rank_state *hop_receiver(const struct recurrence *recurrence,
+                                              const struct ar_hop *hop)
+{
+    uint32_t positions = recurrence->positions;
+    return &recurrence->states[hop->to < positions ? hop->to : hop->to % positions];
+}
+
 /* Sends over a connection that is free from `free_s` on, once the message at `oldest_s` has
  * arrived; it is then free from state->free_s on. Returns the arrival. */
 static inline double message_send(struct recurrence *recurrence, const struct ar_hop *hop,
@@ -16,9 +24,9 @@ static inline double message_send(struct recurrence *recurrence, const struct ar
     state->now_s = start_s;
     double gap_s = hop->turns * ar_message_gap_s(recurrence->cost, hop->tier);
     state->free_s = start_s + bytes * (1 / rate_Bps) + gap_s;
-    state->peer = hop->to;
+    state->peer = hop->to; /* any of all positions */
     double arrival_s = state->free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
-    recurrence->states[hop->to].arrival_s = arrival_s;
+    hop_receiver(recurrence, hop)->arrival_s = arrival_s;
     return arrival_s;
 }
 
@@ -29,10 +37,10 @@ static double hop_free_s(const struct recurrence *recurrence, const struct ar_ho
     return state->peer == hop->to ? state->free_s : 0;
 }
 
-static inline void message_receive(struct recurrence *recurrence, uint32_t position, double bytes,
-                                   bool reduces)
+static inline void message_receive(struct recurrence *recurrence, const struct ar_hop *hop,
+                                   double bytes, bool reduces)
 {
-    struct rank_state *state = &recurrence->states[position];
+    struct rank_state *state = hop_receiver(recurrence, hop);
     state->now_s = ar_later_s(state->now_s, state->arrival_s);
     state->now_s += reduces ? bytes * recurrence->reduce_s_per_byte : 0;
 }
@@ -65,7 +73,7 @@ void recurrence_run_moves(struct recurrence *recurrence)
         }
         for (uint32_t i = 0; i < hops_count; i++) {
             if (sent_bytes[i] >= 0) {
-                message_receive(recurrence, hops[i].to, sent_bytes[i],
+                message_receive(recurrence, &hops[i], sent_bytes[i],
                                 step < recurrence->phase->copies_from);
             }
         }
@@ -158,7 +166,7 @@ void recurrence_run_tree(struct recurrence *recurrence)
             for (uint32_t i = began[0]; i < began[1]; i++) {
                 uint32_t soon = i + AHEAD < hops_count ? i + AHEAD : i;
                 __builtin_prefetch(&run.all->states[run.hops[soon].to]);
-                message_receive(run.all, run.hops[i].to, received_bytes, step < phase->copies_from);
+                message_receive(run.all, &run.hops[i], received_bytes, step < phase->copies_from);
             }
         }
     }

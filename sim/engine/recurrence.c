@@ -264,6 +264,14 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
     const struct ar_flows *flows;
     const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
     AR_TRY(ar_trial_flows(trial, &flows, err));
+    /* Do ranks differ in nothing but their flows? */
+    bool are_alike =
+        trial->rank_start_s == NULL && trial->rank_factor == NULL && trial->timeline == NULL;
+    for (uint32_t i = 0; i < trial->calls_count && are_alike; i++) {
+        uint64_t all = flows->even_elements * trial->collective.channels;
+        are_alike = trial->calls[i].elements % all == 0; /* messages have equal sizes */
+    }
+    flows = are_alike ? flows : ar_flows_whole(flows);
     struct ar_kept *kept = flows->kept;
     if (kept->memory.last == NULL) { /* nothing is laid out, or memory failed since */
         kept->recurrence = ar_arena_alloc(&kept->memory, 1, sizeof *kept->recurrence);
@@ -271,8 +279,8 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
             .flows = flows,
             .collective = &flows->collective,
             .order = ar_collective_order(&flows->collective),
-            .positions = ar_shape_ranks(&flows->collective.shape),
-            .ranks = ar_collective_ranks(&flows->collective),
+            .positions = flows->period,
+            .ranks = ar_collective_groups(&flows->collective) * flows->period,
             .copy_s_per_byte = facts->copy_s_per_byte,
             .cost = &facts->message,
         };
@@ -299,8 +307,9 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
                  trial->exact ? "" : "ranks that drift apart share links");
     ar_copy_text(trial->options, sizeof trial->options,
                  trial->exact ? "recurrence exact" : "recurrence approximate");
-    if (trial->rank_finish_s != NULL) {
-        memcpy(trial->rank_finish_s, recurrence->rank_ready_s, recurrence->ranks * sizeof(double));
+    uint32_t ranks = ar_collective_ranks(&flows->collective);
+    for (uint32_t rank = 0; trial->rank_finish_s != NULL && rank < ranks; rank++) {
+        trial->rank_finish_s[rank] = recurrence->rank_ready_s[rank % recurrence->ranks];
     }
     trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     if (trial->rank_factor == NULL) { /* steps that differ by chance follow each other */

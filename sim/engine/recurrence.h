@@ -36,6 +36,7 @@ struct bundle {
     uint32_t rows; /**< the hops of a walk */
     uint32_t places_count;
     uint32_t *positions;       /**< [place] */
+    uint32_t *peers;           /**< [place]: positions that they send to, of all positions */
     double *latency_s;         /**< [place] */
     double *s_per_byte;        /**< [place], 1 / rate */
     const struct ar_hop *hops; /**< [walk][row], places are [row][walk] */
@@ -69,8 +70,8 @@ struct recurrence {
     struct ar_trial *trial;
     const struct ar_collective *collective;
     struct ar_order order;
-    uint32_t positions; /**< of a lane */
-    uint32_t ranks;     /**< of all groups */
+    uint32_t positions; /**< of a lane, or those that stand for all (ar_flows.period) */
+    uint32_t ranks;     /**< of all groups, or of these positions */
     const struct ar_flows *flows;
     struct bundle *bundles;             /**< [phase][resolved lane] */
     const struct ar_message_cost *cost; /**< of messages besides their paths */
@@ -132,11 +133,6 @@ void recurrence_run_moves(struct recurrence *recurrence);
 void recurrence_run_tree(struct recurrence *recurrence);
 void recurrence_run_sums(struct recurrence *recurrence);
 void recurrence_run_exchange(struct recurrence *recurrence);
-
-/** Positions of an exchange of equal pieces, which come to it at `now_s` [position], that stand for
- * all of them: those of a number modulo that do the same (fast_classes.c). */
-uint32_t fast_classes_count(const struct ar_exchange *exchange, uint32_t steps,
-                            const double *now_s);
 
 /** Lays out the phases of `flows` in the arena, with all that calls need. */
 void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence);

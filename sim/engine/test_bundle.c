@@ -21,7 +21,7 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
     struct ar_trial trial = {.collective = *collective};
     struct ar_flows *flows;
     struct recurrence arrays, moves;
-    TEST_OK(ar_flows_create(collective, &flows, &why));
+    TEST_OK(ar_flows_create_plain(collective, &flows, &why));
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         struct ar_arena arena AR_ENDS_HERE = {NULL};
         bundles_make(&arena, flows, &trial, channel, &arrays);

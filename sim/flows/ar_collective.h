@@ -74,6 +74,7 @@ uint64_t ar_collective_messages(const struct ar_collective *collective);
  * to the switch of its line and one from it, halves of the paths to the next and from the last
  * member (AR_SWITCH); nothing but flows is there. */
 struct ar_phase_flows {
+    uint32_t positions; /**< the first ones, whose flows are found: all, or as callers wish */
     /** Places are those of the first lane; all lanes have the same peers. */
     uint32_t *peers;       /**< [place]: position that it sends to; AR_NEVER if it does not send */
     uint32_t *first_steps; /**< [place of a tree that sends]: step of its first part */

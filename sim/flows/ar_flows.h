@@ -50,6 +50,7 @@ static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_
 struct ar_walk {
     uint32_t first; /**< in ar_pattern.hops */
     uint32_t count;
+    uint32_t period; /**< so many of its hops are there; hop i is like hop i % period */
     bool is_ring;
 };
 
@@ -103,7 +104,6 @@ struct ar_exchange_step {
 };
 
 struct ar_exchange {
-    uint32_t positions;
     struct ar_exchange_step *steps; /**< [step of the phase] */
     struct ar_message_kind *kinds;
     uint32_t kinds_count;
@@ -185,6 +185,7 @@ struct ar_pattern {
 struct ar_kept {
     struct recurrence *recurrence;
     struct ar_arena memory; /**< empty: nothing is laid out */
+    struct ar_flows *whole; /**< ar_flows_whole(), once asked for */
 };
 
 struct flows_scratch;
@@ -196,6 +197,9 @@ struct ar_flows {
      * multiple of `lanes_count` further on (fast_lanes.c). */
     struct ar_collective resolved;
     uint32_t lanes_each, lanes_count;
+    /** Patterns are those of so many positions, the first ones: position i does what i % period
+     * does (fast_steps.c). All positions where that is not so. */
+    uint32_t period;
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_pattern patterns[AR_PHASES_MAX];
@@ -235,6 +239,9 @@ enum ar_status ar_flows_create_kept(const struct ar_collective *collective, stru
  * tests that the results are the same. */
 enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
                                      struct ar_flows **flows, struct ar_error *err);
+
+/** The same flows with patterns of all positions: for ranks or messages that are unlike. */
+const struct ar_flows *ar_flows_whole(const struct ar_flows *flows);
 
 /** For how long the message that a position sends in a step of a phase keeps its HCAs busy besides
  * its bytes (ar_message_cost.h); 0 of sums, whose lines have it. O(hops of the lane). */

@@ -18,6 +18,7 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
     size_t places = ar_shape_ranks(&collective->shape) * period;
     size_t flows_max = places * ar_collective_lanes(collective) * (has_sums ? 2 : 1);
     *flows = (struct ar_phase_flows){
+        .positions = ar_shape_ranks(&collective->shape),
         .peers = ar_arena_room(arena, places, sizeof *flows->peers),
         .first_steps = ar_arena_room(arena, places, sizeof *flows->first_steps),
         .sends = ar_arena_room(arena, places, sizeof *flows->sends),
@@ -54,14 +55,14 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
                          uint32_t first_step, struct ar_phase_flows *flows)
 {
     struct ar_order order = ar_collective_order(collective);
-    size_t each = (size_t)order.ranks * ar_phase_period(phase);
+    uint32_t ranks = flows->positions;
+    size_t each = (size_t)ranks * ar_phase_period(phase);
     if (phase->kind == AR_PHASE_SUMS) {
         sums_find_flows(collective, phase, first_step, flows);
         return;
     }
     /* The peers of the first lane, which all lanes have. */
     struct ar_arena room AR_ENDS_HERE = {NULL};
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
     uint32_t steps = phase->kind == AR_PHASE_EXCHANGE ? 1 : phase->steps;
     struct ar_sends sends = {.end = ranks, .peers = flows->ranks};
     uint64_t senders = 0;
@@ -87,7 +88,7 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
                 senders += step == 0;
             }
         }
-        is_even = senders * steps == phase->messages; /* those of the first step go on */
+        is_even = senders * steps * (order.ranks / ranks) == phase->messages; /* all go on */
     }
     senders = 0;
     for (size_t place = 0; place < each; place++) {
@@ -102,9 +103,11 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
             flows->ranks[position] = ar_order_rank(&order, lane, position);
         }
         for (size_t i = 0; i < each; i++) {
-            if (flows->peers[i] != AR_NEVER) {
-                flows->flows[flows->flows_count++] =
-                    (struct ar_flow){flows->ranks[i % ranks], flows->ranks[flows->peers[i]]};
+            uint32_t peer = flows->peers[i];
+            if (peer != AR_NEVER) {
+                flows->flows[flows->flows_count++] = (struct ar_flow){
+                    flows->ranks[i % ranks],
+                    peer < ranks ? flows->ranks[peer] : ar_order_rank(&order, lane, peer)};
             }
         }
     }

@@ -75,17 +75,17 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
 
 /* Finds the walks of a lane: hops until they close or end. Chains begin where nobody sends to; what
  * is left are rings. */
-static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
-                            struct ar_pattern *pattern)
+static void lane_find_walks(const struct flows_scratch *scratch, const struct ar_phase *phase,
+                            uint32_t lane, struct ar_pattern *pattern)
 {
-    uint32_t ranks = ar_shape_ranks(&scratch->collective->shape);
+    uint32_t ranks = scratch->flows->period;
     const uint32_t *peers = scratch->peers.peers;
     struct ar_arena room AR_ENDS_HERE = {NULL};
     bool *has_sender = ar_arena_alloc(&room, ranks, sizeof *has_sender);
     bool *is_visited = ar_arena_alloc(&room, ranks, sizeof *is_visited);
     for (uint32_t position = 0; position < ranks; position++) {
         if (peers[position] != AR_NEVER) {
-            has_sender[peers[position]] = true;
+            has_sender[peers[position] % ranks] = true;
         }
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -95,13 +95,15 @@ static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
                 struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
                 uint32_t place = position;
                 *walk = (struct ar_walk){.first = pattern->hops_count};
-                for (; peers[place] != AR_NEVER && !is_visited[place]; place = peers[place]) {
+                for (; peers[place] != AR_NEVER && !is_visited[place];
+                     place = peers[place] % ranks) {
                     is_visited[place] = true;
                     pattern->hops[pattern->hops_count++] =
                         hop_of_place(scratch, lane, place, place, pattern);
                 }
-                walk->count = pattern->hops_count - walk->first;
+                walk->period = pattern->hops_count - walk->first;
                 walk->is_ring = peers[place] != AR_NEVER;
+                walk->count = walk->is_ring ? phase->line : walk->period;
             }
         }
     }
@@ -113,6 +115,8 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
 {
     uint32_t lanes = ar_collective_lanes(scratch->collective);
     size_t flows = scratch->peers.flows_count;
+    uint32_t period = scratch->flows->period;
+    uint32_t folded = period < ar_shape_ranks(&scratch->collective->shape) ? period : 0;
     pattern->hops = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->hops);
     pattern->walks = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->walks);
     pattern->lane_hops =
@@ -120,7 +124,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->lane_walks =
         ar_arena_alloc(scratch->arena, (size_t)lanes + 1, sizeof *pattern->lane_walks);
     if (!fast_paths_take(scratch, first_step)) {
-        ar_maxmin_find_paths(&scratch->rates, scratch->peers.flows, flows, 0);
+        ar_maxmin_find_paths(&scratch->rates, scratch->peers.flows, flows, folded);
         if (scratch->kept != NULL) {
             scratch->kept[first_step].paths = scratch->rates.paths;
         }
@@ -133,7 +137,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
         for (uint32_t lane = 0; lane < lanes; lane++) {
             pattern->lane_hops[lane] = pattern->hops_count;
             pattern->lane_walks[lane] = pattern->walks_count;
-            lane_find_walks(scratch, lane, pattern);
+            lane_find_walks(scratch, phase, lane, pattern);
         }
     }
     pattern->lane_hops[lanes] = pattern->hops_count;
@@ -148,7 +152,8 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     }
     /* The links carry that many buffers of a channel more. */
     const struct ar_paths *paths = &scratch->rates.paths;
-    size_t each = (size_t)ar_shape_ranks(&scratch->collective->shape) * ar_phase_period(phase);
+    size_t each = (size_t)period * ar_phase_period(phase);
+    double *carried = folded > 0 ? scratch->rates.folded : scratch->rates.carried;
     for (size_t place = 0, flow = 0; flow < paths->count && !scratch->is_again;
          place = (place + 1) % each) {
         if (scratch->peers.peers[place] == AR_NEVER) {
@@ -157,7 +162,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
         double buffers =
             phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->peers.sends[place] / phase->parts;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            scratch->rates.carried[paths->links[i]] += buffers;
+            carried[paths->links[i]] += buffers;
         }
         flow++;
     }
@@ -179,8 +184,9 @@ size_t flows_links_count(const struct ar_collective *collective)
 /* --- a collective ---------------------------------------------------------------------------- */
 
 static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
-                                   struct ar_arena *room, struct flows_scratch **kept,
-                                   struct ar_flows **made, struct ar_error *err)
+                                   bool is_whole, struct ar_arena *room,
+                                   struct flows_scratch **kept, struct ar_flows **made,
+                                   struct ar_error *err)
 {
     struct ar_arena here AR_ENDS_HERE = {NULL};
     AR_TRY(ar_collective_check(collective, err));
@@ -197,6 +203,9 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
     collective = &flows->resolved; /* what is made outlives the caller's */
     flows->phases_count =
         ar_algorithm_phases(collective->algorithm, &collective->shape, flows->phases);
+    flows->period = is_whole                        ? ar_shape_ranks(&collective->shape)
+                    : kept != NULL && *kept != NULL ? (*kept)->peers.positions
+                                                    : fast_steps_period_of_all(flows);
     struct flows_scratch *once = NULL; /* trees and sums have more than paths to keep */
     if (kept == NULL || collective->algorithm->move != NULL || collective->algorithm->wants_sums) {
         kept = &once;
@@ -209,10 +218,11 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         *kept = scratch = ar_arena_alloc(room, 1, sizeof *scratch);
         scratch->cost = &ar_cluster_facts(collective->cluster)->message;
         scratch->room = room;
-        scratch->period = ar_collective_ranks(collective);
+        scratch->period = ar_collective_groups(collective) * flows->period;
         scratch->kept = room != &here ? ar_arena_alloc(room, steps, sizeof *scratch->kept) : NULL;
         ar_phase_flows_create(room, collective, flows->phases, flows->phases_count,
                               &scratch->peers);
+        scratch->peers.positions = flows->period;
         ar_maxmin_create(room, collective->cluster, flows_links_count(collective), &scratch->rates);
         scratch->rates.has_equal_gpus = flows->lanes_each > 1;
     }
@@ -274,25 +284,38 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
 enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar_flows **flows,
                                struct ar_error *err)
 {
-    return flows_create(collective, false, NULL, NULL, flows, err);
+    return flows_create(collective, false, false, NULL, NULL, flows, err);
 }
 
 enum ar_status ar_flows_create_kept(const struct ar_collective *collective, struct ar_arena *arena,
                                     struct flows_scratch **kept, struct ar_flows **flows,
                                     struct ar_error *err)
 {
-    return flows_create(collective, false, arena, kept, flows, err);
+    return flows_create(collective, false, false, arena, kept, flows, err);
 }
 
 enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
                                      struct ar_flows **flows, struct ar_error *err)
 {
-    return flows_create(collective, true, NULL, NULL, flows, err);
+    return flows_create(collective, true, true, NULL, NULL, flows, err);
+}
+
+const struct ar_flows *ar_flows_whole(const struct ar_flows *flows)
+{
+    struct ar_flows **whole = &flows->kept->whole;
+    if (flows->period == ar_shape_ranks(&flows->collective.shape)) {
+        return flows;
+    }
+    if (*whole == NULL) { /* cannot fail: these were made of the same collective */
+        (void)flows_create(&flows->collective, false, true, NULL, NULL, whole, AR_IGNORED);
+    }
+    return *whole;
 }
 
 void ar_flows_destroy(void *flows)
 {
     if (flows != NULL) {
+        ar_flows_destroy(((struct ar_flows *)flows)->kept->whole);
         ar_arena_end(&((struct ar_flows *)flows)->kept->memory);
         ar_arena_end(&((struct ar_flows *)flows)->memory);
         free(flows);
@@ -307,6 +330,7 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
     const struct ar_message_cost *cost = &ar_cluster_facts(flows->collective.cluster)->message;
     const struct ar_pattern *pattern = &flows->patterns[phase];
     lane = ar_flows_lane(flows, lane);
+    from %= flows->period;
     if (pattern->exchange != NULL) {
         const struct ar_exchange_step *messages = &pattern->exchange->steps[step];
         uint32_t kind =
@@ -322,7 +346,8 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
         return 0;
     }
     for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
-        if (pattern->hops[i].from == from && pattern->hops[i].to == to) {
+        if (pattern->hops[i].from == from &&
+            pattern->hops[i].to % flows->period == to % flows->period) {
             return pattern->hops[i].turns * ar_message_gap_s(cost, pattern->hops[i].tier);
         }
     }

@@ -41,6 +41,7 @@ struct exchange_scratch {
     struct ar_maxmin *rates;
     uint32_t positions, lanes;
     uint32_t period;        /**< positions after which the ranks and their paths repeat */
+    uint32_t sending;       /**< positions whose sends are looked at */
     uint32_t folded;        /**< positions that stand for all, if all do the same; else all */
     uint32_t node;          /**< positions after which all ranks are a node further on; or all */
     bool has_repeats;       /**< nodes stand for others in the present phase */
@@ -114,7 +115,10 @@ void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more,
                            struct ar_paths *paths);
 
 /** The period if ranks move on by as many as positions; else all positions. */
-uint32_t fast_steps_period(const struct exchange_scratch *scratch, uint32_t period);
+uint32_t fast_steps_period(const struct ar_collective *collective, uint32_t period);
+
+/** That of the cluster if in all phases positions do what those of the first period do; or all. */
+uint32_t fast_steps_period_of_all(const struct ar_flows *flows);
 
 /** For how many nodes the messages of the node at a position stand in the present shift. */
 uint32_t fast_steps_repeats(const struct exchange_scratch *scratch, uint32_t position);

@@ -147,6 +147,7 @@ static void exchange_keep_step(struct ar_arena *arena, struct exchange_scratch *
         peers = ar_arena_room(arena, step->count, sizeof *peers);
         for (uint32_t i = 0; i < step->count; i++) {
             peers[i] = scratch->sent.peers[step->first + i * step->stride];
+            peers[i] = peers[i] != AR_NEVER ? peers[i] % scratch->sending : AR_NEVER;
         }
         step->peers = peers;
     }
@@ -180,7 +181,8 @@ static void exchange_scratch_create(struct flows_scratch *all)
     struct exchange_scratch *made = ar_arena_alloc(room, 1, sizeof *made);
     struct ar_order order = ar_collective_order(collective);
     uint32_t lanes = ar_collective_lanes(collective);
-    size_t places = (size_t)lanes * order.ranks;
+    uint32_t sending = all->flows->period;
+    size_t places = (size_t)lanes * sending;
     uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
     uint32_t slots = 16;
     while (slots < 2 * places) {
@@ -193,6 +195,7 @@ static void exchange_scratch_create(struct flows_scratch *all)
         .positions = order.ranks,
         .lanes = lanes,
         .period = order.ranks,
+        .sending = sending,
         .steps = steps,
         .ranks = ar_arena_room(room, places, sizeof *made->ranks),
         .like = ar_arena_alloc(room, steps, sizeof *made->like),
@@ -203,16 +206,17 @@ static void exchange_scratch_create(struct flows_scratch *all)
         .slots_mask = slots - 1,
     };
     for (size_t i = 0; i < places; i++) {
-        made->ranks[i] =
-            ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));
+        made->ranks[i] = ar_order_rank(&order, (uint32_t)(i / sending), (uint32_t)(i % sending));
     }
     if (all->flows->is_plain) {
         for (uint32_t step = 0; step < steps; step++) {
             made->like[step] = (struct like_steps){.first = step, .count = 1};
         }
     } else {
-        made->period = fast_steps_period(made, ar_cluster_period(collective->cluster, order.ranks));
-        made->node = fast_steps_period(made, ar_cluster_facts(collective->cluster)->gpus_per_node);
+        made->period =
+            fast_steps_period(collective, ar_cluster_period(collective->cluster, order.ranks));
+        made->node =
+            fast_steps_period(collective, ar_cluster_facts(collective->cluster)->gpus_per_node);
         fast_steps_find(made, steps);
     }
     all->exchange = made;
@@ -224,7 +228,8 @@ static void step_find_flows(struct flows_scratch *all, const struct ar_phase *ph
 {
     struct exchange_scratch *scratch = all->exchange;
     const struct ar_collective *collective = scratch->collective;
-    uint32_t flow = 0, positions = scratch->positions;
+    uint32_t flow = 0, positions = scratch->positions, sending = scratch->sending;
+    struct ar_order order = ar_collective_order(collective);
     bool is_alone = phase->messages == phase->steps && !all->flows->is_plain;
     uint32_t begin = is_alone ? fast_steps_sender(scratch, phase, step) : 0;
     uint32_t end = is_alone ? begin + 1 : scratch->folded;
@@ -244,18 +249,20 @@ static void step_find_flows(struct flows_scratch *all, const struct ar_phase *ph
     for (; end > begin && scratch->sent.peers[end - 1] == AR_NEVER; end--) {
     }
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
-        const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
+        const uint32_t *ranks = scratch->ranks + (size_t)lane * sending;
         uint32_t repeats = 1, node = scratch->has_repeats ? scratch->node : 1;
         for (uint32_t position = begin; position < end; position++) {
             if (scratch->has_repeats && position % node == 0) {
                 repeats = fast_steps_repeats(scratch, position);
             }
-            if (scratch->sent.peers[position] != AR_NEVER) {
+            uint32_t peer = scratch->sent.peers[position];
+            if (peer != AR_NEVER) {
                 scratch->sent.places[flow] = lane * scratch->positions + position;
                 scratch->sent.senders[flow] = position;
                 scratch->sent.repeats[flow] = repeats;
-                scratch->sent.flows[flow++] =
-                    (struct ar_flow){ranks[position], ranks[scratch->sent.peers[position]]};
+                scratch->sent.flows[flow++] = (struct ar_flow){
+                    ranks[position],
+                    peer < sending ? ranks[peer] : ar_order_rank(&order, lane, peer)};
             }
             position += position % node == node - 1 ? (repeats - 1) * node : 0;
         }
@@ -267,12 +274,12 @@ static void step_find_paths(struct flows_scratch *all, const struct ar_phase *ph
 {
     struct exchange_scratch *scratch = all->exchange;
     struct step_flows *sent = &scratch->sent;
-    size_t places = (size_t)scratch->lanes * scratch->positions;
+    size_t places = (size_t)scratch->lanes * scratch->sending;
     if (!fast_paths_take(all, step)) {
         if (sent->peers == NULL) {
             *sent = (struct step_flows){
-                .peers = ar_arena_room(all->room, scratch->positions, sizeof *sent->peers),
-                .pieces = ar_arena_room(all->room, scratch->positions, sizeof *sent->pieces),
+                .peers = ar_arena_room(all->room, scratch->sending, sizeof *sent->peers),
+                .pieces = ar_arena_room(all->room, scratch->sending, sizeof *sent->pieces),
                 .flows = ar_arena_room(all->room, places, sizeof *sent->flows),
                 .places = ar_arena_room(all->room, places, sizeof *sent->places),
                 .senders = ar_arena_room(all->room, places, sizeof *sent->senders),
@@ -466,13 +473,12 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
     }
     struct exchange_scratch *scratch = all->exchange;
     *made = (struct ar_exchange){
-        .positions = scratch->positions,
         .steps = ar_arena_alloc(all->arena, phase->steps, sizeof *made->steps),
         .smallest = UINT32_MAX,
         .is_uniform = true,
         .is_full = phase->messages == (uint64_t)phase->steps * scratch->positions,
     };
-    scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
+    scratch->folded = phase->is_shift ? scratch->period : scratch->sending;
     scratch->has_repeats =
         phase->is_at_once && phase->is_shift && scratch->node < scratch->folded &&
         scratch->folded == phase->steps + 1 && scratch->node > 1 &&

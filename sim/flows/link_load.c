@@ -184,6 +184,7 @@ void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
         .together = ar_arena_alloc(&arena, links, sizeof *load.together),
         .loads = ar_arena_alloc(&arena, links, sizeof *loads),
     };
+    flows = ar_flows_whole(flows);
     ar_phase_flows_create(&arena, collective, flows->phases, flows->phases_count, &load.flows);
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         load.phase = &flows->phases[i];

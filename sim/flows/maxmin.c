@@ -38,7 +38,7 @@ void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more, str
 {
     ar_memory_require(used + more < UINT32_MAX, "the links of all paths");
     if (used + more > paths->links_room) {
-        size_t before = paths->links_room, added = used + more + 8 * paths->flows_room - before;
+        size_t before = paths->links_room, added = used + more + 2 * paths->flows_room - before;
         paths->links = ar_arena_grow(arena, paths->links, before, added, sizeof *paths->links);
         paths->turns = ar_arena_grow(arena, paths->turns, before, added, sizeof *paths->turns);
         paths->links_room = before + added;
