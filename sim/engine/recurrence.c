@@ -272,6 +272,12 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
         are_alike = trial->calls[i].elements % all == 0; /* messages have equal sizes */
     }
     flows = are_alike ? flows : ar_flows_whole(flows);
+    for (uint32_t i = 0; i < flows->phases_count; i++) { /* while other arrays are not there yet */
+        if (flows->patterns[i].tree != NULL) {
+            uint64_t bytes = ar_flows_message_bytes(flows, i, trial->calls[0].elements);
+            (void)ar_flows_tree_shares(flows, i, (double)bytes);
+        }
+    }
     struct ar_kept *kept = flows->kept;
     if (kept->memory.last == NULL) { /* nothing is laid out, or memory failed since */
         kept->recurrence = ar_arena_alloc(&kept->memory, 1, sizeof *kept->recurrence);

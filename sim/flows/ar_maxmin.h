@@ -85,6 +85,10 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
  * as full links wait for each other. */
 void ar_maxmin_share(struct ar_maxmin *maxmin);
 
+/** Counts the flows of `paths` on each link; returns whether they would send more over some link,
+ * each as fast as its path alone, than it can carry. */
+bool ar_maxmin_is_overfull(struct ar_maxmin *maxmin);
+
 /** The link of the cluster on a flow's path that has the least bandwidth for each flow on it; the
  * number of these. */
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows);

@@ -36,7 +36,7 @@ struct classes {
 static uint32_t hop_of_class(const struct classes *classes, uint32_t hop)
 {
     const struct hop_ends *ends = &classes->all->ends[hop];
-    return classes->of_rank[ends->from] * AR_PERIOD_MAX + ends->began % classes->all->period;
+    return classes->of_rank[ends->from] * AR_PERIOD_MAX + ends->to % AR_PERIOD_MAX;
 }
 
 /* Finds what is known of every rank: its hops, what they have done, and with whom. */
@@ -57,19 +57,15 @@ static void classes_find_keys(struct classes *classes)
             classes->use_keys[all->shared[j]] += tree_mix(1, key); /* whatever their order */
         }
     }
-    for (uint32_t i = 0; i < all->ranks_count; i++) {
-        const struct rank_hops *rank = &all->rank_hops[i];
-        uint64_t key = 0;
-        for (uint32_t step = 0; step < all->period; step++) {
-            uint32_t out = rank->out[step], in = rank->in[step];
-            uint64_t links = 0;
-            for (uint32_t j = 0; out != AR_NEVER && j < all->ways[out].count; j++) {
-                links += tree_mix(1, classes->use_keys[all->shared[all->ways[out].first + j]]);
-            }
-            key = tree_mix(tree_mix(key, out != AR_NEVER ? classes->hop_keys[out] : 0), links);
-            key = tree_mix(key, in != AR_NEVER ? classes->hop_keys[in] : 0);
+    memset(classes->rank_keys, 0, all->ranks_count * sizeof *classes->rank_keys);
+    for (uint32_t i = 0; i < all->pattern->hops_count; i++) { /* whatever their order, too */
+        const struct hop_links *way = &all->ways[i];
+        uint64_t key = classes->hop_keys[i], links = 0;
+        for (uint32_t j = way->first; j < way->first + way->count; j++) {
+            links += tree_mix(1, classes->use_keys[all->shared[j]]);
         }
-        classes->rank_keys[i] = key;
+        classes->rank_keys[all->ends[i].from] += tree_mix(tree_mix(1, key), links);
+        classes->rank_keys[all->ends[i].to / AR_PERIOD_MAX] += tree_mix(2, key);
     }
 }
 
@@ -121,15 +117,17 @@ static void tree_share_links(struct ar_arena *arena, const struct classes *class
     }
     made->shared_count = 0;
     for (int pass = 0; pass < 2; pass++) { /* counts the links of each hop, then writes them */
-        for (uint32_t place = 0; place < all->shared_count; place++) {
-            uint32_t number = numbers[all->shared[place]];
-            uint32_t hop = number > 0 ? hop_of_class(classes, all->place_hops[place]) : 0;
-            struct hop_links *way = &made->ways[hop];
-            if (number > 0 && pass == 1) {
-                made->shared[way->first + way->count] = number - 1;
-                made->place_hops[way->first + way->count] = hop;
+        for (uint32_t hop = 0; hop < all->pattern->hops_count; hop++) {
+            for (uint32_t j = 0; j < all->ways[hop].count; j++) {
+                uint32_t number = numbers[all->shared[all->ways[hop].first + j]];
+                if (number > 0) {
+                    struct hop_links *way = &made->ways[hop_of_class(classes, hop)];
+                    if (pass == 1) {
+                        made->shared[way->first + way->count] = number - 1;
+                    }
+                    way->count++;
+                }
             }
-            way->count += number > 0;
         }
         for (uint32_t hop = 0; hop < hops && pass == 0; hop++) {
             made->ways[hop].first = made->shared_count;
@@ -137,7 +135,6 @@ static void tree_share_links(struct ar_arena *arena, const struct classes *class
             made->ways[hop].count = 0;
         }
         if (pass == 0) {
-            made->place_hops = ar_arena_room(arena, made->shared_count, sizeof(uint32_t));
             made->shared = ar_arena_room(arena, made->shared_count, sizeof(uint32_t));
         }
     }
@@ -158,14 +155,24 @@ static void tree_of_classes(struct ar_arena *arena, const struct classes *classe
     made->ends = ar_arena_alloc(arena, entries, sizeof *made->ends);
     made->runs = ar_arena_alloc(arena, entries, sizeof *made->runs);
     made->ways = ar_arena_alloc(arena, entries, sizeof *made->ways);
-    made->rank_hops = ar_arena_alloc(arena, classes->count, sizeof *made->rank_hops);
+    made->rank_hops = ar_arena_room(arena, classes->count, sizeof *made->rank_hops);
+    memset(made->rank_hops, 0xff, classes->count * sizeof *made->rank_hops); /* AR_NEVER */
+    for (uint32_t hop = 0; hop < all->pattern->hops_count; hop++) {
+        uint32_t from = all->ends[hop].from, to = all->ends[hop].to / AR_PERIOD_MAX;
+        uint32_t step = all->ends[hop].to % AR_PERIOD_MAX;
+        if (classes->firsts[classes->of_rank[from]] == from) {
+            made->rank_hops[classes->of_rank[from]].out[step] = hop;
+        }
+        if (classes->firsts[classes->of_rank[to]] == to) {
+            made->rank_hops[classes->of_rank[to]].in[step] = hop;
+        }
+    }
     made->next_to = ar_arena_alloc(arena, entries, sizeof *made->next_to);
     *pattern = (struct ar_pattern){.hops = ar_arena_alloc(arena, entries, sizeof *pattern->hops),
                                    .hops_count = entries};
     for (uint32_t i = 0; i < entries; i++) {
         uint32_t class = i / AR_PERIOD_MAX, step = i % AR_PERIOD_MAX;
         struct rank_hops *rank = &made->rank_hops[class];
-        *rank = step == 0 ? all->rank_hops[classes->firsts[class]] : *rank;
         uint32_t out = rank->out[step];
         made->ends[i] = (struct hop_ends){.from = class, .to = AR_NEVER};
         if (out != AR_NEVER) {

@@ -31,7 +31,7 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, uint32_t 
         .from = from,
         .to = peers->peers[place],
         .switches_s = rates->paths.switches_s[flow],
-        .rate_Bps = rates->rates_Bps[flow],
+        .rate_Bps = scratch->rates_Bps[flow],
         .turns = flow_turns(rates, flow, rates->flows, scratch->flows->collective.channels),
         .tier = rates->paths.tiers[flow],
     };
@@ -129,11 +129,14 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
             scratch->kept[first_step].paths = scratch->rates.paths;
         }
     }
-    ar_maxmin_share(&scratch->rates);
     if (phase->kind == AR_PHASE_TREE) {
+        pattern->is_shared = ar_maxmin_is_overfull(&scratch->rates);
+        scratch->rates_Bps = scratch->rates.paths.bandwidth_Bps;
         tree_lay_out(scratch, phase, pattern);
         pattern->tree = flows_tree_create(scratch->arena, scratch->flows, phase, pattern);
     } else {
+        ar_maxmin_share(&scratch->rates);
+        scratch->rates_Bps = scratch->rates.rates_Bps;
         for (uint32_t lane = 0; lane < lanes; lane++) {
             pattern->lane_hops[lane] = pattern->hops_count;
             pattern->lane_walks[lane] = pattern->walks_count;

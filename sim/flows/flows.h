@@ -66,6 +66,7 @@ struct flows_scratch {
     struct ar_arena *room;                  /**< ends when all is resolved */
     struct ar_phase_flows peers;            /**< in the present phase */
     struct ar_maxmin rates;                 /**< of its flows */
+    const double *rates_Bps;                /**< [flow]: of trees only what its path has */
     uint32_t period;                        /**< of `rates.folded` */
     struct exchange_scratch *exchange;      /**< NULL until there is one */
     bool is_again;           /**< the same was resolved before, on links of other rates */

@@ -44,32 +44,39 @@ static void hop_find_links(struct ar_tree_rates *rates, const struct ar_maxmin *
             rates->uses[rates->uses_count++] = (struct use){
                 .bandwidth_Bps = bandwidth_Bps, .link = all->known[link], .head = AR_NEVER};
         }
-        rates->place_hops[rates->shared_count] = hop;
         rates->shared[rates->shared_count++] = number_of[link];
         way->count++;
     }
 }
 
 /* Writes down who sends and receives over each hop, and in which steps. */
-static void ranks_create(struct ar_tree_rates *rates)
+static void ends_create(struct ar_tree_rates *rates)
 {
     const struct ar_pattern *pattern = rates->pattern;
     uint32_t positions = ar_shape_ranks(&rates->collective->shape);
     rates->ends = ar_arena_room(rates->room, pattern->hops_count, sizeof *rates->ends);
-    rates->rank_hops = ar_arena_room(rates->room, rates->ranks_count, sizeof *rates->rank_hops);
-    memset(rates->rank_hops, 0xff, rates->ranks_count * sizeof *rates->rank_hops); /* AR_NEVER */
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
         for (uint32_t step = 0; step < rates->phase->steps; step++) {
-            uint32_t at = step % rates->period;
             for (uint32_t i = pattern->step_hops[step]; i < pattern->step_hops[step + 1]; i++) {
                 uint32_t hop = pattern->lane_hops[lane] + i;
                 uint32_t from = lane * positions + pattern->hops[hop].from;
                 uint32_t to = lane * positions + pattern->hops[hop].to;
-                rates->ends[hop] = (struct hop_ends){from, to * AR_PERIOD_MAX + at, step};
-                rates->rank_hops[from].out[at] = hop;
-                rates->rank_hops[to].in[at] = hop;
+                rates->ends[hop] =
+                    (struct hop_ends){from, to * AR_PERIOD_MAX + step % rates->period, step};
             }
         }
+    }
+}
+
+/* The same by rank. */
+static void ranks_create(struct ar_tree_rates *rates)
+{
+    rates->rank_hops = ar_arena_room(rates->room, rates->ranks_count, sizeof *rates->rank_hops);
+    memset(rates->rank_hops, 0xff, rates->ranks_count * sizeof *rates->rank_hops); /* AR_NEVER */
+    for (uint32_t hop = 0; hop < rates->pattern->hops_count; hop++) {
+        const struct hop_ends *ends = &rates->ends[hop];
+        rates->rank_hops[ends->from].out[ends->to % AR_PERIOD_MAX] = hop;
+        rates->rank_hops[ends->to / AR_PERIOD_MAX].in[ends->to % AR_PERIOD_MAX] = hop;
     }
 }
 
@@ -98,7 +105,6 @@ static void tree_find_links(struct ar_tree_rates *made)
     made->ways = ar_arena_room(made->room, hops, sizeof *made->ways);
     made->runs = ar_arena_alloc(made->room, hops, sizeof *made->runs);
     made->uses = ar_arena_room(made->room, all.known_count, sizeof *made->uses);
-    made->place_hops = ar_arena_room(made->room, all.paths.begin[hops], sizeof(uint32_t));
     made->shared = ar_arena_room(made->room, all.paths.begin[hops], sizeof(uint32_t));
     for (uint32_t hop = 0; hop < hops; hop++) {
         hop_find_links(made, &all, number_of, hop);
@@ -387,6 +393,7 @@ static void runs_create(struct ar_tree_rates *made)
     made->ranks = ar_arena_alloc(room, ranks, sizeof *made->ranks);
     made->next = ar_arena_room(room, places, sizeof *made->next);
     made->before = ar_arena_room(room, places, sizeof *made->before);
+    made->place_hops = ar_arena_room(room, places, sizeof *made->place_hops);
     made->frees_s = ar_arena_alloc(room, hops * made->parts, sizeof *made->frees_s);
     made->met = ar_arena_room(room, hops, sizeof *made->met);
     made->found_hops = ar_arena_room(room, hops, sizeof *made->found_hops);
@@ -405,6 +412,9 @@ static void runs_create(struct ar_tree_rates *made)
     for (uint32_t i = 0; i < hops; i++) {
         made->runs[i].parts = 0;
         made->maxmin.bandwidth_Bps[made->uses_count + i] = made->ways[i].alone_Bps;
+        for (uint32_t k = 0; k < made->ways[i].count; k++) {
+            made->place_hops[made->ways[i].first + k] = i;
+        }
     }
     for (uint32_t i = 0; i < ranks; i++) {
         struct rank_run *rank = &made->ranks[i];
@@ -510,7 +520,7 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *known, double
     if (is_shared && (known->ways == NULL || !are_kept)) {
         known->room = are_kept ? known->arena : &room;
         tree_find_links(known);
-        ranks_create(known);
+        ends_create(known);
     }
     struct ar_tree_rates rates = *known;
     rates.room = &room;
@@ -518,6 +528,7 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *known, double
     if (!is_shared) {
         tree_keep_rates(&rates);
     } else if (rates.flows->is_plain || !fast_tree_run(&rates)) {
+        ranks_create(&rates);
         tree_run(&rates);
     }
     rates.shares.bytes = bytes;

@@ -121,6 +121,23 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
     return most;
 }
 
+bool ar_maxmin_is_overfull(struct ar_maxmin *maxmin)
+{
+    const struct ar_paths *paths = &maxmin->paths;
+    bool is_overfull = false;
+    count_flows(maxmin, paths);
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        maxmin->left_Bps[maxmin->used[i]] = maxmin->bandwidth_Bps[maxmin->used[i]] * (1 + 1e-9);
+    }
+    for (size_t flow = 0; flow < paths->count; flow++) {
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            maxmin->left_Bps[paths->links[i]] -= paths->bandwidth_Bps[flow];
+            is_overfull = is_overfull || maxmin->left_Bps[paths->links[i]] < 0;
+        }
+    }
+    return is_overfull;
+}
+
 /* The least of what the links of a path have. */
 static double least_of_links(const double *of_links, const uint32_t *links, size_t count)
 {
