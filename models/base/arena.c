@@ -96,15 +96,20 @@ struct ar_arena_item {
 
 enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
 
-/* Lists an item with its object; without memory ends the object and leaves the guard. */
-static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, bool is_clear,
-                                       void *object, void (*destroy)(void *object))
+/* Lists an item of `count` times `size` bytes with its object; without memory ends the object and
+ * leaves the guard. */
+static struct ar_arena_item *take_item(struct ar_arena *arena, size_t count, size_t size,
+                                       bool is_clear, void *object, void (*destroy)(void *object))
 {
     struct ar_arena_item *item;
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        bytes = SIZE_MAX; /* nobody has that many */
+    }
     size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
     bool is_allowed = left >= sizeof *item && bytes <= left - sizeof *item;
-    size_t size = sizeof *item + bytes;
-    item = !is_allowed ? NULL : is_clear ? calloc(1, size) : malloc(size);
+    size_t all = sizeof *item + bytes;
+    item = !is_allowed ? NULL : is_clear ? calloc(1, all) : malloc(all);
     if (item == NULL) {
         struct ar_error err;
         if (object != NULL) {
@@ -130,34 +135,25 @@ static struct ar_arena_item *take_item(struct ar_arena *arena, size_t bytes, boo
     /* Memory of a million ranks lies on pages of 2 MiB where the system has them: on a virtual
      * machine the first touch of small ones was half of the time of such a run. */
     size_t skipped = (PAGE - (uintptr_t)item % PAGE) % PAGE;
-    if (size >= LARGE_FROM) {
-        (void)madvise((char *)item + skipped, (size - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
+    if (all >= LARGE_FROM) {
+        (void)madvise((char *)item + skipped, (all - skipped) / PAGE * PAGE, MADV_HUGEPAGE);
     }
     item->before = arena->last;
     item->object = object;
     item->destroy = destroy;
     arena->last = item;
-    arena->bytes += size;
+    arena->bytes += all;
     return item;
-}
-
-static void *take_bytes(struct ar_arena *arena, size_t count, size_t size, bool is_clear)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) {
-        bytes = SIZE_MAX; /* nobody has that many */
-    }
-    return take_item(arena, bytes, is_clear, NULL, NULL)->bytes;
 }
 
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
 {
-    return take_bytes(arena, count, size, true);
+    return take_item(arena, count, size, true, NULL, NULL)->bytes;
 }
 
 void *ar_arena_room(struct ar_arena *arena, size_t count, size_t size)
 {
-    return take_bytes(arena, count, size, false);
+    return take_item(arena, count, size, false, NULL, NULL)->bytes;
 }
 
 char *ar_arena_text(struct ar_arena *arena, const char *text)
@@ -188,7 +184,7 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object))
 {
     ar_memory_require(object != NULL, "an object");
-    return take_item(arena, 0, true, object, destroy)->object;
+    return take_item(arena, 0, 0, true, object, destroy)->object;
 }
 
 void ar_arena_end(struct ar_arena *arena)
