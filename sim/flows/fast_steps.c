@@ -12,13 +12,15 @@
 
 #include <string.h>
 
-/* Ranks of groups are like no others; nor is any whose lane has an order of its own. */
+/* Ranks of groups are like no others, nor are those of one that stands for others unless it has the
+ * first ranks; nor is any whose lane has an order of its own. */
 uint32_t fast_steps_period(const struct ar_collective *collective, uint32_t period)
 {
     struct ar_order order = ar_collective_order(collective);
-    bool repeats = order.ranks % period == 0 && period % order.node_members == 0 &&
-                   ar_collective_groups(collective) == 1 && !order.has_root &&
-                   order.mirror_group == 0;
+    bool repeats =
+        order.ranks % period == 0 && period % order.node_members == 0 &&
+        ar_collective_groups(collective) == 1 && !order.has_root && order.mirror_group == 0 &&
+        (order.mesh == NULL || ar_mesh_rank(order.mesh, 0, order.ranks - 1) == order.ranks - 1);
     return repeats ? period : order.ranks;
 }
 
