@@ -385,7 +385,8 @@ static enum ar_status expect_rows(const struct options *options, const struct se
     bool is_told = ar_engine_is_fitted(scenario->engine) && measured->calls_count == 0 &&
                    measured->rows[0].run->algorithm[0] == '\0'; /* all-to-alls of NCCL */
     if (measured->calls_count == 0 && engine != scenario->engine) {
-        ar_note(option_notes(options), "engine %s has a model of no row: engine %s times messages",
+        ar_note(option_notes(options),
+                "engine %s models none of the rows: engine %s times messages",
                 scenario->engine->name, engine->name);
         scenario->engine = engine;
     }

@@ -583,8 +583,10 @@ static const char *describe_basis(const struct ar_measured *measured,
         : measured->request->factors != NULL
             ? ar_arena_format(arena,
                               "nothing fitted here: what %" PRIu64
-                              " sets of other machines tell, constants of %s and the specification",
-                              measured->request->factors->told.sets_count, tuning->release->name)
+                              " sets of other machines tell%s%s and the specification",
+                              measured->request->factors->told.sets_count,
+                              measured->calls_count > 0 ? ", constants of " : "",
+                              measured->calls_count > 0 ? tuning->release->name : "")
             : ar_arena_format(arena,
                               "nothing fitted: constants of %s and the specification, with "
                               "the scatter of machines that were not fitted",
