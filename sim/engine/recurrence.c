@@ -314,8 +314,9 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
     ar_copy_text(trial->options, sizeof trial->options,
                  trial->exact ? "recurrence exact" : "recurrence approximate");
     uint32_t ranks = ar_collective_ranks(&flows->collective);
-    for (uint32_t rank = 0; trial->rank_finish_s != NULL && rank < ranks; rank++) {
-        trial->rank_finish_s[rank] = recurrence->rank_ready_s[rank % recurrence->ranks];
+    uint32_t run = recurrence->ranks; /* they stand for all */
+    for (uint32_t rank = 0; trial->rank_finish_s != NULL && rank < ranks; rank += run) {
+        memcpy(trial->rank_finish_s + rank, recurrence->rank_ready_s, run * sizeof(double));
     }
     trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     if (trial->rank_factor == NULL) { /* steps that differ by chance follow each other */
