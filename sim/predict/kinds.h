@@ -1,5 +1,5 @@
 /** \file kinds.h
- * What the sources of kinds (kind_*.c, one row of ar_kind.h each) and of notes share.
+ * Shared by the sources of kinds (kind_*.c, one row of ar_kind.h each) and of notes.
  */
 #pragma once
 

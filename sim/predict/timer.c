@@ -1,5 +1,5 @@
-/* What the works of a job's graph take by the engine, alone or in series, and when its tasks begin
- * and end. Read from the end: timer_schedule(). */
+/* Times of a graph: its works by the engine, alone or in series, then begin and end of its tasks.
+ * Read from the end: timer_schedule(). */
 #include "timer.h"
 
 #include <math.h>
