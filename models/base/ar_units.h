@@ -27,10 +27,11 @@ enum ar_quantity {
     AR_QUANTITY_ENERGY, /**< joules per byte (`10pJ/b`, of a bit; `80pJ/B`) */
 };
 
+/** Parses a number with one of the units of a quantity; gives bytes, B/s, s, s/B or J/B. */
 enum ar_status ar_parse_quantity(const char *where, const char *text, enum ar_quantity quantity,
                                  double *value, struct ar_error *err);
 
-/** Parses a size. */
+/** Parses a size, into bytes. */
 enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *bytes,
                               struct ar_error *err);
 

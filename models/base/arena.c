@@ -164,7 +164,7 @@ char *ar_arena_text(struct ar_arena *arena, const char *text)
 
 char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
 {
-    char most[512]; /* texts are as long, which then are formatted once */
+    char most[512]; /* longer texts are formatted twice */
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(most, sizeof most, format, arguments);

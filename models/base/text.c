@@ -138,7 +138,7 @@ enum ar_status ar_parse_choice(const char *where, const char *text, const char *
 {
     char list[256];
     for (unsigned i = 0; names[i] != NULL; i++) {
-        if (text[0] == names[i][0] && strcmp(text, names[i]) == 0) {
+        if (strcmp(text, names[i]) == 0) {
             *place = i;
             return AR_OK;
         }

@@ -252,7 +252,7 @@ static bool is_left_out(uint32_t size, uint32_t member)
     return member % 2 == 1 && member < 2 * folded_pairs(size);
 }
 
-static uint32_t member_rank(uint32_t size, uint32_t member)
+static uint32_t folded_number(uint32_t size, uint32_t member)
 {
     uint32_t pairs = folded_pairs(size);
     return member < 2 * pairs ? member / 2 : member - pairs;
@@ -294,7 +294,7 @@ static struct block_move swap_with(uint32_t size, uint32_t member, uint32_t peer
 
 static struct block_move doubling_all(uint32_t size, uint32_t member, uint32_t step)
 {
-    struct block_move move = swap_with(size, member, member_rank(size, member) ^ 1u << step);
+    struct block_move move = swap_with(size, member, folded_number(size, member) ^ 1u << step);
     move.send = move.receive = (struct block_parts){.first = 0, .run = size};
     return move;
 }
@@ -310,7 +310,7 @@ static struct block_parts parts_around(uint32_t size, uint32_t number, uint32_t 
 
 static struct block_move doubling_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {
-    uint32_t number = member_rank(size, member);
+    uint32_t number = folded_number(size, member);
     uint32_t peer = number ^ 1u << step;
     struct block_move move = swap_with(size, member, peer);
     move.send = parts_around(size, number, step);
@@ -327,7 +327,7 @@ static struct block_parts parts_named(uint32_t name, uint32_t step)
 
 static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint32_t step)
 {
-    uint32_t number = member_rank(size, member);
+    uint32_t number = folded_number(size, member);
     uint32_t peer = number ^ 1u << step;
     struct block_move move = swap_with(size, member, peer);
     move.send = parts_named(number, step);
@@ -383,7 +383,7 @@ static uint32_t swing_name(uint32_t bits, uint32_t number)
 static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {
     uint32_t bits = log2_down(size);
-    uint32_t number = member_rank(size, member);
+    uint32_t number = folded_number(size, member);
     uint32_t peer = swing_peer(1u << bits, number, bits - 1 - step);
     struct block_move move = swap_with(size, member, peer);
     uint32_t name = swing_name(bits, number);
@@ -442,7 +442,7 @@ static struct block_move folded_scatter(uint32_t size, uint32_t member, uint32_t
     if (is_left_out(size, member)) {
         return (struct block_move){.sends = false};
     }
-    uint32_t number = member_rank(size, member);
+    uint32_t number = folded_number(size, member);
     struct block_move move = binomial_move(numbers, number, step, &distance);
     uint32_t first = move.sends ? number + distance : number;
     uint32_t part = part_of(size, first);

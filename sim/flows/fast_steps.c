@@ -1,5 +1,5 @@
 /* Steps and positions that are like others. Gains over 50 times on pairwise all-to-alls of 4096
- * ranks on nodes of 8, 30 times on rings of a million. The results are the same without this file.
+ * ranks on nodes of 8, 20 times on rings of a million. The results are the same without this file.
  *
  * - Where ranks and paths look the same some positions further on, the first positions stand for
  *   all in a shift; and in all phases, also in engines, if the others do what they do in each.

@@ -51,22 +51,19 @@ static bool is_profile(const char *path)
     return ends_with(path, "trace.json") || ends_with(path, ".json.gz");
 }
 
-/* Writes the directory of a folder of shipped files; false if there is none. Each thread looks for
- * a folder once, until it wants another. */
+/* Writes the directory of a folder of shipped files; false if there is none. */
 static bool find_folder(const char *folder, char path[RESOURCE_PATH])
 {
     static const char *const installed[] = {AR_DATA_FROM_PROGRAM, AR_DATA_FROM_LIBRARY};
-    static _Thread_local char found[RESOURCE_PATH];
-    static _Thread_local const char *folder_found;
-    for (int i = 0; i < 3 && folder_found != folder; i++) {
-        int length = i < 2 ? snprintf(found, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(),
-                                      installed[i], folder)
-                           : snprintf(found, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, folder);
-        bool is_there = length < RESOURCE_PATH && access(found, R_OK | X_OK) == 0;
-        folder_found = is_there ? folder : NULL;
+    for (int i = 0; i < 2; i++) {
+        int length =
+            snprintf(path, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(), installed[i], folder);
+        if (length < RESOURCE_PATH && access(path, R_OK | X_OK) == 0) {
+            return true;
+        }
     }
-    ar_copy_text(path, RESOURCE_PATH, found);
-    return folder_found == folder;
+    snprintf(path, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, folder);
+    return access(path, R_OK | X_OK) == 0;
 }
 
 AR_ORDER(compare_names, char, strcmp(a, b))
