@@ -235,15 +235,11 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
 
 /* --- one run ------------------------------------------------------------------------------- */
 
-/* Refuses a run whose results are wrong, that is cut off, or that the cluster cannot have run. */
+/* Refuses a run whose results are wrong, or that the cluster cannot have run. */
 static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
                                 struct ar_error *err)
 {
-    bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     AR_TRY(ar_log_check(run, err));
-    AR_LOG_REFUSE(
-        has_end && !run->is_complete, run, run->first_line, err,
-        "found no end of the run; expected the closing lines of nccl-tests (is the log cut off?)");
     AR_LOG_REFUSE(run->nodes == 0, run, run->first_line, err,
                   "the log does not say on how many nodes it ran; expected it to");
     AR_LOG_REFUSE(run->nodes > facts->nodes_count, run, run->first_line, err,
@@ -349,8 +345,18 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
 {
     bool is_table = run->format == AR_LOG_PUBLISHED;
     bool is_known = path < request->known_count;
+    bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     struct ar_collective collective = {.algorithm = NULL};
     struct named_algorithm named = {NULL, "", 1};
+    if (has_end && !run->is_complete) {
+        ar_note(request->notes,
+                "%s:%" PRIu64 ": the run has no closing lines (cut off, or copied in part); its "
+                "%zu rows are used",
+                run->path, run->first_line, run->rows_count);
+        if (run->rows_count == 0) {
+            return AR_OK;
+        }
+    }
     int kind = classify_run(request, run, ar_cluster_facts(cluster), &named);
     if (kind == RUN_MESSAGES) {
         AR_TRY(find_collective(request, measured->logs[path], run, &named, cluster, arena, measured,

@@ -190,6 +190,7 @@ static enum ar_status read_text_log(struct ar_logs *logs, char *text, size_t byt
         char *rest = ar_strip_prefix(line);
         bool is_title = ar_osu_is_title(rest);
         number++;
+        nccl.is_line_open = newline == NULL;
         if (is_title) {
             AR_TRY(ar_nccl_text_end(&nccl, true, err));
         }

@@ -158,6 +158,7 @@ struct ar_nccl_text {
     struct ar_nccl_sweep sweep;
     enum ar_log_collective hint; /**< collective of a command line seen before the run */
     uint64_t failure_line;       /**< a test that says it failed; 0: none */
+    bool is_line_open;           /**< the file ends in this line: it may be half of one */
     char library[AR_LOG_TEXT];
 };
 

@@ -143,13 +143,14 @@ static struct ar_log *log_of(const struct ar_nccl_text *text)
 
 /* --- runs ---------------------------------------------------------------------------------- */
 
-/* A table that ends without closing lines before its largest size. */
-static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is_followed,
-                                        struct ar_error *err)
+/* A table that ends before its largest size where another begins, and no test says that it failed:
+ * rows of several tests may be mixed. */
+static enum ar_status check_not_mixed(const struct ar_nccl_text *text, struct ar_error *err)
 {
     const struct ar_nccl_sweep *sweep = &text->sweep;
     const struct ar_log *log = log_of(text);
-    if (text->phase != AR_NCCL_TABLE || log->rows_count == 0 || sweep->line == 0) {
+    if (text->phase != AR_NCCL_TABLE || log->rows_count == 0 || sweep->line == 0 ||
+        text->failure_line != 0) {
         return AR_OK;
     }
     const struct ar_log_row *last = &log->rows[log->rows_count - 1];
@@ -158,9 +159,8 @@ static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is
     AR_LOG_REFUSE(
         next_bytes > size_bytes && next_bytes <= (double)sweep->max_bytes, log, last->line, err,
         "the table ends at %" PRIu64 " bytes without its closing lines; expected sizes up "
-        "to %" PRIu64 " (line %" PRIu64 "): %s",
-        last->payload_bytes, sweep->max_bytes, sweep->line,
-        is_followed ? "cut off, or several processes without MPI at once" : "cut off");
+        "to %" PRIu64 " (line %" PRIu64 "): cut off, or several processes without MPI at once",
+        last->payload_bytes, sweep->max_bytes, sweep->line);
     return AR_OK;
 }
 
@@ -170,7 +170,9 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
         return AR_OK;
     }
     struct ar_log *log = log_of(text);
-    AR_TRY(check_not_cut_off(text, is_followed, err));
+    if (is_followed) {
+        AR_TRY(check_not_mixed(text, err));
+    }
     log->is_complete = text->phase == AR_NCCL_CLOSED;
     if (log->library[0] == '\0') {
         ar_copy_text(log->library, sizeof log->library, text->library);
@@ -303,8 +305,9 @@ static enum ar_status take_nccl_row(const struct ar_nccl_text *text, char *line,
         return AR_OK;
     }
     count = count < AR_TABLE_COLUMNS_MAX ? count : AR_TABLE_COLUMNS_MAX;
-    AR_TRY(ar_log_table_read(&text->table, log_of(text), words, count, &row, err));
-    return ar_log_add_row(log_of(text), &row, err);
+    enum ar_status status = ar_log_table_read(&text->table, log_of(text), words, count, &row, err);
+    bool is_half = status != AR_OK && text->is_line_open;
+    return is_half ? AR_OK : status != AR_OK ? status : ar_log_add_row(log_of(text), &row, err);
 }
 
 /* --- other lines --------------------------------------------------------------------------- */

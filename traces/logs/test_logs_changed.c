@@ -122,3 +122,23 @@ Test(logs_changed, a_mark_zero_bytes_and_many_megabytes_in_other_lines_change_no
     fprintf(change->file, "%0*d\n%s", 20 << 20, 7, change->original);
     expect_unchanged(change, "long line");
 }
+
+Test(logs_changed, a_log_that_is_cut_off_anywhere_has_the_rows_before_the_cut)
+{
+    struct change *change = begin_change(FIXTURE("nccl-21-per-iteration.txt"));
+    const struct ar_log *whole = test_parse(change->original, change->original_bytes)->runs;
+    const char *first = strchr(strstr(change->original, "  1024 "), '\n');
+    size_t ended = 0;
+    for (const char *end = first; *end != '\0'; end++) {
+        const struct ar_log *run =
+            test_parse(change->original, (size_t)(end - change->original))->runs;
+        ended += *end == '\n' && ended < whole->rows_count;
+        cr_assert(run->rows_count == ended || run->rows_count == ended + (*end != '\n'), "%s", end);
+        for (size_t i = 0; i < run->rows_count; i++) {
+            cr_assert_str_eq(test_row_text(&run->rows[i]), test_row_text(&whole->rows[i]));
+        }
+    }
+    cr_expect_eq(ended, 5);
+    fclose(change->file);
+    free(change->text);
+}
