@@ -46,8 +46,8 @@ for part in "$@"; do
     . "$here/part_$part.sh" >"$out/$part.md"
     cat "$out/$part.md"
 done
-if [ -f "$out/peers.csv" ] && [ -f "$out/rates.csv" ] && command -v gnuplot >/dev/null; then
-    gnuplot -e "peers='$out/peers.csv'; rates='$out/rates.csv'; out='$out/growth'" "$here/growth.gp"
+if [ -f "$out/peers.csv" ] && [ -f "$out/rates.csv" ] && [ -f "$out/growth.csv" ] && command -v gnuplot >/dev/null; then
+    gnuplot -e "out='$out'" "$here/growth.gp"
 fi
 say "measurements, tables (.md) and pictures are in $out"
 exit "$failed"

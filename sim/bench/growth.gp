@@ -1,5 +1,5 @@
-# How the programs grow with the ranks. Wants `peers` (peers.csv), `rates` (rates.csv) and `out`: draws
-# out.png and out.svg (all programs) and out-rates.png and out-rates.svg (recurrence by algorithm).
+# How time and memory grow with the ranks. Wants `out`, the folder of peers.csv, rates.csv and growth.csv, and
+# draws of each a picture, .png and .svg.
 
 set encoding utf8
 set datafile separator comma
@@ -21,64 +21,88 @@ set tmargin 3
 set logscale xy
 set xlabel 'ranks'
 
-rates_tics = "'10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7, '10⁸' 1e8, '10⁹' 1e9, '10¹⁰' 1e10"
+rates_tics = "'10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7, '10⁸' 1e8, '10⁹' 1e9, '10¹⁰' 1e10, '10¹¹' 1e11, '10¹²' 1e12"
 ranks_tics = "'64' 64, '256' 256, '1024' 1024, '4096' 4096, '16,384' 16384, '65,536' 65536"
 eval 'set xtics ('.ranks_tics.')'
 
 array programs[4] = ['recurrence', 'simgrid', 'bare', 'smpi']
 array titles[4] = ['engine recurrence', 'engine simgrid', 'bare SimGrid ring', 'SMPI, allreduce lr']
+peers = out.'/peers.csv'
 # A run over the limit has no simulated time: left out.
 of(i, x) = strcol('program') eq programs[i] && strlen(strcol('simulated_s')) > 0 ? x : NaN
 
-array algorithms[3] = ['ring', 'hierarchical', 'torus2d']
-# Streams come as rows with more jobs than one.
-rate(i, is_stream) = strcol('algorithm') eq algorithms[i] && (column('jobs_count') > 1) == is_stream \
-    ? column('messages_count') / column('run_wall_s') : NaN
+array algorithms[4] = ['ring', 'torus2d', 'hierarchical', 'halving-doubling']
+rate(i) = strcol('algorithm') eq algorithms[i] ? column('messages_count') / column('run_wall_s') : NaN
+
+# One line for an operation by an algorithm; those by rings, by groups and by pairs have a colour each.
+array clusters[3] = ['flat', 'dgx-h100', 'abci-v100']
+array lines[13] = ['allreduce ring', 'allreduce torus2d', 'allreduce hierarchical', 'allgather ring', \
+    'allreduce halving-doubling', 'reducescatter recursive-halving', 'allreduce tree', 'broadcast tree', 'reduce tree', \
+    'gather binomial', 'scatter linear', 'alltoall pairwise', 'alltoall linear']
+array colours[13] = ['#0072B2', '#0072B2', '#0072B2', '#0072B2', '#009E73', '#009E73', '#D55E00', '#D55E00', '#D55E00', \
+    '#E69F00', '#E69F00', '#CC79A7', '#CC79A7']
+array points[13] = [7, 5, 9, 6, 7, 5, 7, 5, 9, 7, 5, 7, 5]
+grown(c, i) = strcol('cluster') eq clusters[c] && strcol('operation').' '.strcol('algorithm') eq lines[i] ? column('cpu_s') : NaN
+
+# start NAME, WIDTH: the terminal of the present kind and its file
+terminal = "set terminal %s size %d, 470 font 'DejaVu Sans,%s'; set output '%s/%s.%s'"
+start(name, width) = kind eq 'png' ? sprintf(terminal, 'pngcairo', width, '11', out, name, kind) : \
+    sprintf(terminal, 'svg', width, 'Helvetica,sans-serif,14', out, name, kind)
 
 do for [kind in 'png svg'] {
-    if (kind eq 'png') {
-        set terminal pngcairo size 1500, 470 font 'DejaVu Sans,11'
-    } else {
-        set terminal svg size 1500, 470 font 'DejaVu Sans,Helvetica,sans-serif,14'
-    }
+    eval start('peers', 1500)
     set xrange [48:90000]
-    set output out.'.'.kind
     set multiplot layout 1, 3
     set label 1 'Wall time of one ring all-reduce (s)' at graph 0, 1.06
     set format y '%g'
-    set yrange [0.005:30000]
+    set yrange [0.001:30000]
     set ytics auto
     plot for [i = 1:4] peers using (column('ranks')):(of(i, column('wall_s'))) \
         with linespoints ls i title titles[i]
     unset key
     set label 1 'Messages per second of processor time'
-    set yrange [2e4:5e9]
+    set yrange [2e4:5e12]
     eval 'set ytics ('.rates_tics.')'
     plot for [i = 1:4] peers using (column('ranks')):(of(i, column('messages_count') / column('cpu_s'))) \
         with linespoints ls i title titles[i]
     set label 1 'Peak resident memory (MB)'
-    set yrange [10:3000]
-    set ytics (10, 20, 50, 100, 200, 500, 1000, 2000)
+    set yrange [5:3000]
+    set ytics (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
     plot for [i = 1:4] peers using (column('ranks')):(of(i, column('memory_bytes') / 1e6)) \
         with linespoints ls i title titles[i]
-    set key
     unset multiplot
     set output
 
-    if (kind eq 'png') {
-        set terminal pngcairo size 760, 470 font 'DejaVu Sans,11'
-    } else {
-        set terminal svg size 760, 470 font 'DejaVu Sans,Helvetica,sans-serif,14'
-    }
-    set output out.'-rates.'.kind
-    set label 1 'Messages per second on one core, engine recurrence, abci-v100, two channels'
+    eval start('growth', 1700)
     set xrange [800:84000]
+    set yrange [0.001:60]
+    set ytics auto
+    set multiplot layout 1, 4
+    do for [c = 1:3] {
+        set label 1 'Processor time on '.clusters[c].' (s)'
+        plot for [i = 1:13] out.'/growth.csv' using (column('ranks')):(grown(c, i)) \
+            with linespoints lc rgb colours[i] lw 2 pt points[i] ps 0.8 notitle, \
+            x * 1e-6 with lines ls 5 notitle
+    }
+    unset label 1
+    unset border
+    unset tics
+    unset xlabel
+    set key at graph 0, 1 top left
+    plot for [i = 1:13] NaN with linespoints lc rgb colours[i] lw 2 pt points[i] ps 0.8 title lines[i], \
+        NaN with lines ls 5 title '1 us a rank'
+    unset multiplot
+    set output
+    set border 3 lc rgb '#444444'
+    set xlabel 'ranks'
+    eval 'set xtics nomirror out ('.ranks_tics.')'
+
+    eval start('rates', 760)
+    set label 1 'Messages per second on one core where ranks differ, abci-v100' at graph 0, 1.06
     set yrange [2e7:5e9]
-    eval 'set ytics ('.rates_tics.')'
+    eval 'set ytics nomirror out ('.rates_tics.')'
     set key bottom right width -2
-    plot for [i = 1:3] rates using (column('ranks')):(rate(i, 1)) with lines ls i dt (3,3) notitle, \
-        for [i = 1:3] rates using (column('ranks')):(rate(i, 0)) with linespoints ls i dt 1 title algorithms[i], \
-        NaN with lines ls 5 title 'dotted: in a stream of 10⁹ messages'
+    plot for [i = 1:4] out.'/rates.csv' using (column('ranks')):(rate(i)) with linespoints ls i dt 1 title algorithms[i]
     set key top left
     set output
 }
