@@ -67,7 +67,7 @@ static void bundle_create(struct ar_arena *arena, const struct ar_flows *flows, 
 void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
 {
     const struct ar_flows *flows = recurrence->flows;
-    struct lanes *lanes = &recurrence->lanes;
+    struct bundle_arrays *arrays = &recurrence->arrays;
     uint32_t window = recurrence->collective->window, positions = recurrence->positions;
     uint32_t lanes_count = ar_collective_lanes(&flows->resolved);
     recurrence->bundles = ar_arena_alloc(arena, (size_t)flows->phases_count * lanes_count,
@@ -75,18 +75,18 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
     for (uint32_t i = 0; i < flows->phases_count * lanes_count; i++) {
         bundle_create(arena, flows, i / lanes_count, i % lanes_count, &recurrence->bundles[i]);
     }
-    lanes->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
+    arrays->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
     /* Numbers of the same place must not lie whole pages apart, as they would for powers of two:
      * caches and the queue of stores would take them for each other. */
-    lanes->stride = (positions / LINE_NUMBERS + 5) * LINE_NUMBERS;
-    lanes->now_s = numbers_create(arena, (3 + lanes->slots) * lanes->stride + 2 * positions);
-    lanes->free_s = lanes->now_s + lanes->stride;
-    lanes->start_s = lanes->free_s + lanes->stride;
-    lanes->flights_s = lanes->start_s + lanes->stride;
-    lanes->bytes = lanes->flights_s + lanes->slots * lanes->stride;
+    arrays->stride = (positions / LINE_NUMBERS + 5) * LINE_NUMBERS;
+    arrays->now_s = numbers_create(arena, (3 + arrays->slots) * arrays->stride + 2 * positions);
+    arrays->free_s = arrays->now_s + arrays->stride;
+    arrays->start_s = arrays->free_s + arrays->stride;
+    arrays->flights_s = arrays->start_s + arrays->stride;
+    arrays->bytes = arrays->flights_s + arrays->slots * arrays->stride;
     if (recurrence->cost->is_any) {
-        lanes->latency_s = numbers_create(arena, 2 * lanes->stride);
-        lanes->s_per_byte = lanes->latency_s + lanes->stride;
+        arrays->latency_s = numbers_create(arena, 2 * arrays->stride);
+        arrays->s_per_byte = arrays->latency_s + arrays->stride;
     }
 }
 
@@ -94,20 +94,20 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
 
 double *bundle_flights(const struct bundle_run *run, int64_t message)
 {
-    size_t slot = (size_t)(message + run->lanes->slots) % run->lanes->slots;
-    return run->lanes->flights_s + slot * run->lanes->stride;
+    size_t slot = (size_t)(message + run->arrays->slots) % run->arrays->slots;
+    return run->arrays->flights_s + slot * run->arrays->stride;
 }
 
 /* From the states of the ranks into the arrays of their places. */
 static void bundle_load(const struct bundle_run *run)
 {
     const struct recurrence *recurrence = run->all;
-    const struct lanes *lanes = run->lanes;
+    const struct bundle_arrays *arrays = run->arrays;
     const uint32_t *positions = run->bundle->positions;
     for (size_t place = 0; place < run->bundle->places_count; place++) {
         const struct rank_state *state = &recurrence->states[positions[place]];
-        lanes->now_s[place] = state->now_s;
-        lanes->free_s[place] = state->peer == run->bundle->peers[place] ? state->free_s : 0;
+        arrays->now_s[place] = state->now_s;
+        arrays->free_s[place] = state->peer == run->bundle->peers[place] ? state->free_s : 0;
     }
     for (uint32_t i = 0; i < run->window; i++) {
         const double *from_s = recurrence->flights_s + (size_t)i * recurrence->positions;
@@ -122,12 +122,12 @@ static void bundle_load(const struct bundle_run *run)
 static void bundle_store(const struct bundle_run *run)
 {
     const struct recurrence *recurrence = run->all;
-    const struct lanes *lanes = run->lanes;
+    const struct bundle_arrays *arrays = run->arrays;
     const uint32_t *positions = run->bundle->positions;
     for (size_t place = 0; place < run->bundle->places_count; place++) {
         recurrence->states[positions[place]] =
-            (struct rank_state){.now_s = lanes->now_s[place],
-                                .free_s = lanes->free_s[place],
+            (struct rank_state){.now_s = arrays->now_s[place],
+                                .free_s = arrays->free_s[place],
                                 .peer = run->bundle->peers[place]};
     }
     for (uint32_t i = 0; i < run->window; i++) {
@@ -150,7 +150,7 @@ typedef void ring_kernel(const struct ring_step *step, size_t first, size_t send
 /* A step of all places; `arrived_s` is by sender, see ring_run_places(). */
 static struct ring_step ring_step_of(const struct bundle_run *run, uint32_t step)
 {
-    const struct lanes *lanes = run->lanes;
+    const struct bundle_arrays *arrays = run->arrays;
     bool reduces = step > 0 && step - 1 < run->all->phase->copies_from;
     return (struct ring_step){
         .arrived_s = bundle_flights(run, (int64_t)step - 1),
@@ -159,9 +159,9 @@ static struct ring_step ring_step_of(const struct bundle_run *run, uint32_t step
         .s_per_byte = run->s_per_byte,
         .latency_s = run->latency_s,
         .reduce_s_per_byte = reduces ? run->all->reduce_s_per_byte : 0,
-        .now_s = lanes->now_s,
-        .start_s = lanes->start_s,
-        .free_s = lanes->free_s,
+        .now_s = arrays->now_s,
+        .start_s = arrays->start_s,
+        .free_s = arrays->free_s,
         .arrival_s = bundle_flights(run, step),
     };
 }
@@ -236,27 +236,27 @@ static void ring_run(const struct bundle_run *run)
 
 void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *bundle)
 {
-    const struct lanes *lanes = &recurrence->lanes;
+    const struct bundle_arrays *arrays = &recurrence->arrays;
     struct bundle_run run = {.all = recurrence,
                              .bundle = bundle,
-                             .lanes = lanes,
+                             .arrays = arrays,
                              .window = recurrence->collective->window,
-                             .bytes = lanes->bytes + bundle->places_count,
+                             .bytes = arrays->bytes + bundle->places_count,
                              .latency_s = bundle->latency_s,
                              .s_per_byte = bundle->s_per_byte};
-    if (lanes->latency_s != NULL) { /* what messages cost besides their paths */
+    if (arrays->latency_s != NULL) { /* what messages cost besides their paths */
         double bytes = (double)(recurrence->elements / recurrence->phase->parts *
                                 recurrence->collective->element_bytes);
         for (size_t place = 0; place < bundle->places_count; place++) {
             const struct ar_hop *hop =
                 &bundle->hops[place % bundle->walks * bundle->rows + place / bundle->walks];
-            lanes->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
-            lanes->s_per_byte[place] =
+            arrays->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
+            arrays->s_per_byte[place] =
                 bundle->s_per_byte[place] +
                 hop->turns * ar_message_gap_s(recurrence->cost, hop->tier) / bytes;
         }
-        run.latency_s = lanes->latency_s;
-        run.s_per_byte = lanes->s_per_byte;
+        run.latency_s = arrays->latency_s;
+        run.s_per_byte = arrays->s_per_byte;
     }
     /* The bytes that each place sends in the first step, twice round. */
     const struct ar_collective *collective = recurrence->collective;
@@ -265,9 +265,9 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
                        recurrence->first_step, &recurrence->sends);
     for (size_t place = 0; place < places; place++) {
         uint64_t elements = recurrence->sends.counts[bundle->positions[place]];
-        lanes->bytes[place] = (double)(elements * collective->element_bytes);
+        arrays->bytes[place] = (double)(elements * collective->element_bytes);
     }
-    memcpy(lanes->bytes + places, lanes->bytes, places * sizeof *lanes->bytes);
+    memcpy(arrays->bytes + places, arrays->bytes, places * sizeof *arrays->bytes);
     bundle_load(&run);
     bool may_jump = (double)recurrence->phase->messages >= recurrence->jumps_from &&
                     recurrence->walked != recurrence->phase;

@@ -153,14 +153,14 @@ static void ring_units_begin(struct ring_units *units)
 {
     const struct bundle_run *run = units->run;
     const struct bundle *bundle = units->bundle;
-    const struct lanes *lanes = run->lanes;
+    const struct bundle_arrays *arrays = run->arrays;
     size_t walks = bundle->walks;
     /* A clock that counts from the first rank that is ready, and cannot run over. */
     double last_s = 0, latency_s = 0, s_per_byte = 0, bytes = 0;
     units->begin_s = INFINITY;
     for (size_t i = 0; i < bundle->places_count; i++) {
-        units->begin_s = fmin(units->begin_s, run->lanes->now_s[i]);
-        last_s = fmax(last_s, fmax(run->lanes->now_s[i], run->lanes->free_s[i]));
+        units->begin_s = fmin(units->begin_s, run->arrays->now_s[i]);
+        last_s = fmax(last_s, fmax(run->arrays->now_s[i], run->arrays->free_s[i]));
         latency_s = fmax(latency_s, run->latency_s[i]);
         s_per_byte = fmax(s_per_byte, run->s_per_byte[i]);
         bytes = fmax(bytes, run->bytes[i]);
@@ -187,7 +187,7 @@ static void ring_units_begin(struct ring_units *units)
     const double *oldest_s = bundle_flights(run, -(int64_t)run->window);
     for (size_t i = 0; i < bundle->places_count; i++) {
         size_t hop = i % (units->hop_rows * walks);
-        double start_s = fmax(fmax(lanes->now_s[i], lanes->free_s[i]), oldest_s[i]);
+        double start_s = fmax(fmax(arrays->now_s[i], arrays->free_s[i]), oldest_s[i]);
         units->units_per_byte[i] = run->s_per_byte[hop] / units->unit_s;
         units->latency[i] = ring_units_whole(run->latency_s[hop] / units->unit_s);
         ring_units_arrivals(units, 0)[i] =
@@ -196,7 +196,7 @@ static void ring_units_begin(struct ring_units *units)
     }
 }
 
-/* The lanes after the last step. */
+/* The arrays after the last step. */
 static void ring_units_end(const struct ring_units *units)
 {
     const struct bundle_run *run = units->run;
@@ -207,8 +207,8 @@ static void ring_units_end(const struct ring_units *units)
         at = ring_units_stretch(units, first, steps, -1);
         for (size_t i = 0; i < at.count; i++) {
             struct ring_waits waits = ring_units_waits(units, &at, i);
-            run->lanes->now_s[at.place + i] = ring_units_seconds(units, waits.now);
-            run->lanes->free_s[at.place + i] = ring_units_seconds(units, waits.left);
+            run->arrays->now_s[at.place + i] = ring_units_seconds(units, waits.now);
+            run->arrays->free_s[at.place + i] = ring_units_seconds(units, waits.left);
         }
     }
     for (uint32_t age = 0; age < run->window; age++) {
@@ -424,7 +424,7 @@ bool ring_jump_run(const struct bundle_run *run)
         return false;
     }
     /* Times of starts are free before the first step. Pages that nobody writes to cost nothing. */
-    jump.units.units_per_byte = run->lanes->start_s;
+    jump.units.units_per_byte = run->arrays->start_s;
     jump.units.latency = ar_arena_alloc(&arena, places, sizeof(int64_t));
     jump.units.arrivals = ar_arena_alloc(&arena, jump.units.slots * places, sizeof(int64_t));
     jump.gains = ar_arena_alloc(&arena, places, sizeof(int64_t));

@@ -92,7 +92,7 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
                  ->bundles[i * ar_collective_lanes(&flows->resolved) + recurrence->resolved_lane];
         /* Arrays know the hops of one price: messages with costs besides paths must be alike. */
         bool are_alike =
-            recurrence->lanes.latency_s == NULL || (elements > 0 && elements % phase->parts == 0);
+            recurrence->arrays.latency_s == NULL || (elements > 0 && elements % phase->parts == 0);
         recurrence->pattern = &flows->patterns[i];
         recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
         if (phase->steps > 0 &&

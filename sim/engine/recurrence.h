@@ -57,7 +57,7 @@ struct rank_state {
 enum { RECURRENCE_TILE_STEPS = 8 };
 
 /** Room for the arrays of a bundle: one number per place. */
-struct lanes {
+struct bundle_arrays {
     double *now_s, *free_s, *start_s;
     double *bytes;                  /**< what places send in the first step, twice round */
     double *latency_s, *s_per_byte; /**< with what messages cost besides; NULL: nothing */
@@ -98,7 +98,7 @@ struct recurrence {
     uint32_t flights_each; /**< the window; 1 where no phase is of walks */
     struct ar_sends sends; /**< room for one step of an exchange */
     double *room_s;        /**< what phases but bundles need on a lane */
-    struct lanes lanes;
+    struct bundle_arrays arrays;
     double jumps_from;             /**< messages of a bundle from which on rings may jump */
     uint32_t rings_jumped;         /**< bundles in which they did so far */
     const struct ar_phase *walked; /**< of the call: one in which rings of a lane did not */
@@ -108,7 +108,7 @@ struct recurrence {
 struct bundle_run {
     const struct recurrence *all;
     const struct bundle *bundle;
-    const struct lanes *lanes;
+    const struct bundle_arrays *arrays;
     uint32_t window;
     const double *bytes; /**< of the first step, by place, and of the places before: twice round */
     const double *latency_s, *s_per_byte; /**< [place] */
@@ -117,8 +117,8 @@ struct bundle_run {
 /** Arrivals of messages with this number, by place; the last ones of the phase before have -1. */
 double *bundle_flights(const struct bundle_run *run, int64_t message);
 
-/** Runs all steps of a ring on the lanes, as they are loaded before its first step and stored after
- * its last. False, with the lanes as they were, if it has not become steady early
+/** Runs all steps of a ring on the arrays, as they are loaded before its first step and stored
+ * after its last. False, with the arrays as they were, if it has not become steady early
  * (fast_ring_jump.c). */
 bool ring_jump_run(const struct bundle_run *run);
 
