@@ -286,8 +286,7 @@ struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const str
         made.send_to = first + move.send_to * at.stride;
     }
     if (move.receives) {
-        bool adds = at.step < sum_steps(stage, at.steps);
-        made.receive = adds ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+        made.receive = at.step < sum_steps(stage, at.steps) ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
         made.receive_from = first + move.receive_from * at.stride;
     }
     return made;

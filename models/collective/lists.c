@@ -47,8 +47,7 @@ static enum ar_status append_number(struct numbers *numbers, uint64_t value, str
 
 /* A range as written: first, last and how to get from one to the other. */
 struct range {
-    uint64_t first;
-    uint64_t last;
+    uint64_t first, last;
     uint64_t by;
     bool multiplies;
 };

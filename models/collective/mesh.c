@@ -129,8 +129,7 @@ uint32_t ar_mesh_copies(const struct ar_mesh *mesh, uint32_t period)
 
 uint32_t ar_mesh_rank(const struct ar_mesh *mesh, uint32_t group, uint32_t place)
 {
-    uint32_t rank = 0;
-    uint32_t stride = 1;
+    uint32_t rank = 0, stride = 1;
     for (uint32_t i = mesh->axes_count; i-- > 0;) {
         const struct ar_mesh_axis *axis = &mesh->axes[i];
         uint32_t *from = axis->is_along ? &place : &group;

@@ -252,7 +252,6 @@ Test(mutants, each_is_caught_where_its_original_passes)
     for (size_t i = 0; i < sizeof mutants / sizeof mutants[0]; i++) {
         mutant = &mutants[i];
         struct ar_algorithm broken = *mutant->of;
-        struct ar_error err = {.text = ""};
         char shape[AR_SHAPE_TEXT], where[64];
         uint64_t cases = 0;
         TEST_OK(ar_verify(mutant->of, &mutant->shape, mutant->elements, &why));
@@ -264,7 +263,7 @@ Test(mutants, each_is_caught_where_its_original_passes)
                  ar_shape_format(&mutant->shape, shape), (unsigned)mutant->elements);
         TEST_FAILS(AR_INTERNAL, where, ar_verify(&broken, &mutant->shape, mutant->elements, &why));
         if (mutant->of == &ar_algorithm_ring) {
-            cr_expect_eq(ar_verify_ranks(&broken, RANKS, &cases, &err), AR_INTERNAL);
+            cr_expect_eq(ar_verify_ranks(&broken, RANKS, &cases, AR_IGNORED), AR_INTERNAL);
         }
     }
 }

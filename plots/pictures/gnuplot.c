@@ -156,7 +156,6 @@ enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory, b
                                    struct ar_arena *arena, struct ar_error *err)
 {
     const struct gnuplot gnuplot = {program, directory, has_values};
-    struct ar_error later; /* errors after the first one are not reported */
     enum ar_status status = AR_OK;
     for (size_t i = 0; i < count && status == AR_OK; i++) {
         status = drawings[i].rows.count > 0 ? start_gnuplot(&gnuplot, &drawings[i], err) : AR_OK;
@@ -164,7 +163,7 @@ enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory, b
     for (size_t i = 0; i < count; i++) {
         if (drawings[i].child > 0) {
             enum ar_status end =
-                await_gnuplot(&gnuplot, &drawings[i], arena, status == AR_OK ? err : &later);
+                await_gnuplot(&gnuplot, &drawings[i], arena, status == AR_OK ? err : AR_IGNORED);
             status = status == AR_OK ? end : status;
         }
     }

@@ -23,8 +23,8 @@ struct shown {
 static const char *find_help(const struct ar_page_request *request, const char *name)
 {
     for (size_t i = 0; i < request->columns_count; i++) {
-        for (size_t k = 0; k < request->columns[i].count; k++) {
-            const struct ar_column *column = &request->columns[i].list[k];
+        AR_EACH(const struct ar_column, column, request->columns[i].list,
+                request->columns[i].count) {
             if (column->name != NULL && strcmp(column->name, name) == 0 && column->help != NULL) {
                 return column->help;
             }
@@ -126,8 +126,7 @@ static void write_file_table(FILE *file, const struct page_parts *parts, enum pa
     const struct ar_csv *csv = parts->files[which];
     const struct page_source *source = &page_sources[which];
     struct shown shown[AR_CSV_COLUMNS_MAX];
-    size_t shown_count = 0;
-    size_t same_count = 0;
+    size_t shown_count = 0, same_count = 0;
     size_t count = 0;
     bool has_rows_of_steps = which >= PAGE_STEP && which <= PAGE_PAYLOADS;
     for (int rank = 0; rank <= 2; rank++) { /* other files keep their own order */

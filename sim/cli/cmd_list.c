@@ -120,8 +120,7 @@ static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
 {
     struct ar_csv_list *models;
     AR_TRY(ar_csv_load_list(list->path, list->scratch, ar_transformer_columns, &models, err));
-    for (size_t i = 0; i < models->count; i++) {
-        struct ar_transformer *model = (struct ar_transformer *)models->rows + i;
+    AR_EACH(struct ar_transformer, model, models->rows, models->count) {
         char size[48] = "by options";
         if (ar_transformer_settle("", model, AR_IGNORED) == AR_OK) {
             snprintf(size, sizeof size, "%.4g billion parameters",
@@ -164,22 +163,21 @@ static enum ar_status list_picture(struct lister *list, struct ar_error *err)
 static void list_other_workloads(struct lister *list)
 {
     struct ar_csv_list *models;
-    struct ar_error err;
     char path[RESOURCE_PATH], names[RESOURCE_NAMES_MAX][64];
     size_t count = resource_names(RESOURCE_MODEL, names);
     for (size_t i = 0; i < count; i++) {
         const struct ar_input *input;
-        if (ar_inputs_find(list->inputs, RESOURCE_MODEL, "list", names[i], &input, &err) == AR_OK) {
+        if (ar_inputs_find(list->inputs, RESOURCE_MODEL, "list", names[i], &input, AR_IGNORED) ==
+            AR_OK) {
             const char *size = ar_arena_format(list->arena, "%.4g billion parameters",
                                                ar_transformer_parameters(input->model) / 1e9);
             add_item(list, names[i], "%-28s %s", size, "config.json of Hugging Face");
         }
     }
-    if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
-        ar_csv_load_list(path, list->scratch, ar_evoformer_columns, &models, &err) == AR_OK) {
+    if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, AR_IGNORED) == AR_OK &&
+        ar_csv_load_list(path, list->scratch, ar_evoformer_columns, &models, AR_IGNORED) == AR_OK) {
         list->of = "of --strategy dap:";
-        for (size_t i = 0; i < models->count; i++) {
-            const struct ar_evoformer *model = (const struct ar_evoformer *)models->rows + i;
+        AR_EACH(const struct ar_evoformer, model, models->rows, models->count) {
             add_item(list, model->name, "%s", model->source);
         }
     }
@@ -297,8 +295,7 @@ static enum ar_status list_systems(struct lister *list, struct ar_error *err)
         return AR_OK; /* another file of the folder */
     }
     AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(system_columns), &systems, err));
-    for (size_t i = 0; i < systems->count; i++) {
-        const struct system_row *row = (const struct system_row *)systems->rows + i;
+    AR_EACH(const struct system_row, row, systems->rows, systems->count) {
         add_item(list, row->system,
                  "(%s)" NEXT_LINE "%s" NEXT_LINE "$ %s" NEXT_LINE "published: %s" NEXT_LINE
                  "ours: %s" NEXT_LINE "left out: %s",

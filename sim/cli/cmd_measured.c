@@ -264,7 +264,6 @@ static const char *take_topo(const char **arguments, size_t *count)
 static void take_release(const struct ar_measured *measured, FILE *notes, struct ar_arena *arena,
                          struct ar_scenario *scenario)
 {
-    struct ar_error why;
     struct ar_tuning ignored;
     const char *named = measured->library;
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
@@ -273,7 +272,7 @@ static void take_release(const struct ar_measured *measured, FILE *notes, struct
         return;
     }
     const char *release = ar_arena_text(arena, named + 5);
-    if (ar_tuning_find("log", release, 0, 0, &ignored, &why) == AR_OK) {
+    if (ar_tuning_find("log", release, 0, 0, &ignored, AR_IGNORED) == AR_OK) {
         scenario->release = release;
     } else {
         ar_note(notes, "release %s of the log is not known; constants are those of %s", release,

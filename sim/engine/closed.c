@@ -101,8 +101,7 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
     double reduction_s = at->phase->copies_from * at->gamma_s * at->bytes;
     uint32_t turns = (steps + window - 1) / window;
     struct stretch slowest = {.time_s = -1};
-    for (uint32_t i = 0; i < at->pattern->walks_count; i++) {
-        const struct ar_walk *walk = &at->pattern->walks[i];
+    AR_EACH(const struct ar_walk, walk, at->pattern->walks, at->pattern->walks_count) {
         struct stretch stretch = walk_slowest_stretch(at, walk, times_s + walk->first);
         slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
     }

@@ -35,8 +35,7 @@ static void double_bins(struct ar_usage *usage)
     for (uint32_t item = 0; item < usage_items(usage); item++) {
         float *amounts = usage->amounts[item];
         for (uint32_t i = 0; i < AR_USAGE_BINS; i++) {
-            bool is_covered = i < AR_USAGE_BINS / 2;
-            amounts[i] = is_covered ? amounts[2 * i] + amounts[2 * i + 1] : 0;
+            amounts[i] = i < AR_USAGE_BINS / 2 ? amounts[2 * i] + amounts[2 * i + 1] : 0;
         }
     }
 }

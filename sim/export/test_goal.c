@@ -69,8 +69,7 @@ static void add_need(struct schedule *schedule, const char *line)
 /* The k-th send from a rank to another with a tag and the k-th receive are one message. */
 static void match_messages(struct schedule *schedule)
 {
-    for (unsigned i = 0; i < schedule->ops_count; i++) {
-        struct op *send = &schedule->ops[i];
+    AR_EACH(struct op, send, schedule->ops, schedule->ops_count) {
         if (send->kind != SEND) {
             continue;
         }
@@ -136,8 +135,7 @@ static double run_goal(struct schedule *schedule, double latency_s, double byte_
     double end_s = 0;
     for (unsigned left = schedule->ops_count; left > 0; left--) {
         struct op *next = NULL;
-        for (unsigned i = 0; i < schedule->ops_count; i++) {
-            struct op *op = &schedule->ops[i];
+        AR_EACH(struct op, op, schedule->ops, schedule->ops_count) {
             bool can = !op->is_posted && op->missing == 0 && (op->kind != RECV || op->has_arrived);
             bool is_first = can && (next == NULL || start_s(&clocks, op) < start_s(&clocks, next));
             next = is_first ? op : next;

@@ -105,8 +105,7 @@ static void expect_terms_add_up(const struct ar_collective *collective, uint64_t
 {
     struct ar_closed_time time = support_closed(collective, elements);
     double total_s = time.setup_s;
-    for (uint32_t i = 0; i < time.phases_count; i++) {
-        const struct ar_phase_time *phase = &time.phases[i];
+    AR_EACH(const struct ar_phase_time, phase, time.phases, time.phases_count) {
         double terms_s = phase->reduction_s;
         for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
             terms_s += phase->latency_s[tier] + phase->bandwidth_s[tier];

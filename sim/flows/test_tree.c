@@ -202,9 +202,8 @@ Test(tree, first_steps_are_those_that_trying_finds)
         for (uint32_t ranks = 1; ranks <= 24 && ar_algorithms[i]->phases != NULL; ranks++) {
             for (uint32_t x = 1; x <= ranks; x++) {
                 struct ar_shape shape = {.x = x, .y = ranks / x};
-                struct ar_error refused;
                 if (ranks % x == 0 &&
-                    ar_algorithm_check_shape(ar_algorithms[i], &shape, &refused) == AR_OK) {
+                    ar_algorithm_check_shape(ar_algorithms[i], &shape, AR_IGNORED) == AR_OK) {
                     expect_first_steps(ar_algorithms[i], &shape);
                 }
             }

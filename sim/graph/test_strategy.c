@@ -54,8 +54,7 @@ static struct made make(const struct ar_layout *layout, double sent_s)
     made.end_s = ar_graph_end_s(graph);
     made.bubble_frac = mean.bubble_s / busy_s;
     cr_assert_float_eq(sum_s + busy_s, made.end_s, 1e-9 * made.end_s);
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
+    AR_EACH(const struct ar_task, task, graph->tasks, graph->tasks_count) {
         const struct ar_work *work = &graph->works[task->work];
         for (int axis = 0; axis < AR_AXES_COUNT && task->role == 0; axis++) {
             made.bytes[axis] += (work->axes >> axis & 1) * task->count * (double)work->bytes;

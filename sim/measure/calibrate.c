@@ -533,8 +533,7 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
         struct ar_topo *topo = NULL;
         struct ar_cluster *read;
         struct ar_error why;
-        struct ar_output *file;
-        struct ar_output *table;
+        struct ar_output *file, *table;
         AR_TRY(make_copy(made, request, cluster, comments, count, arena, &topo, err));
         AR_REFUSE(ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK,
                   err, AR_BAD_DATA,

@@ -318,8 +318,7 @@ enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_a
                                      struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_measured *measured = rows->measured;
-    struct ar_estimate *estimate = NULL;
-    struct ar_estimate *unfitted = NULL;
+    struct ar_estimate *estimate = NULL, *unfitted = NULL;
     struct ar_error why;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
     *comparison = ar_comparison_begin(measured->rows_count, arena);

@@ -206,8 +206,7 @@ enum ar_status ar_estimate_run(const struct ar_measured *measured, const bool *i
 
 static bool is_same_way(const struct ar_measured_row *a, const struct ar_measured_row *b)
 {
-    const struct ar_library_run *x = &a->call.run;
-    const struct ar_library_run *y = &b->call.run;
+    const struct ar_library_run *x = &a->call.run, *y = &b->call.run;
     return (uint64_t)x->ranks * y->nodes == (uint64_t)y->ranks * x->nodes &&
            a->is_call == b->is_call &&
            (a->is_call || (a->operation == b->operation &&

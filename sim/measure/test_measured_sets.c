@@ -76,8 +76,7 @@ Test(measured_sets, rows_that_are_left_out_are_counted_by_reason)
     size_t rows = 0;
     for (size_t i = 0; i < 2; i++) {
         const struct ar_logs *logs = leonardo->logs[i];
-        for (size_t k = 0; k < logs->runs_count; k++) {
-            const struct ar_log *run = &logs->runs[k];
+        AR_EACH(const struct ar_log, run, logs->runs, logs->runs_count) {
             bool is_of = strcmp(run->system, "leonardo") == 0 && run->ranks == run->nodes;
             rows += is_of ? run->rows_count : 0;
         }
@@ -95,8 +94,7 @@ Test(measured_sets, rows_that_are_left_out_are_counted_by_reason)
 Test(measured_sets, rows_of_other_lengths_are_of_other_machines)
 {
     const struct ar_measured *measured = load_named("fugaku_mpi.csv");
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *row = &measured->rows[i];
+    AR_EACH(const struct ar_measured_row, row, measured->rows, measured->rows_count) {
         const struct ar_cluster_facts *facts = ar_cluster_facts(row->messages.collective.cluster);
         cr_assert_eq(facts->nodes_count, row->call.run.nodes);
         cr_assert_eq(facts->gpus_per_node, 1);

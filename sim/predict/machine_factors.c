@@ -164,8 +164,7 @@ struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_facto
 /* Whether rows of a kind, such as calls in a node, take the factors, and how wide their band is. */
 static struct ar_told find_kind(const struct ar_csv_list *kinds, const char *name)
 {
-    for (size_t i = 0; i < kinds->count; i++) {
-        const struct ar_learnt_kind *row = (const struct ar_learnt_kind *)kinds->rows + i;
+    AR_EACH(const struct ar_learnt_kind, row, kinds->rows, kinds->count) {
         if (strcmp(row->kind, name) == 0) {
             return (struct ar_told){.weight = row->weight,
                                     .reach = row->reach > 0 ? row->reach : NAN};

@@ -55,8 +55,7 @@ enum ar_status ar_step_errors_read(enum ar_step_class class, const char *without
     *errors = (struct ar_step_errors){.rows = 0};
     AR_TRY(resource_find(RESOURCE_SETS, "reproduce", "step_errors", path, err));
     AR_TRY(ar_csv_load_list(path, arena, ar_step_errors_columns, &list, err));
-    for (size_t i = 0; i < list->count; i++) {
-        const struct ar_step_errors *row = (const struct ar_step_errors *)list->rows + i;
+    AR_EACH(const struct ar_step_errors, row, list->rows, list->count) {
         if (strcmp(row->steps, ar_step_class_names[class]) == 0 &&
             (strcmp(row->without, "-") == 0 || strcmp(row->without, without) == 0)) {
             *errors = *row;

@@ -39,8 +39,7 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
 void ar_async_prepare(struct ar_async *run, struct ar_arena *arena)
 {
     size_t splits = run->workers * sizeof *run->splits;
-    size_t ends = run->workers * sizeof *run->end_s;
-    run->results_size = splits + ends;
+    run->results_size = splits + run->workers * sizeof *run->end_s;
     char *results = ar_arena_alloc(arena, run->results_size, 1);
     run->results = results;
     run->splits = (struct ar_async_split *)results;

@@ -55,8 +55,7 @@ static double iterate(struct ar_async *run, bool has_actors)
 
 Test(async_actors, take_about_as_long_as_events)
 {
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        const struct test_case *test = &cases[k];
+    AR_EACH(const struct test_case, test, cases, sizeof cases / sizeof cases[0]) {
         struct ar_async_slice slices[SLICES_MAX];
         double sum_s = test->gpus_each > 1 ? 0.001 : 0;
         for (uint32_t i = 0; i < test->slices; i++) {

@@ -87,8 +87,7 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
 /* A setting that is a list. */
 static enum ar_status add_setting(struct variants *variants, size_t index, struct ar_error *err)
 {
-    const struct ar_settings *settings = &variants->request->settings;
-    struct ar_setting setting = settings->list[index];
+    struct ar_setting setting = variants->request->settings.list[index];
     int key_length = (int)strcspn(setting.text, "= \t");
     int prefix_length = (int)strcspn(setting.text, "=");
     prefix_length += setting.text[prefix_length] == '=';

@@ -23,8 +23,7 @@ static uint64_t pairs_of_things(uint64_t things)
 
 static uint32_t pair_of(uint32_t things, uint32_t a, uint32_t b)
 {
-    uint32_t low = a < b ? a : b;
-    uint32_t high = a < b ? b : a;
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
     return (uint32_t)(pairs_of_things(things) - pairs_of_things(things - low)) + high - low - 1;
 }
 
@@ -53,8 +52,7 @@ uint64_t ar_dragonfly_links(const struct ar_dragonfly *dragonfly)
 
 struct ar_dragonfly_link ar_dragonfly_link_at(const struct ar_dragonfly *dragonfly, uint32_t index)
 {
-    uint32_t groups = dragonfly->groups;
-    uint32_t routers = dragonfly->routers;
+    uint32_t groups = dragonfly->groups, routers = dragonfly->routers;
     uint32_t in_group = (uint32_t)cables_of_group(dragonfly);
     bool is_down = index % 2 == 1;
     uint32_t cable = index / 2;

@@ -222,8 +222,7 @@ void test_platform_check_routes(const struct ar_cluster *cluster, uint32_t nodes
         count += route->source != route->destination;
     }
     simulate_cluster(cluster, nodes_count, look_up_routes, routes, count, sizeof *routes);
-    for (size_t i = 0; i < count; i++) {
-        const struct test_route *route = &routes[i];
+    AR_EACH(const struct test_route, route, routes, count) {
         struct ar_path path;
         ar_cluster_path(cluster, route->source, route->destination, &path);
         cr_assert_float_eq(route->latency_s, path.latency_s, 1e-18, "gpu-%u to gpu-%u: %.17g",

@@ -39,8 +39,7 @@ static struct line *find_line(const struct ar_topo *topo, enum ar_topo_key key)
 static enum ar_status read_line(const struct ar_topo *topo, const char *where, const char *text,
                                 struct line *line, struct ar_error *err)
 {
-    char *copy = ar_arena_text(topo->arena, text);
-    char *assignment = ar_trim(copy);
+    char *assignment = ar_trim(ar_arena_text(topo->arena, text));
     AR_TRY(ar_topo_check_text(where, assignment, true, err));
     line->text = text;
     line->is_entry = *assignment != '#' && *assignment != '\0';

@@ -215,8 +215,7 @@ enum ar_status ar_framework_apply(const struct ar_framework *framework, struct a
     double kernels = framework->terms[AR_TERM_OPTIMIZER_KERNELS].number;
     double bytes = framework->terms[AR_TERM_OPTIMIZER_BYTES].number;
     bool has_floor = ar_framework_is_on(framework, AR_TERM_KERNEL_FLOOR);
-    double launches_s = 0;
-    double traffic_s = 0;
+    double launches_s = 0, traffic_s = 0;
     if (kernels > 0) {
         if (trace->is_timed && !has_floor) {
             return report_timed(trace, AR_TERM_OPTIMIZER_KERNELS, AR_TERM_KERNEL_FLOOR, "5us", err);

@@ -117,8 +117,7 @@ Test(cycle, ticks_that_do_not_divide_well_keep_their_order)
         struct ar_workload *workload = make("one", cycle, (struct ar_slowdown){.speed_frac = 1});
         double before_s = 0;
         uint32_t count = 0;
-        for (uint32_t j = 0; j < workload->buckets_count; j++) {
-            const struct ar_bucket *bucket = &workload->buckets[j];
+        AR_EACH(const struct ar_bucket, bucket, workload->buckets, workload->buckets_count) {
             cr_expect_geq(bucket->wait_s, cycle.negotiate_s * (1 - 1e-9));
             cr_expect_leq(bucket->wait_s, cycle.time_s + cycle.negotiate_s + 1e-9);
             cr_expect_gt(bucket->ready_s + bucket->wait_s, before_s);

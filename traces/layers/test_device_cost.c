@@ -256,8 +256,7 @@ static double residual(const struct ar_device_cost *cost, enum ar_conv_pass pass
                        enum ar_precision precision, double *fixed_s)
 {
     double xx = 0, xy = 0, yy = 0;
-    for (size_t i = 0; i < cost->points.count; i++) {
-        const struct ar_conv_point *point = &cost->points.list[i];
+    AR_EACH(const struct ar_conv_point, point, cost->points.list, cost->points.count) {
         if (point->precision != precision) {
             continue;
         }
@@ -422,8 +421,7 @@ static double *errors_of(const struct fit *fit, struct ar_device_cost *cost, siz
     const struct ar_device_cost *state =
         fit->is_sustained ? cost : ar_device_cost_single(cost, &test_arena);
     *count = 0;
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct row *row = &rows[i];
+    AR_EACH(const struct row, row, rows, csv->rows_count) {
         const struct ar_gemm gemm = {row->count, row->m, row->n, row->k};
         if (strcmp(row->table, fit->table) == 0 && row->precision == fit->precision &&
             strcmp(row->source, fit->source) == 0 && row->time_s >= fit->min_s &&

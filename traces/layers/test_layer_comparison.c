@@ -30,8 +30,7 @@ Test(layer_comparison, the_recorded_step_has_all_tensors_their_ready_times_and_k
         const char *layer;
         double ready_s;
     } wanted[] = {{"conv1", 63.18e-3}, {"fc", 0.076e-3}, {"layer4.2.conv3", 0.9862e-3}};
-    for (size_t i = 0; i < comparison.layers_count; i++) {
-        const struct ar_compared_layer *row = &comparison.layers[i];
+    AR_EACH(const struct ar_compared_layer, row, comparison.layers, comparison.layers_count) {
         for (size_t j = 0; j < sizeof wanted / sizeof wanted[0]; j++) {
             if (strcmp(row->layer, wanted[j].layer) == 0) {
                 cr_expect_float_eq(row->ready_measured_s, wanted[j].ready_s, 5e-6, "%s: %g",

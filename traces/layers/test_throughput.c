@@ -28,8 +28,7 @@ Test(throughput, mxnet_and_single_precision_are_met_within_10_to_14_percent)
                         &csv, &why));
     struct published *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
     TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, &why));
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct published *row = &rows[i];
+    AR_EACH(const struct published, row, rows, csv->rows_count) {
         if (row->batch == 0) {
             continue;
         }

@@ -91,8 +91,7 @@ static const struct expected fixtures[] = {
 
 Test(logs, every_fixture_is_read_as_what_it_is)
 {
-    for (size_t i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
-        const struct expected *want = &fixtures[i];
+    AR_EACH(const struct expected, want, fixtures, sizeof fixtures / sizeof fixtures[0]) {
         struct ar_logs *logs = test_load(want->path);
         cr_assert_eq(logs->runs_count, want->runs, "%s", want->path);
         const struct ar_log *run = &logs->runs[want->run];

@@ -35,8 +35,7 @@ static bool has_note(const struct ar_kineto_step *step, const char *part)
 static const char *times_text(const struct ar_trace *trace)
 {
     char *text = ar_arena_text(&arena, "");
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        const struct ar_layer *layer = &trace->layers[i];
+    AR_EACH(const struct ar_layer, layer, trace->layers, trace->layers_count) {
         text = ar_arena_format(&arena, "%s%s %g/%g, ", text, layer->name, 1e6 * layer->forward_s,
                                1e6 * layer->backward_s);
     }

@@ -73,8 +73,7 @@ static uint32_t rank_at(const struct line_switch *own, uint32_t index)
 static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint32_t destination,
                            const struct ar_slice *slice)
 {
-    const struct collective_run *run = own->run;
-    uint64_t bytes = slice->count * run->collective->element_bytes;
+    uint64_t bytes = slice->count * own->run->collective->element_bytes;
     if (bytes == 0) {
         return NULL;
     }

@@ -19,11 +19,9 @@
 
 static void check_runs(const struct ar_logs *logs)
 {
-    for (size_t i = 0; i < logs->runs_count; i++) {
-        const struct ar_log *run = &logs->runs[i];
-        struct ar_error err;
+    AR_EACH(const struct ar_log, run, logs->runs, logs->runs_count) {
         assert(run->first_line <= run->last_line);
-        ar_log_check(run, &err);
+        ar_log_check(run, AR_IGNORED);
         for (size_t k = 0; k < run->rows_count; k++) {
             double out_s = run->rows[k].out_of_place.time_s, in_s = run->rows[k].in_place.time_s;
             assert(isnan(out_s) || out_s > 0);
@@ -51,8 +49,7 @@ static void check_trace(const struct ar_trace *trace)
 {
     uint32_t tensors = 0;
     assert(trace->layers_count > 0 && trace->tensors_count > 0 && trace->batch > 0);
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        const struct ar_layer *layer = &trace->layers[i];
+    AR_EACH(const struct ar_layer, layer, trace->layers, trace->layers_count) {
         assert(layer->forward_s >= 0 && layer->backward_s >= 0 && layer->name[0] != '\0');
         assert(layer->tensors_first == tensors);
         tensors += layer->tensors_count;
