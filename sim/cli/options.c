@@ -165,10 +165,8 @@ static const struct option_row own_rows[] = {
     SHOWN("resume", NULL, OF(sweep), AT(resume), NULL,
           "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"),
     SHOWN("force", NULL,
-          OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(expect) | OF(accuracy) |
-              OF(reproduce) | OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) |
-              OF(discover) | OF(advise) | OF(diagnose),
-          AT(force), NULL, "overwrite --out also if another command made what is there"),
+          ~(OF(list) | OF(collective) | OF(boxing) | OF(links) | OF(plot) | OF(verify)), AT(force),
+          NULL, "overwrite --out also if another command made what is there"),
     SHOWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr"),
     SHOWN("help", NULL, ~0u, AT(help), NULL, "this text"),
 };
@@ -230,32 +228,13 @@ struct parser {
     struct option names[OPTIONS_MAX + 1];
 };
 
-/* Options of other programs, each with blanks around it, and what means the same here. */
-static const struct other_words {
-    const char *words, *said_here;
-} other_words[] = {
-    {" --model --model-name --arch ", "--workload W ('allreckon list workloads')"},
-    {" -n -g -t -np --ngpus --nprocs --ranks --num-gpus --world-size --nproc --gpu ",
-     "--gpus N, all of them"},
-    {" --nodes --nnodes -N --num-nodes --hosts ", "--gpus N, those of all nodes"},
-    {" --tp --pp --dp --cp --ep --sp --tensor-parallel --pipeline-parallel --tensor-parallel-size "
-     "--tensor-model-parallel-size --pipeline-model-parallel-size --context-parallel-size "
-     "--expert-model-parallel-size --tensor_parallel_degree --pipeline_parallel_degree ",
-     "--mesh pp=N,dp=N,ep=N,cp=N,tp=N, those above 1"},
-    {" --hsdp --data_parallel_replicate_degree --num-distributed-optimizer-instances ",
-     "--mesh rep=COPIES,dp=SHARDS with --strategy zero3 or zero1"},
-    {" --gbs --global-batch-size --train-batch-size ", "--global-batch B, in sequences"},
-    {" --mbs --micro-batch-size ", "--micro-batch B"},
-    {" --batch-size --bs ", "--batch B of a trace, --global-batch B of a workload"},
-    {" -b -e -f --size --bytes --message-size --minbytes --maxbytes ",
-     "--payload SIZE, or of several 8B:1GiB:x2"},
-    {" --dtype -d --fp16 --bf16 --fp8 ", "--precision P"},
-    {" --zero --fsdp --zero-stage ", "--strategy zero1, zero2 or zero3"},
-    {" --num-layers ", "--layers L"},
-    {" --hidden-size ", "--hidden H"},
-    {" --seq-length --sequence-length --seq-len ", "--seq S"},
-    {" --op -o ", "the operation as the command: 'allreckon allgather ...'"},
-    {" --recompute-granularity --activation-checkpointing ", "--recompute none|selective|full"},
+/* Options of other programs, and what means the same here: validate/data/options.csv. */
+struct other_words {
+    const char *options, *here;
+};
+static const struct ar_column other_columns[] = {
+    AR_COLUMN(string, struct other_words, options, "options", "words"),
+    AR_COLUMN(string, struct other_words, here, "here", "a text"),
 };
 
 /* getopt_long() refused `text`: the option is unknown, or has a value where it takes none. */
@@ -270,11 +249,19 @@ static enum ar_status refuse_option(const struct options *options, const struct 
                   err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value", command, text,
                   names[i]);
     }
-    const char *word = ar_arena_format(options->arena, " %.*s ", (int)strcspn(text, "="), text);
-    for (size_t i = 0; i < sizeof other_words / sizeof other_words[0]; i++) {
-        AR_REFUSE(strstr(other_words[i].words, word) != NULL, err, AR_USAGE,
-                  "%s: unknown option \"%.60s\"; expected %s", command, text,
-                  other_words[i].said_here);
+    char *word = ar_arena_format(options->arena, "%.*s", (int)strcspn(text, "="), text);
+    for (char *at = word; (at = strchr(at, '_')) != NULL;) {
+        *at = '-';
+    }
+    char path[RESOURCE_PATH];
+    struct ar_csv_list *others;
+    if (resource_find(RESOURCE_SETS, command, "options", path, AR_IGNORED) == AR_OK &&
+        ar_csv_load_list(path, options->arena, AR_COLUMNS(other_columns), &others, AR_IGNORED) ==
+            AR_OK) {
+        AR_EACH(const struct other_words, other, others->rows, others->count) {
+            AR_REFUSE(ar_text_has_word(other->options, word), err, AR_USAGE,
+                      "%s: unknown option \"%.60s\"; expected %s", command, text, other->here);
+        }
     }
     return ar_error_unknown(err, AR_USAGE, command, "option", text, names, parser->count);
 }
@@ -337,6 +324,11 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     optind = 1;
     for (int found; (found = getopt_long(argc, argv, ":h", parser->names, NULL)) != -1;) {
         const char *text = argv[optind > 1 ? optind - 1 : 0];
+        if (found >= FIRST_OPTION && optarg != NULL && strncmp(optarg, "--", 2) == 0 &&
+            optarg[strspn(optarg, "-abcdefghijklmnopqrstuvwxyz")] == '\0') {
+            text = ar_arena_format(arena, "--%s", parser->rows[found - FIRST_OPTION].name);
+            found = ':'; /* the value is the next option */
+        }
         AR_REFUSE(found == ':', err, AR_USAGE,
                   "%s: option \"%.60s\" needs a value; see 'allreckon %s --help'", command->name,
                   text, command->name);

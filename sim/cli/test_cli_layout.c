@@ -568,6 +568,8 @@ Test(cli_layout, wrong_lines_are_one_line)
         {GPT3 "--tp 8", "unknown option \"--tp\"; expected --mesh pp=N,dp=N,ep=N,cp=N,tp=N"},
         {GPT3 "--global-batch-size=8",
          "option \"--global-batch-size=8\"; expected --global-batch B"},
+        {GPT3 "--use_distributed-optimizer", "optimizer\"; expected --strategy zero1"},
+        {GPT3 "--sequence-parallel --global-batch 8", "\"--sequence-parallel\" needs a value"},
         {"-n 64", "unknown option \"-n\"; expected --gpus N"},
         {GPT3 "--mesh tp=8 --gpus 16 --global-batch 8",
          "--mesh: tp=8 has 8 places; expected 16, the number of --gpus; dp=2 is missing"},

@@ -31,7 +31,7 @@ enum resource {
     RESOURCE_OPERATORS,
     RESOURCE_EVOFORMERS, /**< only `evoformers` */
     RESOURCE_PICTURE,    /**< templates */
-    RESOURCE_SETS        /**< only `index`, and `systems` of lists */
+    RESOURCE_SETS        /**< only `index`, `systems`, `options` */
 };
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
