@@ -472,7 +472,7 @@ static const char *describe_suspect(const struct ar_expectation *expectation,
     }
     const char *lead = "most likely";
     if (first->look[0] == '\0' && expectation->suspicions_count > 1) {
-        lead = ar_arena_format(arena, "nothing is wrong (%.0f %% likely), or",
+        lead = ar_arena_format(arena, "%.0f %% likely none of the suspects, else",
                                100 * first->likely_frac);
         first++;
     }
@@ -483,8 +483,9 @@ static const char *describe_suspect(const struct ar_expectation *expectation,
     const char *equals = list_equals(expectation, (size_t)(first - expectation->suspicions), arena);
     const char *log =
         first->is_named ? ar_arena_format(arena, "the log says so, %s; ", first->log) : "";
-    const char *factor =
-        isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
+    const char *factor = isfinite(first->factor) && first->factor != 1
+                             ? ar_arena_format(arena, "factor %g, ", first->factor)
+                             : "";
     return ar_arena_format(arena, "%s %s (%s%sexplains %.0f %% of the gap)%s%s; next: %s", lead,
                            first->sentence, log, factor, 100 * first->explained_frac,
                            equals[0] != '\0' ? "; these rows do not tell it from " : "", equals,

@@ -302,6 +302,12 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
                 "are of all %" PRIu32 " parts",
                 run->path, run->first_line, ar_log_collective_name(run->collective), run->ranks);
     }
+    if (run->is_graph) {
+        ar_note(request->notes,
+                "%s:%" PRIu64 ": calls in a CUDA graph (-G): small ones take less time than those "
+                "that a process launches, which are predicted",
+                run->path, run->first_line);
+    }
     AR_EACH(const struct ar_log_row, row, run->rows, run->rows_count) {
         double time_s = row->out_of_place.time_s;
         uint64_t payload_bytes = row->payload_bytes * (is_of_part ? run->ranks : 1);

@@ -33,7 +33,7 @@
  * `NET/Socket : Using` is none, since old releases try all transports; `via P2P` may go by PCIe;
  * `Disabled for GPU` is said of far HCAs on good machines; FastSocket is Google's plug-in. */
 const struct suspect suspects[] = {
-    {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
+    {"nothing", "none of the suspects", "", "", SUSPECT_NOTHING, .factors = {1}},
     {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
      "NCCL_DEBUG=INFO: 'GPU Direct RDMA Disabled', 'via NET/IB/n' without '/GDRDMA'; lsmod | grep "
      "nvidia_peermem; NCCL_NET_GDR_LEVEL",

@@ -54,7 +54,7 @@ struct suspect {
     bool is_hidden; /**< links are slow, unseen by the library, trees maybe less than rings */
 };
 
-/** The suspects; the first one is that nothing is wrong. */
+/** The suspects; the first one is none of them: nothing is wrong, or nothing that is listed. */
 extern const struct suspect suspects[];
 extern const size_t suspects_count;
 

@@ -66,10 +66,9 @@ static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum 
                          : want == NIC_NEAR   ? nic->near >= 0
                                               : nic->rate_bps <= 0 || nic->rate_bps >= rate_bps;
         if (is_wanted) {
-            kept.list[kept.count++] = nics->list[i];
+            kept.list[kept.count++] = nic;
         } else {
-            ar_append_text(names, sizeof names, "%s%s", names[0] != '\0' ? " " : "",
-                           nics->list[i]->name);
+            ar_append_text(names, sizeof names, "%s%s", names[0] != '\0' ? " " : "", nic->name);
         }
     }
     if (names[0] != '\0' && kept.count > 0) {
@@ -202,8 +201,9 @@ static void derive_bus(struct ar_discovery *machine, unsigned generation)
                                  "%u NVLinks at %g GB/s: NVIDIA/nccl v%s-1, src/graph/topo.h",
                                  kind->links, kind->link_bus_Bps / 1e9, kind->library_release));
     if (!has_value(machine, TOPO_LIBRARY_CHANNELS)) {
-        discovery_note(machine, "library.channels is taken as 4, the rings of NCCL as no file has "
-                                "them; twice nchannels of graph 0 in NCCL_GRAPH_DUMP_FILE tells");
+        discovery_note(machine,
+                       "library.channels, the rings of NCCL, is left at 4: no file has it; "
+                       "twice nchannels of graph 0 in NCCL_GRAPH_DUMP_FILE tells");
     }
     if (hca.text != NULL &&
         ar_parse_quantity("", hca.text, AR_QUANTITY_RATE, &hca_Bps, AR_IGNORED) == AR_OK) {
@@ -318,11 +318,15 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     bool has_pairs = has_value(machine, TOPO_NVLINK_PAIRS) || is_value(machine, TOPO_GPUS, "1");
     const char *missing = ar_arena_format(
         machine->arena, "%s%s%s", has_value(machine, TOPO_NODES) || has_fabric ? "" : " --nodes N",
-        !has_several || has_fabric ? "" : " --fabric non-blocking|rails|... (see list fabrics)",
+        !has_several || has_fabric        ? ""
+        : has_value(machine, TOPO_FABRIC) ? " --set rack.nodes=NODES (of a leaf; see list fabrics)"
+                                          : " --fabric non-blocking|rails|... (see list fabrics)",
         has_pairs ? "" : " --set nvlink.pairs=switch|all|none|0-1...");
-    AR_REFUSE(status != AR_OK || *missing != '\0', err, AR_USAGE, "%s%s%s%s",
+    bool is_rate = strstr(why.text, "a rate") != NULL && generation == AR_GPU_GENERATIONS_COUNT;
+    AR_REFUSE(status != AR_OK || *missing != '\0', err, AR_USAGE, "%s%s%s%s%s",
               *missing != '\0' ? "discover: found too little; expected also" : "", missing,
-              *missing != '\0' && status != AR_OK ? "; " : "", why.text);
+              *missing != '\0' && status != AR_OK ? "; " : "", why.text,
+              is_rate ? "; --set gpu.generation=hopper or another has those of its GPUs" : "");
     *topo = made;
     return AR_OK;
 }

@@ -81,7 +81,7 @@ Test(discover, a_dump_of_nccl_gives_a_node_and_each_value_its_line_but_what_is_s
            "nvlink.pairs = switch ; " FIXTURES "switch.xml:7:", "nvlink.bandwidth = 274GB/s ;",
            "pcie.switches = 2 ;", "pcie.bandwidth = 31.508GB/s ;",
            "hcas = 2 ; " FIXTURES "switch.xml:19:", "hca.bandwidth = 200Gbps ;",
-           "hca.attached = switch ;", "net.latency = 14us ; assumed", "note: library.channels is",
+           "hca.attached = switch ;", "net.latency = 14us ; assumed", "note: library.channels, the",
            "library.node_bus = 240GB/s ; 12 NVLinks at 20 GB/s", "library.net_bus = 48GB/s ;",
            "note: NICs that are not counted, since they are below no PCIe switch with a GPU: eth0");
     EXPECT(discover("switch.xml", SEVERAL " hcas=4 hca.bandwidth=100Gbps"), "hcas = 4 ; --set",
@@ -175,7 +175,7 @@ Test(discover, all_that_is_missing_is_asked_for_at_once_and_settings_come_before
          "discover: key \"nodes\": found nowhere; expected at least 1, since every cluster file "
          "has one, key \"hca.bandwidth\""},
         {"ibstat.txt", "nodes=2 fabric=fat-tree",
-         "also " FABRIC PAIRS "discover: key \"gpus_per_node\": found nowhere"},
+         "also --set rack.nodes=NODES (of a leaf; see list fabrics) " PAIRS "discover: key"},
         {"ibstat.txt", "fabric=torus gpus_per_node=4",
          "0-1...; discover: key \"nodes\": found nowhere; expected at least 1, since every cluster "
          "file has one, key \"pcie.switches\""},

@@ -111,6 +111,7 @@ struct ar_log {
      * them from elsewhere may set them before ar_log_check(). */
     uint32_t ranks, nodes;
     bool is_complete;            /**< the program's closing lines are there */
+    bool is_graph;               /**< its calls are launched as a CUDA graph (-G) */
     uint64_t out_of_bounds;      /**< wrong results that the closing lines count */
     char system[AR_LOG_TEXT];    /**< machine, of a table of several; these three else empty */
     char grid[AR_LOG_WORD];      /**< lengths of the torus of its nodes: `4x4x4` */

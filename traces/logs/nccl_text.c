@@ -252,6 +252,8 @@ static enum ar_status take_nccl_head(struct ar_nccl_text *text, char *line, uint
         AR_TRY(enter_nccl_head(text, text->sweep.line != 0, number, err));
         text->sweep = sweep;
         text->sweep.line = number;
+        const char *graph = strstr(line, " graph: ");
+        log_of(text)->is_graph = graph != NULL && strtol(graph + 8, NULL, 10) > 0;
     } else if (parse_rank(line, &rank_number, &rank, &gpu)) {
         AR_TRY(enter_nccl_head(text, false, number, err));
         rank.line = number;
