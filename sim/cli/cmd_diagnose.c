@@ -51,6 +51,7 @@ enum { FINDINGS_MAX = 80 };
 struct diagnosis {
     const struct ar_scenario *scenario;
     double measured_s, predicted_s;
+    bool may_not_fit;         /* the step as predicted takes more memory than there is */
     double claimed;           /* the MFU that was reported, if it was */
     bool is_claim_alone;      /* no step was measured beside it */
     double tokens;            /* in a step */
@@ -83,26 +84,30 @@ static double log_ratio(double one, double other)
     return fabs(log(one / other));
 }
 
-/* Adds units that the measured number may be in by mistake, if they explain it. */
-static void add_readings(struct diagnosis *diagnosis, bool is_time)
+/* Adds units that the measured time or rate may be in by mistake, if they explain it. */
+static void add_readings(struct diagnosis *diagnosis, const struct options *options)
 {
     const struct ar_scenario *scenario = diagnosis->scenario;
     const struct ar_layout *layout = &scenario->layout;
     double gpus = scenario->gpus;
+    const char *step = options->step_s, *rate = options->tokens_per_s;
     const struct {
         const char *name, *text;
-        double factor; /* the rate in this unit times this is the rate of all GPUs */
+        const char *given; /* the option that it is a reading of; NULL: it was not given */
+        double factor;     /* the rate in this unit times this is the rate of all GPUs */
     } readings[] = {
-        {"of-one-gpu", "the rate is that of one GPU: times the GPUs", gpus},
-        {"of-one-node", "the rate is that of one node: times the nodes",
+        {"of-one-gpu", "the rate is that of one GPU: times the GPUs", rate, gpus},
+        {"of-one-node", "the rate is that of one node: times the nodes", rate,
          gpus / ar_cluster_facts(scenario->cluster)->gpus_per_node},
-        {"of-one-replica", "the rate is that of one replica: times the replicas",
+        {"of-one-replica", "the rate is that of one replica: times the replicas", rate,
          ar_layout_replicas(layout)},
-        {"sequences", "the rate is of sequences: times the tokens of one", layout->model->seq},
+        {"sequences", "the rate is of sequences: times the tokens of one", rate,
+         layout->model->seq},
         {"micro-batch", "the time is that of one micro-batch: a step has more of them",
-         1.0 / ar_layout_batches(layout)},
-        {"times-gpus", "the rate was multiplied by the GPUs twice", 1 / gpus},
-        {"milliseconds", "the time is in milliseconds", is_time ? 1000 : 1},
+         step != NULL ? step : rate, 1.0 / ar_layout_batches(layout)},
+        {"times-gpus", "the rate was multiplied by the GPUs twice", rate, 1 / gpus},
+        {"of-all-gpus", "the rate is that of all GPUs: over the GPUs", options->tflops, 1 / gpus},
+        {"milliseconds", "the time is in milliseconds", step, 1000},
     };
     double wrong = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
@@ -110,7 +115,7 @@ static void add_readings(struct diagnosis *diagnosis, bool is_time)
         double apart = log_ratio(step_s, diagnosis->predicted_s);
         bool is_same =
             readings[i].factor == 1 || (i == 2 && readings[0].factor == readings[2].factor);
-        if (!is_same && apart < fmax(log(NEAR_FACTOR), wrong / 4) &&
+        if (readings[i].given != NULL && !is_same && apart < fmax(log(NEAR_FACTOR), wrong / 4) &&
             apart < wrong - log(NEAR_FACTOR)) {
             add_finding(diagnosis, "reading", readings[i].name, step_s, readings[i].text);
             diagnosis->readings_count++;
@@ -130,7 +135,8 @@ static void add_causes(struct diagnosis *diagnosis)
         struct ar_row row;
         /* A cause may have no meaning, such as another GPU's precision. */
         if (ar_what_if_run(diagnosis->scenario, &ar_what_if_causes[i], &row, AR_IGNORED) == AR_OK &&
-            row.fits != 0 && log_ratio(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
+            (row.fits != 0 || diagnosis->may_not_fit) &&
+            log_ratio(row.iteration_s, diagnosis->measured_s) < apart - 0.01) {
             add_finding(diagnosis, "cause", ar_what_if_causes[i].name, row.iteration_s,
                         ar_what_if_causes[i].text);
         }
@@ -239,6 +245,9 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
         ar_note(notes, "an mfu of %.0f %% cannot be: the number is of something else%s",
                 100 * measured->mfu_causal_frac,
                 diagnosis->readings_count > 0 ? "" : ", or the model, batch or GPUs are others");
+        if (diagnosis->readings_count == 0) {
+            return;
+        }
     }
     ar_note(notes, "%s",
             diagnosis->readings_count > 0
@@ -247,7 +256,7 @@ static void note_diagnosis(FILE *notes, const struct diagnosis *diagnosis)
                 ? "the step is as long as predicted, within 3 %"
             : !diagnosis->is_explained
                 ? "no cause that is known here explains the step alone: several may come together, "
-                  "or its options, layout or cluster are others"
+                  "or options, layout or cluster are not those of the run"
                 : "one number cannot tell causes apart that give the same step: check the first "
                   "ones, or measure a step without communication, and compare");
 }
@@ -275,12 +284,13 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
     AR_TRY(ar_run(&scenario, &row, err));
     diagnosis->predicted_s = row.iteration_s;
+    diagnosis->may_not_fit = row.fits == 0;
     add_finding(diagnosis, "measured", "", diagnosis->measured_s, "as it was given");
     add_finding(diagnosis, "predicted", "", diagnosis->predicted_s, "with nothing wrong");
     if (diagnosis->claimed > 0) {
         explain_mfu(diagnosis, options);
     }
-    add_readings(diagnosis, options->step_s != NULL);
+    add_readings(diagnosis, options);
     if (diagnosis->readings_count == 0 && diagnosis->list[0].mfu_causal_frac <= 1) {
         add_causes(diagnosis);
     }
