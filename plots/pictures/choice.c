@@ -43,8 +43,7 @@ static bool pieces_equal(struct piece a, struct piece b)
 /* Numbers may be written in several ways. */
 static bool is_wanted_value(struct piece found, const char *wanted)
 {
-    char *found_end;
-    char *wanted_end;
+    char *found_end, *wanted_end;
     double number = strtod(found.text, &found_end);
     bool is_number = found.size > 0 && found_end == found.text + found.size;
     return pieces_equal(found, (struct piece){wanted, strlen(wanted)}) ||
@@ -86,8 +85,7 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
     char *value = strchr(term, '=');
     char values[LINE] = "";
     const struct ar_csv *first = NULL;
-    bool is_known = false;
-    bool is_found = false;
+    bool is_known = false, is_found = false;
     AR_REFUSE(value == NULL || value == term, err, AR_USAGE,
               "--where: found \"%.60s\"; expected KEY=VALUE", term);
     *value++ = '\0';
@@ -272,7 +270,8 @@ static const char **series_name(const struct ar_plot_table *named, size_t row)
 }
 
 /* Adds the value of a column to the names of all rows; characters that a name must not have become
- * `_`. A number is preceded by the name of its column, settings have theirs. */
+ * `_`. A number is preceded by the name of its column, settings have theirs. Pictures show `+` as a
+ * comma and `~` as a blank. */
 static void extend_names(const struct ar_plot_table *named, const char *column,
                          struct ar_arena *arena)
 {
@@ -289,7 +288,11 @@ static void extend_names(const struct ar_plot_table *named, const char *column,
                            cell[0] == '\0' ? "none" : cell);
         }
         for (; *c != '\0'; c++) {
-            *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;
+            is_number = is_number && *c != '=';
+            *c = is_number && *c == '_'                           ? '~'
+                 : *c == ' '                                      ? '+'
+                 : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_'
+                                                                  : *c;
         }
         *name = ar_arena_text(arena, text);
     }

@@ -96,8 +96,8 @@ Test(plot, long_names_of_series_are_whole, .disabled = AR_TEST_STRIDE > 1)
     }
     fclose(file);
     draw();
-    expect_in("breakdown.svg", "ring+net.bandwidth=2000000GB/s+hca.bandwidth=2000000GB/s");
-    expect_in("efficiency.svg", "ring+net.bandwidth=2000000GB/s+hca.bandwidth=2000000GB/s");
+    expect_in("breakdown.svg", "ring, net.bandwidth=2000000GB/s, hca.bandwidth=2000000GB/s");
+    expect_in("efficiency.svg", "ring, net.bandwidth=2000000GB/s, hca.bandwidth=2000000GB/s");
 }
 
 /* --- files -------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_each)
               "batch of 16 per GPU, fp16, gradients x 2");
     expect_in("shapes-batch_per_gpu_32-gradient_scale_1.svg", "batch of 32 per GPU, fp16, bucket");
     cr_expect_eq(count_outputs(), 4 * count_drawn(&report));
-    expect_in("efficiency.csv", ",torus2d+batch_per_gpu=32+gradient_scale=2,");
+    expect_in("efficiency.csv", ",torus2d+batch~per~gpu=32+gradient~scale=2,");
 }
 
 Test(plot, a_reason_is_one_line_whatever_cells_hold)
@@ -260,10 +260,10 @@ Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
         const char *chosen; /* to have it alone */
         const char *title;  /* what that picture says */
     } axes[] = {
-        {"settings", "a.b=1 c=2", "a.b=3 c=2", "ring+a.b=3+c=2,", "a.b=3", "a.b=3, c=2"},
+        {"settings", "a.b=1 c=2", "a.b=3 c=2", "ring+a.b=3+c=2,", "a.b=3", "a.b=3, c=2, "},
         {"settings", "\"at=32=9,64=8\"", "\"at=32=7,64=8\"", "ring+at=32=7_64=8,",
          "at=32=7,64=8, gpus=4", "at=32=7,64=8"},
-        {"jitter_frac", "0", "0.1", "ring+jitter_frac=0.1,", "jitter_frac=0.10", "jitter 0.1"},
+        {"jitter_frac", "0", "0.1", "ring+jitter~frac=0.1,", "jitter_frac=0.10", "jitter 0.1"},
         {"wire", "", "fp32", "ring+fp32,", "wire=fp32", "fp32 on the wire"},
     };
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {

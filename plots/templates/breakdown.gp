@@ -14,7 +14,7 @@ do for [p = 1:6] {
 }
 part_ms(p) = 1e3 * number(word(parts, p), 0)
 end_ms(p) = p == 0 ? 0 : sum [k = 1:int(p)] part_ms(k)
-label_of(shape) = strcol('algorithm').(strstrt(shape, 'x') > 0 ? ' '.shape : '')
+label_of(shape) = label_text(strcol('algorithm')).(strstrt(shape, 'x') > 0 ? ' '.shape : '')
 text_of(z) = sprintf(iteration_max < 0.01 ? '%.3f ms (%.1f %%)' : '%.1f ms (%.1f %%)', \
     1e3 * column('iteration_s'), 100 * column('efficiency_frac'))
 # Long names stand above their bars, so that there is room for bars.

@@ -11,7 +11,7 @@ parts = 'forward_s backward_s optimizer_s exposed_tp_s exposed_cp_s exposed_ep_s
 fills = part_colours.' #F4F4F4'
 array part_name[9] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: cp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'waiting']
 # A cell has `;` where the mesh has `,`.
-blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
+blank(mesh) = changed(mesh, ';', ' ')
 shown = ''
 do for [k = 1:9] {
     stats data using (number(word(parts, k), 0)) name 'one' nooutput

@@ -11,7 +11,7 @@ note = '100 % is the fastest layout on '.fewest.', per GPU'
 top = percent_max > 100 ? percent_max : 100
 
 # A cell has `;` where the mesh has `,`: a line for each axis.
-lines(mesh) = strstrt(mesh, ';') > 0 ? substr(mesh, 1, strstrt(mesh, ';') - 1)."\n".lines(substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
+lines(mesh) = changed(mesh, ";", "\n")
 axes(mesh) = strstrt(mesh, ';') > 0 ? 1 + axes(substr(mesh, strstrt(mesh, ';') + 1, -1)) : 1
 stats data using (axes(strcol('mesh'))) name 'axes' nooutput
 

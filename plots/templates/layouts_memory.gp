@@ -3,7 +3,7 @@
 
 heading = 'Layouts: time of a step and memory'
 # A cell has `;` where the mesh has `,`.
-blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
+blank(mesh) = changed(mesh, ';', ' ')
 size_of(mesh, axis) = strstrt(';'.mesh, ';'.axis.'=') > 0 ? int(substr(mesh, strstrt(';'.mesh, ';'.axis.'=') + strlen(axis) + 1, -1)) : 1
 spoken(mesh, micro, strategy, schedule, recompute) = blank(mesh).', micro-batch '.micro.', '.strategy.\
     (schedule eq '1f1b' || schedule eq '' ? '' : ', '.schedule).(recompute eq 'none' || recompute eq '' ? '' : ', recompute '.recompute)
@@ -16,6 +16,7 @@ take_border(x, y, text) = borders > 0 && x >= border_x[borders > 0 ? borders : 1
     (borders = borders + 1, border_x[borders] = x, border_y[borders] = y, border_text[borders] = text, 1)
 stats data using (shards = add(shards, sprintf('%d', size_of(strcol('mesh'), 'tp'))), column('iteration_s')) name 'time' nooutput
 stats data using (column('memory_bytes') / 1e9) name 'memory' nooutput
+stats data using (size_of(strcol('mesh'), 'tp')) name 'tp' nooutput
 stats data using (take_border(column('memory_bytes') / 1e9, column('iteration_s'), \
     spoken(strcol('mesh'), strcol('micro_batch'), strcol('strategy'), strcol('schedule'), strcol('recompute')))) nooutput
 note = sprintf('%d layout%s computed', time_records, time_records == 1 ? '' : 's').\
@@ -38,15 +39,15 @@ do for [i = 2:borders] {
 }
 
 # From few shards to many, from light to dark, colours of the palette, since no algorithm is here; marks say so in grey too.
-shard_colours = '#E69F00 #56B4E9 #CC79A7 #009E73 #D55E00 #0072B2 #882255 #000000'
-order(n) = int(log(n + 0.0) / log(2) + 0.5)
-shade(n) = word(shard_colours, 1 + (order(n) > 7 ? 7 : order(n)))
-shard_mark(n) = int(word('7 9 5 11 13 15 4 6', 1 + (order(n) > 7 ? 7 : order(n))))
+shard_colours = '#E69F00 #56B4E9 #CC79A7 #009E73 #D55E00 #0072B2 #882255 #000000 #6A3D9A #999933 #6B3A00 #909090'
+rank_of(n) = place(sorted, n) > 12 ? 12 : place(sorted, n)
+shade(n) = word(shard_colours, rank_of(n))
+shard_mark(n) = int(word('7 9 5 11 13 15 4 6 8 10 12 14', rank_of(n)))
 x_of(n) = size_of(strcol('mesh'), 'tp') == n ? column('memory_bytes') / 1e9 : NaN
 sorted = ''
-do for [k = 0:20] { do for [n in shards] { if (order(n + 0) == k) { sorted = add(sorted, n) } } }
+do for [k = 1:int(tp_max)] { if (has(shards, ''.k)) { sorted = add(sorted, ''.k) } }
 
 points = values(0, "column('memory_bytes') / 1e9", "column('iteration_s')")
 eval begin
-plot for [n in sorted] data using (x_of(n + 0)):(column('iteration_s')) with points pt shard_mark(n + 0) ps 0.8 lc rgb shade(n + 0) title 'tp = '.n @points
+plot for [n in sorted] data using (x_of(n + 0)):(column('iteration_s')) with points pt shard_mark(n) ps 0.8 lc rgb shade(n) title 'tp = '.n @points
 eval finish

@@ -9,6 +9,8 @@ set datafile columnheaders
 # --- lists: names are words of a text ------------------------------------------------------------
 has(list, name) = strstrt(' '.list.' ', ' '.name.' ') > 0
 add(list, name) = has(list, name) ? list : list.' '.name
+# The text with `b` for each `a`.
+changed(text, a, b) = strstrt(text, a) > 0 ? substr(text, 1, strstrt(text, a) - 1).b.changed(substr(text, strstrt(text, a) + strlen(a), -1), a, b) : text
 # A whole number with a comma before each three digits, as text.
 grouped(n) = strlen(n) > 3 ? grouped(substr(n, 1, strlen(n) - 3)).','.substr(n, strlen(n) - 2, strlen(n)) : n
 place(list, name) = words(substr(' '.list, 1, strstrt(' '.list.' ', ' '.name.' '))) + 1
@@ -72,7 +74,8 @@ is_shape_of(name, entry) = strstrt(entry, name.':') == 1 ? 1 : 0
 shapes_count(name) = int(sum [i = 1:words(shapes)] is_shape_of(name, word(shapes, i)))
 shape_place(name) = int(sum [i = 1:words(shapes)] (is_shape_of(name, word(shapes, i)) ? i : 0))
 shape_only(name) = substr(word(shapes, shape_place(name)), strlen(name) + 2, -1)
-key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' || shape_only(name) eq '' ? name : name.' '.shape_only(name)
+label_text(name) = changed(changed(name, '+', ', '), '~', ' ')
+key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' || shape_only(name) eq '' ? label_text(name) : label_text(name).' '.shape_only(name)
 
 # Curves of all algorithms over x: the template defines x_of(0) and y_of(0), to be used within `using`.
 of(name) = strcol('algorithm') eq name

@@ -195,7 +195,7 @@ Test(cli_axes, pictures_of_a_sweep_of_other_axes_are_of_what_is_chosen)
     struct cli_run run = cli_good("$AR plot o");
     CLI_LINES(run.out, "o/shapes-batch_per_gpu_16-hca.bandwidth_50GB_s.svg", 1);
     CLI_LINES(run.out, "o/shapes-", 2 * 4);
-    cli_good("grep -q 'ring+batch_per_gpu=32+hca.bandwidth=2GB/s,' o/efficiency.csv");
+    cli_good("grep -q 'ring+batch~per~gpu=32+hca.bandwidth=2GB/s,' o/efficiency.csv");
     cli_good("$AR plot o --where hca.bandwidth=50GB/s --where batch_per_gpu=16 --quiet");
     cli_good("grep -q 'hca.bandwidth=50GB/s' o/efficiency.svg");
     cli_good("grep -q 'batch of 16' o/efficiency.svg && grep -q 'framework typical' o/shapes.svg");
