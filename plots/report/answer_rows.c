@@ -104,17 +104,18 @@ static double row_cost(const struct rows *rows, size_t i)
                                     : row->iteration_s;
 }
 
-/* The best of the rows of so many GPUs with this payload (NAN: any) and operation, the first of
- * equal ones; SIZE_MAX: there is none. */
+/* The best of the rows of so many GPUs with this payload (NAN: any) and the operation and cluster
+ * of `like`, the first of equal ones; SIZE_MAX: there is none. */
 static size_t find_best_row(const struct rows *rows, double gpus, double payload_bytes,
-                            const char *operation)
+                            const struct row *like)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[i];
         if (has_result(rows, i) && row->gpus == gpus &&
             (isnan(payload_bytes) || row->payload_bytes == payload_bytes) &&
-            strcmp(row->operation, operation) == 0 &&
+            strcmp(row->operation, like->operation) == 0 &&
+            strcmp(row->cluster, like->cluster) == 0 &&
             (best == SIZE_MAX ||
              row_cost(rows, i) < row_cost(rows, best) * (1 - AR_PLOT_SAME_FRAC))) {
             best = i;
@@ -321,10 +322,11 @@ static void write_run_beside(FILE *text, const struct ar_page_run *run, const st
     char cell[AR_UNIT_TEXT];
     const char *value = "", *column = run->quantity;
     struct ar_plot_unit unit = ar_plot_unit_of(column, run->measured);
-    size_t best = find_best_row(rows, run->gpus, (double)NAN, operation);
+    const struct row like = {.operation = operation, .cluster = run->cluster};
+    size_t best = find_best_row(rows, run->gpus, (double)NAN, &like);
     column = strcmp(column, "images_per_s") == 0 ? "samples_per_s" : column;
-    if (best != SIZE_MAX && strcmp(rows->list[best].cluster, run->cluster) == 0 &&
-        strcmp(rows->list[best].trace, run->work) == 0 && strcmp(column, "iteration_s") != 0) {
+    if (best != SIZE_MAX && strcmp(rows->list[best].trace, run->work) == 0 &&
+        strcmp(column, "iteration_s") != 0) {
         value = page_read_text(rows->csv, best, column);
     }
     fprintf(text, "%s: ", run->title);
@@ -393,31 +395,29 @@ void answer_rows(struct page_parts *parts, const struct ar_csv *csv)
     const struct rows rows = read_answer_rows(csv, parts->arena);
     double gpus = 0; /* the most that have a result */
     size_t first = SIZE_MAX;
-    size_t operations = 0;
+    bool has_operations = false, has_clusters = false; /* more than one */
     for (size_t i = 0; i < rows.count; i++) {
         gpus = has_result(&rows, i) ? fmax(gpus, rows.list[i].gpus) : gpus;
+        has_operations |= strcmp(rows.list[i].operation, rows.list[0].operation) != 0;
+        has_clusters |= strcmp(rows.list[i].cluster, rows.list[0].cluster) != 0;
     }
     double payload_bytes = rows.is_step ? (double)NAN : find_payload(&rows, gpus, false);
-    for (size_t i = 0; i < rows.count; i++) { /* the best row of each operation */
-        size_t known = 0;
-        while (strcmp(rows.list[known].operation, rows.list[i].operation) != 0) {
-            known++;
-        }
-        size_t best = find_best_row(&rows, gpus, payload_bytes, rows.list[i].operation);
-        if (known < i || best == SIZE_MAX) {
+    for (size_t best = 0; best < rows.count; best++) { /* of each operation and cluster */
+        if (find_best_row(&rows, gpus, payload_bytes, &rows.list[best]) != best) {
             continue;
         }
         const struct row *row = &rows.list[best];
         double least_bytes = find_payload(&rows, row->gpus, true);
-        first = operations++ == 0 ? best : first;
+        first = first == SIZE_MAX ? best : first;
         if (parts->files[PAGE_ADVICE] != NULL) {
             continue; /* plans have said it */
         }
         write_best_row(text, &rows, best);
         write_rates(text, row);
+        fprintf(parts->why, "%s%s", has_clusters ? row->cluster : "", has_clusters ? ": " : "");
         write_parts(parts->why, row);
         if (!rows.is_step && !are_equal(least_bytes, row->payload_bytes)) {
-            size_t small = find_best_row(&rows, row->gpus, least_bytes, row->operation);
+            size_t small = find_best_row(&rows, row->gpus, least_bytes, row);
             if (small != SIZE_MAX) {
                 write_best_row(text, &rows, small);
             }
@@ -428,10 +428,11 @@ void answer_rows(struct page_parts *parts, const struct ar_csv *csv)
         return;
     }
     const struct row *row = &rows.list[first];
-    const char *work = rows.is_step ? row->trace : operations == 1 ? row->operation : "collectives";
+    const char *work = rows.is_step ? row->trace : has_operations ? "collectives" : row->operation;
     write_trust(parts->sure, parts, &rows, first);
     parts->title = parts->title != NULL
                        ? parts->title
                        : ar_arena_format(parts->arena, "%s on %s", known_or(work, "Collectives"),
-                                         known_or(row->cluster, "a cluster"));
+                                         has_clusters ? "several clusters"
+                                                      : known_or(row->cluster, "a cluster"));
 }

@@ -123,6 +123,9 @@ Test(page, each_kind_of_file_and_of_row_has_its_answer)
          "c,8,ring,allgather,1000,0.1,x,no\nc,8,direct,allgather,8,0.01,x,no\n"
          "c,4,ring,allgather,8,1,x,no\n",
          "machines. Engine x estimates what is sent; --engine simgrid simulates it."},
+        {"step.csv",
+         "cluster,trace,gpus,iteration_s,compute_s,exposed_s\nc,t,8,2,1,1\nd,t,8,3,2,1\n",
+         "On 8 GPUs of d a step of t takes 3 s.\nWhy: c: 1 s of it is computing, 1 s "},
         {"step.csv", "gpus,iteration_s,status\n4096,1,ok\n8,,failed\n",
          "1 row has no result (column status)."},
         {"step.csv",
