@@ -141,6 +141,7 @@ enum ar_status ar_output_begin_in(const char *directory, const char *name, struc
                                   struct ar_output **output, struct ar_error *err)
 {
     const char *path = ar_arena_format(arena, "%s/%s", directory, name);
+    AR_TRY(ar_make_directory(directory, err));
     return ar_output_begin(path, arena, output, err);
 }
 

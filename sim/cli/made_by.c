@@ -165,11 +165,12 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     }
     bool is_there = access(options->out, F_OK) == 0;
     AR_TRY(ar_make_directory(options->out, err));
-    if (!is_there) { /* it goes again if the command leaves nothing in it */
-        ar_arena_own(options->arena, ar_arena_text(options->arena, options->out), remove_if_empty);
-    }
     AR_REFUSE(access(options->out, W_OK | X_OK) != 0, err, AR_IO, "%s: cannot write: %s",
               options->out, strerror(errno));
+    if (!is_there) { /* it comes with the first file, and goes if that cannot be written */
+        (void)rmdir(options->out);
+        ar_arena_own(options->arena, ar_arena_text(options->arena, options->out), remove_if_empty);
+    }
     return AR_OK;
 }
 

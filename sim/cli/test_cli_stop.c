@@ -74,6 +74,13 @@ Test(cli_stop, a_signal_ends_all_processes_and_leaves_no_files)
     }
 }
 
+Test(cli_stop, a_killed_command_leaves_no_empty_folder)
+{
+    (void)cli_run("timeout -s KILL 0.5 $AR predict --engine simgrid " STEP " --gpus 2048 "
+                  "--algorithm ring --out killed");
+    cr_expect_neq(access("killed", F_OK), 0);
+}
+
 Test(cli_stop, a_signal_that_is_ignored_as_by_nohup_ends_nothing)
 {
     cli_good("trap '' HUP; $AR sweep " STEP " --gpus 64,128 --algorithms torus2d --shapes square "

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ar_file.h"
+
 static FILE *text_open(char text[JOURNAL_LINE_MAX])
 {
     FILE *file = fmemopen(text, JOURNAL_LINE_MAX, "w");
@@ -40,8 +42,8 @@ size_t journal_rows(const struct journal *journal)
 
 void journal_read_row(const struct journal *journal, uint32_t point, struct ar_row *row)
 {
-    struct ar_error err;
-    enum ar_status status = ar_record_read_line(ar_row_columns, journal->rows[point], row, &err);
+    enum ar_status status =
+        ar_record_read_line(ar_row_columns, journal->rows[point], row, AR_IGNORED);
     assert(status == AR_OK);
 }
 
@@ -138,6 +140,7 @@ static enum ar_status file_open(const struct journal_request *request, struct jo
     ar_records_end(&records);
     fclose(text);
     journal->path = ar_arena_format(journal->arena, "%s/sweep.journal", request->directory);
+    AR_TRY(ar_make_directory(request->directory, err));
     journal->file = fopen(journal->path, "a+e");
     AR_REFUSE(journal->file == NULL || fstat(fileno(journal->file), &info) != 0, err, AR_IO,
               "%s: cannot write: %s", journal->path, strerror(errno));
