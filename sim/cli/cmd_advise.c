@@ -218,7 +218,7 @@ static enum ar_status add_changes(struct adviser *adviser, const struct ar_scena
         }
         enum ar_status status = ar_what_if_run(scenario, &change, &row, err);
         if (status != AR_OK) { /* the change has no meaning, such as a slow HCA on one node */
-            ar_note(option_notes(adviser->options), "%s is left out: %s", change.name, err->text);
+            ar_note(option_notes(adviser->options), "left out: %s", err->text); /* has its name */
             continue;
         }
         struct advice changed = find_training(adviser, "change", change.name, &row);

@@ -179,6 +179,9 @@ static void note_basis(const struct options *options, const struct ar_library *l
                           : ar_arena_format(options->arena, "%s, %s", missing, of_call->command);
         }
     }
+    if (!is_fitted) {
+        ar_note(notes, "nothing is fitted: these are the choices that %s makes of itself", name);
+    }
     if (missing != NULL) {
         ar_note(
             notes,

@@ -202,17 +202,18 @@ static enum ar_status note_layouts(FILE *notes, struct sweep_command *sweep, str
     struct space *space = &sweep->space;
     const struct unfit *unfit = &space->unfit;
     const struct ar_scenario *scenario;
-    char fit[160] = "and are placed where there is room";
     size_t points = sweep->points.is_planned ? sweep->request.planned_count : space->points_count;
     size_t count = points + unfit->count;
     const char *gpus = sweep->points.gpus;
     bool has_counts = gpus != NULL && key_is_list(AR_KEY_GPUS, gpus);
-    if (unfit->room_bytes > 0) {
-        snprintf(fit, sizeof fit, "%zu of them do not fit into the memory of a GPU", unfit->count);
-    } else if (unfit->is_asked) {
-        snprintf(fit, sizeof fit,
-                 "and nobody knows which of them fit: the cluster has no gpu.memory (--set)");
-    }
+    const char *fit =
+        unfit->room_bytes > 0 && unfit->count > 0
+            ? ar_arena_format(sweep->options->arena,
+                              "%zu of them do not fit into the memory of a GPU", unfit->count)
+        : unfit->room_bytes > 0 ? "within the memory of a GPU"
+        : unfit->is_asked
+            ? "and nobody knows which of them fit: the cluster has no gpu.memory (--set)"
+            : "and are placed where there is room";
     AR_TRY(variants_scenario(&space->variants, space->points[0].variant, &scenario, err));
     ar_note(
         notes, "%zu %s%s the model, %s; %sthe fastest first; kernels: what %s is left out", count,

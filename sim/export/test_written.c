@@ -165,6 +165,7 @@ Test(written, tables_of_a_calibrated_cluster_have_the_fastest_choice)
     cr_expect_eq(run.code, 0, "%s", run.err);
     CLI_HAS(run.err, "2.8.4 loads no tuner plug-in");
     CLI_LACKS(run.err, "not measured");
+    CLI_NOTES("export --format tuner --cluster dgx-h100 --gpus 16", "nothing is fitted: these are");
     CLI_LINES(run.out, "broadcast", 0);
     for (double bytes = 4096; bytes < 1e9; bytes *= 64) {
         char choice[64];

@@ -631,11 +631,12 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
     note_offload(notes, scenario);
     double needed = memory.states_bytes + memory.activations_bytes;
     if (needed <= facts->gpu_memory_bytes && RESERVED_RATIO * needed > facts->gpu_memory_bytes) {
-        ar_note(notes,
-                "fits only if the allocator gives back what it caches: it tends to take %g times "
-                "what is used, which is %s of %s here (gpu.memory)",
-                RESERVED_RATIO, AR_SHOW_BYTES((uint64_t)needed),
-                AR_SHOW_BYTES((uint64_t)facts->gpu_memory_bytes));
+        ar_note(
+            notes,
+            "%s of %s (gpu.memory) are used: that fits only if the allocator gives back what it "
+            "caches, as it tends to take %g times as much",
+            AR_SHOW_BYTES((uint64_t)needed), AR_SHOW_BYTES((uint64_t)facts->gpu_memory_bytes),
+            RESERVED_RATIO);
     }
     note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
 }

@@ -109,7 +109,8 @@ static void progress_draw(struct ar_progress *progress)
     bool is_drawn = isatty(STDERR_FILENO);
     double every_s = is_drawn ? 0.2 : progress->drawn_s > 0 ? 20 : 5;
     double last_s = fmax(progress->drawn_s, is_drawn ? 0 : progress->began_s);
-    if (!progress->work->shows_progress || progress->count == 0 || now_s - last_s < every_s) {
+    if (!progress->work->shows_progress || now_s - last_s < every_s ||
+        progress->finished == progress->count) {
         return;
     }
     progress->drawn_s = now_s;
@@ -117,8 +118,8 @@ static void progress_draw(struct ar_progress *progress)
             progress->count, progress->work->items_name);
     if (progress->finished > 0) {
         double left_frac = progress->cost_s / progress->finished_cost_s - 1;
-        fprintf(stderr, ", about %s left    ",
-                AR_SHOW_DURATION(left_frac * (now_s - progress->began_s)));
+        fprintf(stderr, ", about %s left%s",
+                AR_SHOW_DURATION(left_frac * (now_s - progress->began_s)), is_drawn ? "    " : "");
     }
     fputs(is_drawn ? "" : "\n", stderr);
 }
