@@ -458,6 +458,10 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
         cr_expect_lt(time_s[1], time_s[0]);
         cr_expect_lt(time_s[3], time_s[1]);
     }
+    static const char kept[] = "predict --cluster dgx-h100 --workload llama3-8b --gpus 64 "
+                               "--strategy zero1 --global-batch 512 --precision bf16 --gradients";
+    struct cli_table *wide = cli_rows("%s bf16", kept);
+    CLI_SAME(wide, 1, cli_rows("%s fp8", kept), 1, "backward_s", "optimizer_s");
     CLI_HAS(cli_good("$AR explain --cluster abci-v100 %s --sparse 0.001", steps[0]).out,
             "all-gather  dp ");
 }

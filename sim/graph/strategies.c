@@ -1,6 +1,7 @@
 #include "ar_strategy.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,6 +115,15 @@ static double pass_s(const struct ar_layout *layout, const struct ar_device_cost
     return ar_kernels_s(&kernels, cost, slice.precision);
 }
 
+/* Bytes of a gradient that kernels read: a narrower one is so on the wire alone, but for shards,
+ * which lie as they are sent. */
+static double kept_gradient_bytes(const struct ar_layout *layout)
+{
+    double sent = ar_precisions[layout->gradients].bytes;
+    double own = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+    return layout->strategy->shards_gradients ? sent : fmax(sent, own);
+}
+
 /* Bytes of the optimizer's kernels for each parameter, as Megatron-LM v2.6 and apex launch them
  * (megatron/optimizer/optimizer.py, multi_tensor_*): the gradient is divided by the replicas,
  * widened to fp32, in fp16 unscaled and checked, read for the norm of all and clipped by it; Adam
@@ -122,7 +132,7 @@ static double pass_s(const struct ar_layout *layout, const struct ar_device_cost
 static double optimizer_bytes(const struct ar_layout *layout)
 {
     const double wide = ar_precisions[AR_FP32].bytes;
-    double gradient = ar_precisions[layout->gradients].bytes;
+    double gradient = kept_gradient_bytes(layout);
     double divided = ar_layout_replicas(layout) > 1 ? 2 * gradient : 0;
     double widened = gradient < wide ? gradient + wide : 0;
     double unscaled = layout->precision == AR_FP16 ? 2 * wide : 0;
@@ -171,7 +181,7 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
                                                          layout->sizes[AR_AXIS_EP], part, &experts);
         /* The gradients of all micro-batches but the first are added to those that are there: two
          * reads and a write of each. Sharded ones are a small part of that. */
-        double bytes = 3 * (dense + experts) * ar_precisions[layout->gradients].bytes;
+        double bytes = 3 * (dense + experts) * kept_gradient_bytes(layout);
         double accumulate_s =
             batches > 1 && !layout->strategy->shards_gradients
                 ? (batches - 1) / batches * ar_device_memory_s(cost, layout->precision, bytes)
