@@ -79,6 +79,23 @@ static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scrat
     }
 }
 
+/* Kinds of a step that are those of the one before it are kept once. */
+static void step_share_kinds(struct ar_exchange *exchange, struct ar_exchange_step *step)
+{
+    const struct ar_exchange_step *before = step > exchange->steps ? step - 1 : step;
+    const struct ar_message_kind *own = &exchange->kinds[step->first_kind];
+    const struct ar_message_kind *known = &exchange->kinds[before->first_kind];
+    bool are_same = step != before && step->kinds_count == before->kinds_count;
+    for (uint32_t i = 0; i < step->kinds_count && are_same; i++) {
+        are_same = is_same_kind(&own[i], &known[i]) && own[i].tier == known[i].tier &&
+                   own[i].link == known[i].link && own[i].flows == known[i].flows;
+    }
+    if (are_same) {
+        exchange->kinds_count = step->first_kind;
+        step->first_kind = before->first_kind;
+    }
+}
+
 /* The rate of a message of a phase that goes at once: it leaves the busiest link of its path as the
  * last one of the phase. */
 static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
@@ -123,6 +140,7 @@ static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scr
         }
     }
     step->kinds_count = exchange->kinds_count - step->first_kind;
+    step_share_kinds(exchange, step);
 }
 
 /* Keeps peers and kinds of the present step in the arena. */
