@@ -21,7 +21,8 @@ struct ar_paths {
     double *switches_s;    /**< [flow]: latency of its switches */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
     enum ar_tier *tiers;   /**< [flow] */
-    /** [as links]: by how many periods a link has been moved into the first one. */
+    /** [as links]: by how many periods a link has been moved into the first one; or how many links
+     * it stands for. */
     uint32_t *turns;
     size_t flows_room, links_room;
 };
@@ -35,8 +36,10 @@ struct ar_link_users {
  * have numbers, by which arrays go; others cost nothing. */
 struct ar_maxmin {
     const struct ar_cluster *cluster;
-    struct ar_arena *arena; /**< for all of it, kept from flows to flows */
-    bool has_equal_gpus;    /**< links are taken as those of the first GPU of their node */
+    struct ar_arena *arena;  /**< for all of it, kept from flows to flows */
+    bool has_equal_gpus;     /**< links are taken as those of the first GPU of their node */
+    uint32_t like_ranks;     /**< or as the first one like them (ar_cluster_like_link()); 0: not */
+    const uint32_t *repeats; /**< then [flow]: it stands for so many */
     struct ar_paths paths;
     double *rates_Bps;     /**< [flow]: the result */
     uint32_t *numbers;     /**< [link of the cluster]: its number, plus one; 0: it has none */
@@ -55,11 +58,11 @@ struct ar_maxmin {
     uint32_t *tight_of; /* [link]: its number among those that several flows share */
     uint32_t tight_count;
     /* By this number, while rates are found. */
-    uint32_t *waiting; /* flows not yet settled */
-    uint32_t *lowest;  /* of these, those that no other link of theirs gives less */
-    double *left_Bps;  /* not yet given to settled flows */
-    double *share_Bps; /* for each of the waiting flows; infinite where nobody waits */
-    double *final_Bps; /* the same, where all that wait get no more elsewhere; else infinite */
+    uint32_t *waiting;  /* flows not yet settled */
+    double *lowest_Bps; /* the least that one of these gets on some link of its own */
+    double *left_Bps;   /* not yet given to settled flows */
+    double *share_Bps;  /* for each of the waiting flows; infinite where nobody waits */
+    double *final_Bps;  /* the same, where all that wait get no more elsewhere; else infinite */
     /* The rest of the paths: links with several flows, by this number, and the bandwidth of the
      * other links. */
     uint32_t *links_left;
@@ -82,8 +85,9 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
 
 /** The rate of each flow of `paths` in bytes per second; a path may leave out links that no other
  * flow uses but the narrowest one. The time is that of going through all paths, for as many rounds
- * as full links wait for each other. */
-void ar_maxmin_share(struct ar_maxmin *maxmin);
+ * as full links wait for each other. False if that are several and flows stand for others: they may
+ * then be unlike. */
+bool ar_maxmin_share(struct ar_maxmin *maxmin);
 
 /** Counts the flows of `paths` on each link; returns whether they would send more over some link,
  * each as fast as its path alone, than it can carry. */

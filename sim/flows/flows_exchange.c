@@ -256,20 +256,20 @@ static void step_find_flows(struct flows_scratch *all, const struct ar_phase *ph
                              .peers = scratch->sent.peers,
                              .counts = scratch->sent.pieces};
     ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
-    uint32_t ahead = scratch->sent.peers[0];
-    for (uint32_t position = 1; phase->is_shift && position < scratch->folded; position++) {
-        uint32_t to_end = positions - position;
-        scratch->sent.peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
-        scratch->sent.pieces[position] = scratch->sent.pieces[0];
-    }
+    uint32_t ahead = scratch->sent.peers[0], to_end = positions - ahead;
     for (; begin < end && scratch->sent.peers[begin] == AR_NEVER; begin++) {
     }
-    for (; end > begin && scratch->sent.peers[end - 1] == AR_NEVER; end--) {
+    for (; end > begin && !phase->is_shift && scratch->sent.peers[end - 1] == AR_NEVER; end--) {
     }
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * sending;
         uint32_t repeats = 1, node = scratch->has_repeats ? scratch->node : 1;
         for (uint32_t position = begin; position < end; position++) {
+            for (uint32_t i = position;
+                 phase->is_shift && position % node == 0 && i < position + node; i++) {
+                scratch->sent.peers[i] = i < to_end ? i + ahead : i - to_end;
+                scratch->sent.pieces[i] = scratch->sent.pieces[0];
+            }
             if (scratch->has_repeats && position % node == 0) {
                 repeats = fast_steps_repeats(scratch, position);
             }
@@ -314,6 +314,7 @@ static void step_find_paths(struct flows_scratch *all, const struct ar_phase *ph
             all->kept[step] = *sent;
         }
     }
+    scratch->rates->repeats = sent->repeats;
 }
 
 /* --- messages of a step that end at different times --- */
@@ -389,21 +390,40 @@ static bool step_ends_at_once(const struct exchange_scratch *scratch)
     return true;
 }
 
+/* Says whether nodes stand for others in what is resolved next. */
+static void exchange_set_repeats(struct flows_scratch *all, bool has_repeats)
+{
+    struct exchange_scratch *scratch = all->exchange;
+    uint32_t period = has_repeats ? scratch->node : scratch->folded;
+    scratch->has_repeats = has_repeats;
+    scratch->rates->like_ranks = has_repeats ? scratch->positions : 0;
+    scratch->period_folded = period < scratch->positions ? period : 0;
+    all->period = scratch->period_folded > 0 ? scratch->period_folded : all->period;
+}
+
 static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase, uint32_t step,
                          struct ar_exchange *exchange, struct ar_exchange_step *made)
 {
     struct exchange_scratch *scratch = all->exchange;
-    step_find_paths(all, phase, step);
-    if (!phase->is_at_once) { /* else what messages do to links is added (phase_add_loads()) */
-        ar_maxmin_share(scratch->rates);
+    if (phase->is_at_once) { /* what messages do to links is added (phase_add_loads()) */
+        step_find_paths(all, phase, step);
+    } else {
+        bool has_repeats = scratch->can_repeat && !scratch->is_private;
+        do {
+            exchange_set_repeats(all, has_repeats);
+            step_find_paths(all, phase, step);
+            has_repeats = false;
+        } while (!ar_maxmin_share(scratch->rates));
         /* The links carry the messages of the present step and of those that it stands for. */
         const struct ar_paths *paths = &scratch->rates->paths;
         double *carried = scratch->period_folded > 0 ? all->rates.folded : all->rates.carried;
         uint32_t count = scratch->like[step].count;
         for (uint32_t flow = 0; flow < scratch->sent.flows_count && !all->is_again; flow++) {
-            double buffers = flow_buffers(scratch, phase, flow) * count;
+            double buffers =
+                flow_buffers(scratch, phase, flow) * count * scratch->sent.repeats[flow];
             for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-                carried[paths->links[i]] += buffers;
+                uint32_t like = scratch->has_repeats ? paths->turns[i] : 1;
+                carried[paths->links[i]] += buffers / like;
             }
         }
         scratch->is_private = scratch->is_private && (all->is_again || are_links_private(scratch));
@@ -449,7 +469,7 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
                 for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                     uint32_t link = paths->links[i];
                     maxmin->loads[link] += buffers * scratch->sent.repeats[flow];
-                    maxmin->messages[link] += !scratch->has_repeats || paths->turns[i] == 0;
+                    maxmin->messages[link] += scratch->sent.repeats[flow];
                 }
             }
             scratch->is_private = scratch->is_private && !scratch->has_repeats &&
@@ -458,9 +478,11 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     }
     double *carried = scratch->period_folded > 0 ? all->rates.folded : all->rates.carried;
     for (uint32_t link = 0; link < maxmin->known_count; link++) {
-        if (scratch->has_repeats &&
-            maxmin->known[link] < ar_cluster_links_of_nodes(maxmin->cluster, 1)) {
-            maxmin->loads[link] /= scratch->positions / scratch->node; /* of all nodes so far */
+        if (scratch->has_repeats) { /* of all links like it so far */
+            uint32_t like;
+            ar_cluster_like_link(maxmin->cluster, scratch->positions, maxmin->known[link], &like);
+            maxmin->loads[link] /= like;
+            maxmin->messages[link] /= like;
         }
         carried[link] += all->is_again ? 0 : maxmin->loads[link] * phases;
         maxmin->loads[link] /= maxmin->bandwidth_Bps[link];
@@ -497,13 +519,13 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         .is_full = phase->messages == (uint64_t)phase->steps * scratch->positions,
     };
     scratch->folded = phase->is_shift ? scratch->period : scratch->sending;
-    scratch->has_repeats =
-        phase->is_at_once && phase->is_shift && scratch->node < scratch->folded &&
-        scratch->folded == phase->steps + 1 && scratch->node > 1 &&
+    scratch->can_repeat =
+        phase->is_shift && (phase->is_at_once || all->kept == NULL) &&
+        scratch->node < scratch->folded && scratch->folded == scratch->positions &&
+        scratch->node > 1 &&
         ar_cluster_path_repeats(scratch->collective->cluster, scratch->positions, 0, 0) > 1;
-    uint32_t period = scratch->has_repeats ? scratch->node : scratch->folded;
-    scratch->period_folded = period < scratch->positions ? period : 0;
-    all->period = scratch->period_folded > 0 ? scratch->period_folded : all->period;
+    exchange_set_repeats(all, scratch->can_repeat && phase->is_at_once &&
+                                  scratch->folded == phase->steps + 1);
     bool is_new = scratch->like[first_step].first >= first_step;
     if (phase->is_at_once && is_new) { /* all steps are new, or all are like those of one phase */
         phase_add_loads(all, phase, first_step);
@@ -532,4 +554,5 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
     pattern->exchange = made;
     pattern->is_uniform = made->is_uniform;
     pattern->is_shared = made->is_shared;
+    exchange_set_repeats(all, false);
 }

@@ -25,7 +25,7 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, 
         .used = ar_arena_room(arena, links_count, sizeof *maxmin->used),
         .tight_of = ar_arena_room(arena, links_count, sizeof *maxmin->tight_of),
         .waiting = ar_arena_room(arena, links_count, sizeof *maxmin->waiting),
-        .lowest = ar_arena_room(arena, links_count, sizeof *maxmin->lowest),
+        .lowest_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->lowest_Bps),
         .left_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->left_Bps),
         .share_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->share_Bps),
         .final_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->final_Bps),
@@ -92,7 +92,10 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
             if (maxmin->has_equal_gpus) {
                 link = ar_cluster_link_of_first_gpu(maxmin->cluster, link);
             }
-            if (period > 0) {
+            if (maxmin->like_ranks > 0) {
+                link = ar_cluster_like_link(maxmin->cluster, maxmin->like_ranks, link,
+                                            &paths->turns[used]);
+            } else if (period > 0) {
                 link = ar_cluster_first_link(maxmin->cluster, period, link, &paths->turns[used]);
             }
             paths->links[used] = link_number(maxmin, link);
@@ -117,6 +120,17 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
             maxmin->used[maxmin->used_count++] = paths->links[i];
         }
         most = flows > most ? flows : most;
+    }
+    for (size_t flow = 0; flow < paths->count && maxmin->like_ranks > 0; flow++) {
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            maxmin->flows[paths->links[i]] += maxmin->repeats[flow] - 1;
+        }
+    }
+    for (uint32_t i = 0, like; i < maxmin->used_count && maxmin->like_ranks > 0; i++) {
+        uint32_t link = maxmin->used[i];
+        ar_cluster_like_link(maxmin->cluster, maxmin->like_ranks, maxmin->known[link], &like);
+        maxmin->flows[link] /= like;
+        most = maxmin->flows[link] > most ? maxmin->flows[link] : most;
     }
     return most;
 }
@@ -159,7 +173,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
         uint32_t waiting = maxmin->waiting[i];
         maxmin->share_Bps[i] = waiting > 0 ? maxmin->left_Bps[i] / waiting : HUGE_VAL;
-        maxmin->lowest[i] = 0;
+        maxmin->lowest_Bps[i] = HUGE_VAL;
     }
     for (size_t i = 0; i < open_count; i++) {
         uint32_t flow = maxmin->open[i], count = maxmin->begin[flow + 1] - maxmin->begin[flow];
@@ -168,11 +182,12 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
         level = level < maxmin->bounds_Bps[flow] ? level : maxmin->bounds_Bps[flow];
         maxmin->levels[flow] = level;
         for (size_t j = 0; j < count; j++) {
-            maxmin->lowest[links[j]] += maxmin->share_Bps[links[j]] <= level * (1 + SAME_SHARE);
+            double lowest_Bps = maxmin->lowest_Bps[links[j]];
+            maxmin->lowest_Bps[links[j]] = level < lowest_Bps ? level : lowest_Bps;
         }
     }
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
-        bool is_final = maxmin->lowest[i] == maxmin->waiting[i];
+        bool is_final = maxmin->share_Bps[i] <= maxmin->lowest_Bps[i] * (1 + SAME_SHARE);
         maxmin->final_Bps[i] = is_final ? maxmin->share_Bps[i] : HUGE_VAL;
     }
     for (size_t i = 0; i < open_count; i++) {
@@ -198,7 +213,7 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
     return left;
 }
 
-void ar_maxmin_share(struct ar_maxmin *maxmin)
+bool ar_maxmin_share(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
@@ -218,7 +233,7 @@ void ar_maxmin_share(struct ar_maxmin *maxmin)
     }
     if (count_flows(maxmin, paths) == 1) { /* no link has two */
         memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
-        return;
+        return true;
     }
     /* All flows wait on the links that they share. A link with one flow bounds it. */
     maxmin->tight_count = 0;
@@ -246,9 +261,11 @@ void ar_maxmin_share(struct ar_maxmin *maxmin)
         maxmin->bounds_Bps[flow] = bound_Bps;
     }
     maxmin->begin[paths->count] = left;
-    for (size_t open = paths->count; open > 0;) {
+    size_t open = flows_settle(maxmin, paths->count, maxmin->rates_Bps);
+    while (open > 0 && maxmin->like_ranks == 0) {
         open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
+    return open == 0;
 }
 
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows)

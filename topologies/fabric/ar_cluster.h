@@ -280,9 +280,12 @@ uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period
                                uint32_t *turns);
 
 /** How many paths among the nodes of the first `ranks` ranks, the one of two of them and then one
- * each node further on, take the same links between nodes. */
+ * each node further on, take like links. The first link that is like one, if all nodes are alike,
+ * and all racks that the ranks fill; and how many are. */
 uint32_t ar_cluster_path_repeats(const struct ar_cluster *cluster, uint32_t ranks, uint32_t source,
                                  uint32_t destination);
+uint32_t ar_cluster_like_link(const struct ar_cluster *cluster, uint32_t ranks, uint32_t link,
+                              uint32_t *count);
 
 /** Whether paths see no difference between the GPUs of a node: each has a port to an NVLink switch
  * and an HCA of its own on one switch for all nodes, and a path takes those of its two ends alone.

@@ -480,9 +480,27 @@ uint32_t ar_cluster_path_repeats(const struct ar_cluster *cluster, uint32_t rank
         rack == 0) {
         return 1;
     }
-    uint32_t from = source / gpus, to = destination / gpus, last = from > to ? from : to;
+    uint32_t from = source / gpus, to = destination / gpus, nodes = ranks / gpus;
+    uint32_t last = from > to ? from : to, in_full_racks = nodes - nodes % rack;
+    if (cluster->tree.levels_count == 1 && 2 * last - from - to >= rack) { /* never in one rack */
+        return (last < in_full_racks ? in_full_racks : nodes) - last;
+    }
     uint32_t in_rack = rack - (from % rack > to % rack ? from % rack : to % rack);
-    return in_rack < ranks / gpus - last ? in_rack : ranks / gpus - last;
+    return in_rack < nodes - last ? in_rack : nodes - last;
+}
+
+uint32_t ar_cluster_like_link(const struct ar_cluster *cluster, uint32_t ranks, uint32_t link,
+                              uint32_t *count)
+{
+    const struct ar_fat_tree *tree = &cluster->tree;
+    *count = ranks / cluster->facts.gpus_per_node; /* nodes */
+    if (link < cluster->first_fabric_link) {
+        return link % cluster->node.count;
+    }
+    uint32_t index = link - cluster->first_fabric_link, racks = *count / tree->levels[0].children;
+    bool is_full = tree->levels_count == 1 && index / 2 < racks;
+    *count = is_full ? racks : 1;
+    return is_full ? cluster->first_fabric_link + index % 2 : link;
 }
 
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
