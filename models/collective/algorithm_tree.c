@@ -99,11 +99,11 @@ static uint32_t first_at(const struct ar_shape *shape, uint32_t position)
     uint32_t group = position / shape->x, member = position % shape->x;
     uint32_t side = side_of(shape->y, group), first = PERIOD * depth_of(shape);
     first -= member > 0 ? lead_over(side, CHAIN) + (member - 1) * PERIOD : 0;
-    while (group > 0) {
-        uint32_t side_of_child = side;
-        group = parent_of(shape->y, group);
-        side = side_of(shape->y, group);
-        first -= lead_over(side, side_of_child);
+    for (uint32_t parent = parent_of(shape->y, group), child = side; group > 0; child = side) {
+        group = parent;
+        parent = parent_of(shape->y, group);
+        side = group > parent ? RIGHT : LEFT;
+        first -= lead_over(side, child);
     }
     return first;
 }

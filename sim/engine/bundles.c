@@ -53,8 +53,8 @@ static void bundle_create(struct ar_arena *arena, const struct ar_flows *flows, 
     double rate_Bps = 0, s_per_byte = 0;
     for (size_t first = 0; first < bundle->walks; first++) {
         for (size_t place = first; place < places; place += bundle->walks, hop++) {
-            s_per_byte = hop->rate_Bps == rate_Bps ? s_per_byte : 1 / hop->rate_Bps;
-            rate_Bps = hop->rate_Bps;
+            s_per_byte = hop->kind->rate_Bps == rate_Bps ? s_per_byte : 1 / hop->kind->rate_Bps;
+            rate_Bps = hop->kind->rate_Bps;
             bundle->positions[place] = hop->from;
             bundle->peers[place] = hop->to;
             bundle->latency_s[place] = ar_hop_latency_s(hop, cost, 0);
@@ -253,7 +253,7 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
             arrays->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
             arrays->s_per_byte[place] =
                 bundle->s_per_byte[place] +
-                hop->turns * ar_message_gap_s(recurrence->cost, hop->tier) / bytes;
+                hop->kind->turns * ar_message_gap_s(recurrence->cost, hop->kind->tier) / bytes;
         }
         run.latency_s = arrays->latency_s;
         run.s_per_byte = arrays->s_per_byte;

@@ -23,14 +23,14 @@ struct closed_phase {
 
 static double hop_latency_s(const struct closed_phase *at, const struct ar_hop *hop)
 {
-    return at->cost->path_s[hop->tier] + hop->switches_s +
-           (ar_tier_is_network(hop->tier) ? at->extra_s : 0);
+    return at->cost->path_s[hop->kind->tier] + hop->kind->switches_s +
+           (ar_tier_is_network(hop->kind->tier) ? at->extra_s : 0);
 }
 
 /* The time for which a message occupies a hop on which it has this rate. */
 static double hop_busy_s(const struct closed_phase *at, const struct ar_hop *hop, double rate_Bps)
 {
-    return at->bytes / rate_Bps + hop->turns * ar_message_gap_s(at->cost, hop->tier);
+    return at->bytes / rate_Bps + hop->kind->turns * ar_message_gap_s(at->cost, hop->kind->tier);
 }
 
 /* Time of a phase that is spent on a hop or a message. */
@@ -90,7 +90,7 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
     double *times_s = ar_arena_room(&arena, at->pattern->hops_count, sizeof *times_s);
     double port_busy_s = 0, turn_s = 0;
     for (uint32_t i = 0; i < at->pattern->hops_count; i++) {
-        double busy_s = hop_busy_s(at, &hops[i], hops[i].rate_Bps);
+        double busy_s = hop_busy_s(at, &hops[i], hops[i].kind->rate_Bps);
         times_s[i] = hop_latency_s(at, &hops[i]) + busy_s;
         port = busy_s > port_busy_s ? &hops[i] : port;
         port_busy_s = busy_s > port_busy_s ? busy_s : port_busy_s;
@@ -106,11 +106,11 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
         slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
     }
     double hops_s = slowest.time_s + reduction_s;
-    double port_s = steps * hop_busy_s(at, port, port->rate_Bps) + hop_latency_s(at, port);
+    double port_s = steps * hop_busy_s(at, port, port->kind->rate_Bps) + hop_latency_s(at, port);
     double window_s = turns * times_s[turn - hops];
-    time->slowest_Bps = port->rate_Bps;
-    time->slowest_link = port->link;
-    time->slowest_flows = port->flows;
+    time->slowest_Bps = port->kind->rate_Bps;
+    time->slowest_link = port->kind->link;
+    time->slowest_flows = port->kind->flows;
     if (hops_s >= port_s && hops_s >= window_s) {
         uint32_t count = slowest.walk->count;
         time->bound = AR_BOUND_HOPS;
@@ -121,19 +121,19 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
                 slowest.first + i < count ? slowest.first + i : slowest.first + i - count;
             const struct ar_hop *hop = &hops[slowest.walk->first + place % slowest.walk->period];
             uint32_t times = slowest.laps + (i < slowest.rest);
-            time_charge(time, hop->tier, times * hop_latency_s(at, hop),
-                        times * hop_busy_s(at, hop, hop->rate_Bps));
+            time_charge(time, hop->kind->tier, times * hop_latency_s(at, hop),
+                        times * hop_busy_s(at, hop, hop->kind->rate_Bps));
         }
     } else if (port_s >= window_s) {
         time->bound = AR_BOUND_PORT;
         time->time_s = port_s;
-        time_charge(time, port->tier, hop_latency_s(at, port),
-                    steps * hop_busy_s(at, port, port->rate_Bps));
+        time_charge(time, port->kind->tier, hop_latency_s(at, port),
+                    steps * hop_busy_s(at, port, port->kind->rate_Bps));
     } else {
         time->bound = AR_BOUND_WINDOW;
         time->time_s = window_s;
-        time_charge(time, turn->tier, turns * hop_latency_s(at, turn),
-                    turns * hop_busy_s(at, turn, turn->rate_Bps));
+        time_charge(time, turn->kind->tier, turns * hop_latency_s(at, turn),
+                    turns * hop_busy_s(at, turn, turn->kind->rate_Bps));
     }
 }
 
@@ -203,7 +203,8 @@ static void tree_charge_part(const struct tree *tree, uint32_t index, uint32_t p
                              struct ar_phase_time *time)
 {
     const struct ar_hop *hop = &tree->at->pattern->hops[index];
-    time_charge(time, hop->tier, hop_latency_s(tree->at, hop), tree_part_s(tree, index, part));
+    time_charge(time, hop->kind->tier, hop_latency_s(tree->at, hop),
+                tree_part_s(tree, index, part));
     time->reduction_s += tree->reduce_s;
 }
 
@@ -283,7 +284,7 @@ static void trees_time(const struct closed_phase *at, struct ar_phase_time *time
                 time->reduction_s += (positions[hops[hop_at].to].sums - 1) * tree.reduce_s;
             }
             tree_charge_part(&tree, slowest, 0, time);
-            time_charge(time, hops[slowest].tier,
+            time_charge(time, hops[slowest].kind->tier,
                         delay.latencies * hop_latency_s(tree.at, &hops[slowest]),
                         delay.bandwidth_s);
             time->reduction_s += delay.reduction_s;

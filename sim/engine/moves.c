@@ -13,21 +13,19 @@ static inline struct rank_state *hop_receiver(const struct recurrence *recurrenc
     return &recurrence->states[hop->to < positions ? hop->to : hop->to % positions];
 }
 
-/* Sends over a connection that is free from `free_s` on, once the message at `oldest_s` has
- * arrived; it is then free from state->free_s on. Returns the arrival. */
-static inline double message_send(struct recurrence *recurrence, const struct ar_hop *hop,
-                                  double rate_Bps, double bytes, double free_s, double oldest_s)
+/* Sends from a rank, which is at `*now_s`, over a connection that is free from `*free_s` on, once
+ * the message at `oldest_s` has arrived; writes when it has begun and when the connection is free
+ * again. Returns the arrival. */
+static inline double message_send(const struct recurrence *recurrence, const struct ar_hop *hop,
+                                  double rate_Bps, double bytes, double *now_s, double *free_s,
+                                  double oldest_s)
 {
-    struct rank_state *state = &recurrence->states[hop->from];
-    double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
-    start_s = free_s > start_s ? free_s : start_s;
-    state->now_s = start_s;
-    double gap_s = hop->turns * ar_message_gap_s(recurrence->cost, hop->tier);
-    state->free_s = start_s + bytes * (1 / rate_Bps) + gap_s;
-    state->peer = hop->to; /* any of all positions */
-    double arrival_s = state->free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
-    hop_receiver(recurrence, hop)->arrival_s = arrival_s;
-    return arrival_s;
+    double start_s = oldest_s > *now_s ? oldest_s : *now_s;
+    start_s = *free_s > start_s ? *free_s : start_s;
+    *now_s = start_s;
+    double gap_s = hop->kind->turns * ar_message_gap_s(recurrence->cost, hop->kind->tier);
+    *free_s = start_s + bytes * (1 / rate_Bps) + gap_s;
+    return *free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
 }
 
 /* When the connection of a hop is free, if it is the one its rank used last. */
@@ -35,14 +33,6 @@ static double hop_free_s(const struct recurrence *recurrence, const struct ar_ho
 {
     const struct rank_state *state = &recurrence->states[hop->from];
     return state->peer == hop->to ? state->free_s : 0;
-}
-
-static inline void message_receive(struct recurrence *recurrence, const struct ar_hop *hop,
-                                   double bytes, bool reduces)
-{
-    struct rank_state *state = hop_receiver(recurrence, hop);
-    state->now_s = ar_later_s(state->now_s, state->arrival_s);
-    state->now_s += reduces ? bytes * recurrence->reduce_s_per_byte : 0;
 }
 
 void recurrence_run_moves(struct recurrence *recurrence)
@@ -67,14 +57,19 @@ void recurrence_run_moves(struct recurrence *recurrence)
                 bool is_last = state->oldest + 1 == collective->window;
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
                 sent_bytes[i] = (double)(sends->counts[hop->from] * collective->element_bytes);
-                *flight_s = message_send(recurrence, hop, hop->rate_Bps, sent_bytes[i],
-                                         hop_free_s(recurrence, hop), *flight_s);
+                state->free_s = hop_free_s(recurrence, hop);
+                state->peer = hop->to; /* any of all positions */
+                *flight_s = message_send(recurrence, hop, hop->kind->rate_Bps, sent_bytes[i],
+                                         &state->now_s, &state->free_s, *flight_s);
+                hop_receiver(recurrence, hop)->arrival_s = *flight_s;
             }
         }
         for (uint32_t i = 0; i < hops_count; i++) {
             if (sent_bytes[i] >= 0) {
-                message_receive(recurrence, &hops[i], sent_bytes[i],
-                                step < recurrence->phase->copies_from);
+                struct rank_state *to = hop_receiver(recurrence, &hops[i]);
+                bool reduces = step < recurrence->phase->copies_from;
+                to->now_s = ar_later_s(to->now_s, to->arrival_s) +
+                            (reduces ? sent_bytes[i] * recurrence->reduce_s_per_byte : 0);
             }
         }
     }
@@ -100,6 +95,7 @@ struct tree_run {
     const struct ar_hop *hops; /* of the lane */
     uint32_t first, hops_count;
     const struct ar_tree_shares *shares;
+    double *now_s;     /* [position]: as in its state; they lie close to each other */
     double *free_s;    /* by hop */
     double *flights_s; /* [part % slots][hop]: arrivals */
     size_t slots;      /* the window if parts wait for one; else 1 */
@@ -112,9 +108,6 @@ static double part_bytes(const struct tree_run *run, uint32_t part)
                     run->all->collective->element_bytes);
 }
 
-/* Ranks of a tree lie far apart in memory: those so many hops ahead are fetched. */
-enum { AHEAD = 12 };
-
 /* The hops that carry a part in a step: those that began so many periods before. */
 static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t began)
 {
@@ -124,11 +117,9 @@ static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t b
     bool waits = part >= run->all->collective->window;
     for (uint32_t i = pattern->step_hops[began]; i < pattern->step_hops[began + 1]; i++) {
         double rate_Bps = ar_tree_rate_Bps(run->shares, part, run->first + i);
-        uint32_t soon = i + AHEAD < run->hops_count ? i + AHEAD : i;
-        __builtin_prefetch(&run->all->states[run->hops[soon].from]);
-        flights_s[i] = message_send(run->all, &run->hops[i], rate_Bps, bytes, run->free_s[i],
-                                    waits ? flights_s[i] : 0);
-        run->free_s[i] = run->all->states[run->hops[i].from].free_s;
+        flights_s[i] =
+            message_send(run->all, &run->hops[i], rate_Bps, bytes, &run->now_s[run->hops[i].from],
+                         &run->free_s[i], waits ? flights_s[i] : 0);
     }
 }
 
@@ -148,11 +139,15 @@ void recurrence_run_tree(struct recurrence *recurrence)
                            .first = first,
                            .hops_count = hops_count,
                            .shares = ar_flows_tree_shares(flows, index, (double)bytes),
-                           .free_s = recurrence->room_s,
-                           .flights_s = recurrence->room_s + hops_count,
+                           .now_s = recurrence->room_s,
+                           .free_s = recurrence->room_s + recurrence->positions,
+                           .flights_s = recurrence->room_s + recurrence->positions + hops_count,
                            .slots = phase->parts > window ? window : 1};
     for (size_t i = 0; i < hops_count; i++) {
         run.free_s[i] = hop_free_s(recurrence, &run.hops[i]);
+    }
+    for (size_t i = 0; i < recurrence->positions; i++) {
+        run.now_s[i] = recurrence->states[i].now_s;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
         uint32_t periods = step / phase->period + 1;
@@ -162,20 +157,27 @@ void recurrence_run_tree(struct recurrence *recurrence)
         }
         for (uint32_t part = 0; part < parts; part++) {
             const uint32_t *began = &run.all->pattern->step_hops[step - part * phase->period];
-            double received_bytes = part_bytes(&run, part);
+            const double *arrivals_s = run.flights_s + part % run.slots * hops_count;
+            double reduce_s = step < phase->copies_from
+                                  ? part_bytes(&run, part) * recurrence->reduce_s_per_byte
+                                  : 0;
             for (uint32_t i = began[0]; i < began[1]; i++) {
-                uint32_t soon = i + AHEAD < hops_count ? i + AHEAD : i;
-                __builtin_prefetch(&run.all->states[run.hops[soon].to]);
-                message_receive(run.all, &run.hops[i], received_bytes, step < phase->copies_from);
+                double *to_s = &run.now_s[run.hops[i].to];
+                *to_s = ar_later_s(*to_s, arrivals_s[i]) + reduce_s;
             }
         }
+    }
+    for (size_t i = 0; i < recurrence->positions; i++) {
+        recurrence->states[i].now_s = run.now_s[i];
     }
     /* Nobody waits for the flights of a tree in the next phase; a rank is done when the last one of
      * each of its hops has arrived. */
     const double *last_s = run.flights_s + (phase->parts - 1) % run.slots * hops_count;
-    for (size_t i = 0; i < hops_count; i++) {
+    for (size_t i = 0; i < hops_count; i++) { /* a rank sends over them in this order */
         double *flight_s = &recurrence->flights_s[run.hops[i].from];
         *flight_s = ar_later_s(*flight_s, last_s[i]);
+        recurrence->states[run.hops[i].from].free_s = run.free_s[i];
+        recurrence->states[run.hops[i].from].peer = run.hops[i].to;
     }
 }
 

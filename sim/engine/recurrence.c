@@ -136,7 +136,8 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
                memcmp(a->latency_s, b->latency_s, places * sizeof *a->latency_s) == 0 &&
                memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0);
         for (size_t k = 0; k < places && are && !is_sure; k++) { /* costs besides those of paths */
-            are = a->hops[k].tier == b->hops[k].tier && a->hops[k].turns == b->hops[k].turns;
+            are = a->hops[k].kind->tier == b->hops[k].kind->tier &&
+                  a->hops[k].kind->turns == b->hops[k].kind->turns;
         }
     }
     recurrence->like[lane] = are ? other + 1 : 0;

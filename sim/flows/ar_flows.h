@@ -29,21 +29,27 @@
 
 /* --- walks and trees ------------------------------------------------------------------------ */
 
-struct ar_hop {
-    uint32_t from; /**< position that sends */
-    uint32_t to;
+/** Hops that are alike. */
+struct ar_hop_kind {
     double switches_s, rate_Bps; /**< latency beyond that of its tier; share of its links */
     uint32_t turns; /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
     enum ar_tier tier;
-    uint32_t link;  /**< the link of its path with the least bandwidth per flow */
+    uint32_t link;  /**< of the first hop: that of its path with the least bandwidth per flow */
     uint32_t flows; /**< on that link */
+};
+
+struct ar_hop {
+    uint32_t from; /**< position that sends */
+    uint32_t to;
+    const struct ar_hop_kind *kind;
 };
 
 /** The time that a message of `bytes` spends on its way over a hop. */
 static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
                                       double bytes)
 {
-    return cost->path_s[hop->tier] + hop->switches_s + ar_message_extra_s(cost, hop->tier, bytes);
+    return cost->path_s[hop->kind->tier] + hop->kind->switches_s +
+           ar_message_extra_s(cost, hop->kind->tier, bytes);
 }
 
 /** Hops that follow each other: around a ring, or along a chain. */

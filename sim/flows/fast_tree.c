@@ -49,8 +49,8 @@ static void classes_find_keys(struct classes *classes)
     for (uint32_t i = 0; i < all->pattern->hops_count; i++) {
         const struct ar_hop *hop = &all->pattern->hops[i];
         const struct hop_links *way = &all->ways[i];
-        uint64_t key = tree_mix(all->ends[i].began, tree_bits(hop->switches_s));
-        key = tree_mix(tree_mix(key, hop->turns * AR_TIERS_COUNT + hop->tier),
+        uint64_t key = tree_mix(all->ends[i].began, tree_bits(hop->kind->switches_s));
+        key = tree_mix(tree_mix(key, hop->kind->turns * AR_TIERS_COUNT + hop->kind->tier),
                        tree_bits(way->alone_Bps));
         key = classes->hop_keys[i] = tree_mix(key, classes->did[hop_of_class(classes, i)]);
         for (uint32_t j = way->first; j < way->first + way->count; j++) {

@@ -21,28 +21,40 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
     return !is_network ? 1 : most > 0 ? most : own;
 }
 
-static struct ar_hop hop_of_place(const struct flows_scratch *scratch, uint32_t lane, size_t place,
-                                  uint32_t from, struct ar_pattern *pattern)
+/* The kind of the hop of a flow, which is new unless it is among the last new ones. */
+static const struct ar_hop_kind *hop_kind(struct flows_scratch *scratch, size_t flow)
 {
     const struct ar_maxmin *rates = &scratch->rates;
+    double switches_s = rates->paths.switches_s[flow], rate_Bps = scratch->rates_Bps[flow];
+    uint32_t turns = flow_turns(rates, flow, rates->flows, scratch->flows->collective.channels);
+    enum ar_tier tier = rates->paths.tiers[flow];
+    for (uint32_t i = 0; i < HOP_KINDS_KNOWN && i < scratch->kinds_count; i++) {
+        const struct ar_hop_kind *kind = scratch->kinds[i];
+        if (kind->switches_s == switches_s && kind->rate_Bps == rate_Bps && kind->turns == turns &&
+            kind->tier == tier) {
+            return kind;
+        }
+    }
+    struct ar_hop_kind *made = ar_arena_alloc(scratch->arena, 1, sizeof *made);
+    *made = (struct ar_hop_kind){switches_s, rate_Bps, turns, tier, 0, 0};
+    made->link = ar_maxmin_narrowest(rates, flow, &made->flows);
+    return scratch->kinds[scratch->kinds_count++ % HOP_KINDS_KNOWN] = made;
+}
+
+static struct ar_hop hop_of_place(struct flows_scratch *scratch, uint32_t lane, size_t place,
+                                  uint32_t from, struct ar_pattern *pattern)
+{
     const struct ar_phase_flows *peers = &scratch->peers;
     size_t flow = lane * peers->lane_flows + peers->flow_of[place];
-    struct ar_hop hop = {
-        .from = from,
-        .to = peers->peers[place],
-        .switches_s = rates->paths.switches_s[flow],
-        .rate_Bps = scratch->rates_Bps[flow],
-        .turns = flow_turns(rates, flow, rates->flows, scratch->flows->collective.channels),
-        .tier = rates->paths.tiers[flow],
-    };
-    hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
+    struct ar_hop hop = {from, peers->peers[place], hop_kind(scratch, flow)};
     /* Sums in another order may differ in the last digits. */
-    pattern->is_shared |= hop.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
+    pattern->is_shared |=
+        hop.kind->rate_Bps < scratch->rates.paths.bandwidth_Bps[flow] * (1 - 1e-9);
     return hop;
 }
 
 /* Lays out the hops of a tree, those of each lane by the step in which they begin. */
-static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_phase *phase,
+static void tree_lay_out(struct flows_scratch *scratch, const struct ar_phase *phase,
                          struct ar_pattern *pattern)
 {
     const struct ar_phase_flows *peers = &scratch->peers;
@@ -59,14 +71,16 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
         begin[step + 1] += begin[step];
     }
     for (uint32_t lane = 0; lane < ar_collective_lanes(scratch->collective); lane++) {
+        struct ar_hop *hops = pattern->hops + pattern->hops_count;
         pattern->lane_hops[lane] = pattern->hops_count;
         memcpy(next, begin, phase->steps * sizeof *next);
         for (size_t place = 0; place < each; place++) {
             if (peers->peers[place] != AR_NEVER) {
-                uint32_t index = next[peers->first_steps[place]]++;
-                pattern->hops[pattern->hops_count + index] =
-                    hop_of_place(scratch, lane, place, (uint32_t)(place % ranks), pattern);
+                hops[next[peers->first_steps[place]]++].from = (uint32_t)place;
             }
+        }
+        for (uint32_t i = 0; i < begin[phase->steps]; i++) {
+            hops[i] = hop_of_place(scratch, lane, hops[i].from, hops[i].from % ranks, pattern);
         }
         pattern->hops_count += begin[phase->steps];
     }
@@ -75,7 +89,7 @@ static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_ph
 
 /* Finds the walks of a lane: hops until they close or end. Chains begin where nobody sends to; what
  * is left are rings. */
-static void lane_find_walks(const struct flows_scratch *scratch, const struct ar_phase *phase,
+static void lane_find_walks(struct flows_scratch *scratch, const struct ar_phase *phase,
                             uint32_t lane, struct ar_pattern *pattern)
 {
     uint32_t ranks = scratch->flows->period;
@@ -117,6 +131,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     size_t flows = scratch->peers.flows_count;
     uint32_t period = scratch->flows->period;
     uint32_t folded = period < ar_shape_ranks(&scratch->collective->shape) ? period : 0;
+    scratch->kinds_count = 0;
     pattern->hops = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->hops);
     pattern->walks = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->walks);
     pattern->lane_hops =
@@ -147,7 +162,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->lane_walks[lanes] = pattern->walks_count;
     pattern->is_uniform = true;
     for (uint32_t i = 1; i < pattern->hops_count; i++) { /* do all hops take as long? */
-        const struct ar_hop *hop = &pattern->hops[i], *first = &pattern->hops[0];
+        const struct ar_hop_kind *hop = pattern->hops[i].kind, *first = pattern->hops[0].kind;
         pattern->is_uniform &= hop->switches_s == first->switches_s &&
                                ar_tier_is_alike(hop->tier, first->tier) &&
                                (scratch->cost->gap_s == 0 || hop->turns == first->turns) &&
@@ -351,7 +366,8 @@ double ar_flows_gap_s(const struct ar_flows *flows, uint32_t phase, uint32_t ste
     for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
         if (pattern->hops[i].from == from &&
             pattern->hops[i].to % flows->period == to % flows->period) {
-            return pattern->hops[i].turns * ar_message_gap_s(cost, pattern->hops[i].tier);
+            return pattern->hops[i].kind->turns *
+                   ar_message_gap_s(cost, pattern->hops[i].kind->tier);
         }
     }
     return 0;

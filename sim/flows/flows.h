@@ -58,6 +58,8 @@ struct exchange_scratch {
     uint32_t slots_mask, stamp;
 };
 
+enum { HOP_KINDS_KNOWN = 16 };
+
 /** A collective while it is resolved. */
 struct flows_scratch {
     const struct ar_flows *flows;           /**< that are made */
@@ -68,9 +70,12 @@ struct flows_scratch {
     struct ar_phase_flows peers;            /**< in the present phase */
     struct ar_maxmin rates;                 /**< of its flows */
     const double *rates_Bps;                /**< [flow]: of trees only what its path has */
-    uint32_t period;                        /**< of `rates.folded` */
-    struct exchange_scratch *exchange;      /**< NULL until there is one */
-    bool is_again;           /**< the same was resolved before, on links of other rates */
+    const struct ar_hop_kind
+        *kinds[HOP_KINDS_KNOWN]; /**< of hops of the phase: the last new ones */
+    uint32_t kinds_count;
+    uint32_t period;                   /**< of `rates.folded` */
+    struct exchange_scratch *exchange; /**< NULL until there is one */
+    bool is_again;                     /**< the same was resolved before, on links of other rates */
     struct step_flows *kept; /**< [step], for links of other rates (fast_paths.c), or NULL */
 };
 

@@ -83,9 +83,9 @@ static void ranks_create(struct ar_tree_rates *rates)
 /* Finds the shared links of all hops. */
 static void tree_find_links(struct ar_tree_rates *made)
 {
-    struct ar_arena room AR_ENDS_HERE = {NULL};
+    struct ar_arena room AR_ENDS_HERE = {NULL}, soon AR_ENDS_HERE = {NULL};
     size_t links = flows_links_count(made->collective), hops = made->pattern->hops_count;
-    struct ar_flow *flows = ar_arena_room(&room, hops, sizeof *flows);
+    struct ar_flow *flows = ar_arena_room(&soon, hops, sizeof *flows);
     struct ar_order order = ar_collective_order(made->collective);
     struct ar_maxmin all;
     for (uint32_t hop = 0, lane = 0; hop < hops; hop++) {
@@ -96,6 +96,7 @@ static void tree_find_links(struct ar_tree_rates *made)
     ar_maxmin_create(&room, made->collective->cluster, links, &all);
     all.has_equal_gpus = made->flows->lanes_each > 1;
     ar_maxmin_find_paths(&all, flows, hops, 0);
+    ar_arena_end(&soon);
     uint32_t *number_of = ar_arena_alloc(&room, all.known_count, sizeof *number_of);
     for (uint32_t i = 0; i < all.paths.begin[hops]; i++) {
         uint32_t *number = &number_of[all.paths.links[i]];
@@ -465,7 +466,8 @@ void tree_run(struct ar_tree_rates *rates)
             struct hop_run *run = &rates->runs[number];
             size_t part = (size_t)run->parts++ * rates->pattern->hops_count + number;
             rates->rates_Bps[part] = rates->bytes / (time_s - run->start_s);
-            rates->frees_s[part] = time_s + at->turns * ar_message_gap_s(rates->cost, at->tier);
+            rates->frees_s[part] =
+                time_s + at->kind->turns * ar_message_gap_s(rates->cost, at->kind->tier);
             run->is_busy = false;
             hop_meet(rates, number);
             rank_go_on(rates, rates->ends[number].from, time_s);
@@ -488,12 +490,12 @@ static void tree_keep_rates(struct ar_tree_rates *rates)
     const struct ar_hop *slowest = &rates->pattern->hops[0];
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
         const struct ar_hop *hop = &rates->pattern->hops[i];
-        rates->rates_Bps[i] = hop->rate_Bps;
-        slowest = hop->rate_Bps < slowest->rate_Bps ? hop : slowest;
+        rates->rates_Bps[i] = hop->kind->rate_Bps;
+        slowest = hop->kind->rate_Bps < slowest->kind->rate_Bps ? hop : slowest;
     }
-    rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->rate_Bps,
-                                            .slowest_link = slowest->link,
-                                            .slowest_flows = slowest->flows};
+    rates->shares = (struct ar_tree_shares){.slowest_Bps = slowest->kind->rate_Bps,
+                                            .slowest_link = slowest->kind->link,
+                                            .slowest_flows = slowest->kind->flows};
 }
 
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *known, double bytes)
