@@ -251,15 +251,15 @@ void answer_advice(struct page_parts *parts, const struct ar_csv *csv)
 
 /* --- a measured step ---------------------------------------------------------------------- */
 
-/* The step as measured and as predicted; then each step that may explain the difference. */
+/* The step as measured and as predicted; then each that may explain the difference. */
 void answer_diagnosis(struct page_parts *parts, const struct ar_csv *csv)
 {
     for (size_t row = 0; row < csv->rows_count; row++) {
         const char *kind = page_read_text(csv, row, "kind");
         bool is_step = strcmp(kind, "measured") == 0 || strcmp(kind, "predicted") == 0;
-        fprintf(is_step ? parts->what : parts->why, "%s: %s (%s). ", kind,
-                page_read_text(csv, row, "text"),
-                AR_SHOW_SECONDS(page_read_number(csv, row, "iteration_s")));
+        const char *text = is_step ? " step takes" : page_read_text(csv, row, "text");
+        fprintf(is_step ? parts->what : parts->why, is_step ? "The %s%s %s. " : "%s: %s (%s). ",
+                kind, text, AR_SHOW_SECONDS(page_read_number(csv, row, "iteration_s")));
     }
 }
 

@@ -98,7 +98,7 @@ Test(page, each_kind_of_file_and_of_row_has_its_answer)
          "What: Second.\nWhy: Lost to kernels: 1 s."},
         {"diagnose.csv",
          "kind,name,iteration_s,text\nmeasured,,3,given\npredicted,,2,right\ncause,a,3.1,eager\n",
-         "What: measured: given (3 s). predicted: right (2 s).\nWhy: cause: eager (3.1 s)."},
+         "The measured step takes 3 s. The predicted step takes 2 s.\nWhy: cause: eager (3.1 s)."},
         {"reproduce.csv",
          "row,title,table,gpus,measured_s,predicted_s,error_frac,fitted,inside\n"
          "a,,t,1,2,1,-0.5,,no\nb,,t,1,10,11,0.1,,yes\nc,,t,1,10,12,0.2,,yes\nd,,t,1,1,10,9,k,\n",

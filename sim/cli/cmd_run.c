@@ -34,7 +34,12 @@ bool option_needs_no_trace(const struct options *options)
 enum ar_status option_require_step(const struct options *options, struct ar_error *err)
 {
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    return option_needs_no_trace(options) ? AR_OK : option_require_key(options, AR_KEY_TRACE, err);
+    AR_REFUSE(!option_needs_no_trace(options) && option_key(options, AR_KEY_TRACE) == NULL, err,
+              AR_USAGE,
+              "%s: found no step; expected --workload W, a transformer, or --trace T, layers "
+              "(see 'allreckon list workloads' and 'traces')",
+              options->command->name);
+    return AR_OK;
 }
 
 enum ar_status option_require_work(const struct options *options, struct ar_error *err)
@@ -46,7 +51,8 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
     bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
     AR_REFUSE(has_payload == has_trace, err, AR_USAGE,
-              "%s: found %s; expected --payload, of one collective, or --trace, of a step",
+              "%s: found %s; expected --payload, of one collective, or --trace or --workload, of a "
+              "step",
               options->command->name,
               has_trace ? "--payload and --trace" : "neither --payload nor --trace");
     if (has_trace) {

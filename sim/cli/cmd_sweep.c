@@ -33,8 +33,8 @@ static enum ar_status check_points(const struct options *options, struct ar_erro
 {
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
     AR_REFUSE(!has_trace && options->payloads == NULL, err, AR_USAGE,
-              "sweep: option --trace is missing, and --payload; expected --trace for training "
-              "steps, or --payload for collectives alone");
+              "sweep: option --trace is missing, and --payload; expected --trace or --workload "
+              "for training steps, or --payload for collectives alone");
     AR_REFUSE(has_trace && options->operation != NULL, err, AR_USAGE,
               "--operation: found with a trace, whose steps are all-reduces of all GPUs; expected "
               "it with --payload alone");

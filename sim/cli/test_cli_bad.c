@@ -140,7 +140,7 @@ Test(cli_bad, options_of_another_export)
         {"--format goal --trace trace.csv --strategy ssp:1", "--strategy: found ssp"},
         {"--format simgrid-xml --algorithm ring",
          "found --algorithm; expected none with --format simgrid-xml"},
-        {"--format chrome-trace", "option --trace is missing"},
+        {"--format chrome-trace", "found no step; expected --workload W, a transformer"},
     };
     CLI_REFUSE(64, "export --cluster flat --gpus 4", rows);
 }
