@@ -191,8 +191,7 @@ void ar_write_shell_word(FILE *file, const char *text)
 void ar_write_words(FILE *file, const char *text, size_t length, size_t at, size_t indent,
                     const char *joint)
 {
-    const char *end = text + length;
-    const char *blank = "";
+    const char *end = text + length, *blank = "";
     for (const char *word = text + strspn(text, " \n"); word < end;) {
         const char *option = joint[0] != '\0' ? strstr(word, " --") : NULL;
         size_t size = joint[0] == '\0' ? strcspn(word, " \n")

@@ -89,8 +89,7 @@ static uint32_t position_of(const struct ar_order *order, uint32_t lane, uint32_
 static uint32_t rotate_position(const struct ar_order *order, uint32_t lane, uint32_t position,
                                 bool is_back)
 {
-    uint32_t ranks = order->ranks;
-    uint32_t members = order->node_members;
+    uint32_t ranks = order->ranks, members = order->node_members;
     uint32_t by = position_of(order, lane, order->root);
     if (ranks % members != 0) {
         return (uint32_t)(((uint64_t)position + (is_back ? ranks - by : by)) % ranks);

@@ -237,8 +237,7 @@ static bool read_crossing(const struct ar_plot_table *table, struct ar_plot_rows
     size_t end = *next + ar_plot_rows_alike(table, CROSSING_CELL, rows, *next);
     *crossing = (struct crossing){.row = rows.rows[*next]};
     for (size_t i = *next + 1; i < end; i++) { /* pairs: a count has one row of each at most */
-        size_t a = rows.rows[i - 1];
-        size_t b = rows.rows[i];
+        size_t a = rows.rows[i - 1], b = rows.rows[i];
         double gpus = ar_plot_value(table, b, "gpus");
         if (gpus > 1 && ar_plot_value(table, a, "gpus") == gpus) {
             const char *name = ar_csv_text(table->csv, a, "algorithm");

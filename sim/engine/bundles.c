@@ -188,8 +188,7 @@ static void ring_run_tiles(const struct bundle_run *run, ring_kernel *kernel, ui
                            uint32_t steps)
 {
     const struct bundle *bundle = run->bundle;
-    size_t walks = bundle->walks;
-    size_t places = bundle->places_count;
+    size_t walks = bundle->walks, places = bundle->places_count;
     size_t left_out = (steps - 1) * walks;
     size_t end = (left_out + TILE_PLACES) / LINE_NUMBERS * LINE_NUMBERS;
     end = end < places ? end : places;

@@ -208,8 +208,7 @@ static void write_rank_process(struct events *events, const struct ar_timing *ti
 
 struct task_row {
     uint32_t stage;
-    const char *kind;
-    const char *stream;
+    const char *kind, *stream;
     uint32_t batch;
     uint32_t chunk;
     uint64_t tensors;

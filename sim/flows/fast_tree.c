@@ -213,8 +213,7 @@ static bool classes_note(struct classes *classes, const struct ar_tree_rates *ma
 bool fast_tree_run(struct ar_tree_rates *all)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    uint32_t ranks = all->ranks_count;
-    uint32_t hops = all->pattern->hops_count;
+    uint32_t ranks = all->ranks_count, hops = all->pattern->hops_count;
     struct classes classes = {
         .all = all,
         .of_rank = ar_arena_alloc(&arena, ranks, sizeof *classes.of_rank),

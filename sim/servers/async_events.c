@@ -405,8 +405,7 @@ static void handle_event(struct events *events, const struct ar_due *event)
 
 static void end_transfers(struct events *events)
 {
-    uint32_t kept = 0;
-    uint32_t count = events->active_count;
+    uint32_t kept = 0, count = events->active_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = events->active[i];
         if (events->transfers[index].end_s <= events->now_s + SAME_S) {

@@ -23,8 +23,7 @@ struct rank_state {
 
 struct ranks {
     struct sweep *sweep;
-    int rank;
-    int count;
+    int rank, count;
     uint32_t processes;         /* on rank 0: workers of all ranks */
     struct ar_pool_work work;   /* the sweep's, whose answers rank 0 keeps */
     struct ar_pool_queue queue; /* points of this rank */

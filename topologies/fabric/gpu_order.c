@@ -287,8 +287,7 @@ static void find_orders(const struct ar_topo_values *values, struct ar_gpu_order
              * start. So with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their
              * ways back begin and end at each HCA once; with an odd one, or of plain orders, C
              * shifts do. Then all of them are shifted by one GPU more. */
-            uint32_t round = channel / hcas;
-            uint32_t within = channel % hcas;
+            uint32_t round = channel / hcas, within = channel % hcas;
             bool is_backwards = (has_pairs ? within : round) % 2 == 1;
             uint32_t turn = has_pairs ? within / 2 : within;
             uint32_t shift = (turn * (gpus / hcas) + (has_pairs ? round : round / 2)) % gpus;

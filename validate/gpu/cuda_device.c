@@ -68,8 +68,7 @@ enum ar_status cuda_count(uint32_t *found, struct ar_error *err)
 
 void cuda_describe(FILE *file, uint32_t count)
 {
-    int driver = 0;
-    int runtime = 0;
+    int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
     for (uint32_t gpu = 0; gpu < count; gpu++) {
