@@ -135,7 +135,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures, .disabled = AR_TEST_STRIDE
     struct rlimit limit = {24000, 24000}; /* more than a script has */
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     struct ar_plot_request request = a_request();
-    expect_refused(&request, AR_IO, "efficiency.");
+    expect_refused(&request, AR_IO, ": gnuplot ended in the middle of it");
     cr_expect_eq(read_file("efficiency.png"), size);
     cr_expect_eq(count_outputs(), 4 * count_drawn(&report));
 }

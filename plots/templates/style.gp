@@ -232,7 +232,8 @@ add_line(piece) = piece eq '' ? 0 : \
         (subtitle = subtitle.(lines_count == 0 ? '' : ",\n").piece, lines_count = lines_count + 1, line_length = strlen(piece)) : \
         (subtitle = subtitle.', '.piece, line_length = line_length + 2 + strlen(piece))
 
-set_terminal = exists('is_png') ? "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
+png_width = exists('png_width') ? png_width : 1920
+set_terminal = exists('is_png') ? "set terminal pngcairo noenhanced size png_width,picture_height * png_width / 720 fontscale png_width / 960.0 linewidth 2.4 ".\
         "pointscale 3.4 font 'DejaVu Sans,14' background 'white'; set output picture.'.png'" : \
     "set terminal svg noenhanced size 720,picture_height font text_font.',14' background 'white'; set output picture.'.svg'"
 line_size = "line = 17.3 / picture_height"

@@ -235,6 +235,10 @@ function(allreckon_test unit)
   # Memory that was freed is kept for the next case, as the program keeps it (sim/cli/main.c).
   set_tests_properties(${unit} PROPERTIES
     ENVIRONMENT "MALLOC_TRIM_THRESHOLD_=536870912;MALLOC_MMAP_THRESHOLD_=33554432")
+  if(GNUPLOT_PROGRAM)
+    set_tests_properties(${unit} PROPERTIES
+      ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${PROJECT_SOURCE_DIR}/plots/pictures/test")
+  endif()
   if(unit MATCHES "^(cli|engines|gpu|plot|reproduce|smpi)$")
     set_tests_properties(${unit} PROPERTIES COST 60) # seconds, about: the longest begin first
   endif()
