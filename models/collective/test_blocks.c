@@ -3,8 +3,8 @@
 #include "ar_verify.h"
 #include "test_outcome.h"
 
-static const uint32_t rank_counts[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
-                                       12, 13, 14, 15, 16, 17, 24, 34, 48, 64};
+static const uint32_t rank_counts[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                       11, 12, 13, 14, 15, 16, 17, 24, 34, 64};
 
 Test(blocks, each_algorithm_achieves_its_operation)
 {

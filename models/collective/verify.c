@@ -342,10 +342,8 @@ static const char *run_moves(struct proof *proof)
         for (uint64_t element = 0; element < proof->elements; element++) {
             struct ar_operation_place place = place_of(proof, rank, element);
             uint64_t *set = set_of(proof, proof->now, rank, element);
-            for (uint32_t from = 0; from < proof->ranks; from++) {
-                bool is_held = ar_operation_holds(proof->algorithm->operation, &place, from);
-                set[from / 64] |= (uint64_t)is_held << from % 64;
-            }
+            bool is_held = ar_operation_holds(proof->algorithm->operation, &place, rank);
+            set[rank / 64] = (uint64_t)is_held << rank % 64;
         }
     }
     for (uint32_t i = 0; i < phases_count; i++) {

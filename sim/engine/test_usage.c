@@ -22,14 +22,15 @@ Test(usage, has_the_bytes_that_cross_each_link_and_the_time_that_each_gpu_comput
                                            {.ready_s = 2e-3, .elements = 70001}};
     const uint64_t elements[] = {calls[0].elements, calls[1].elements};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(rows[i].cluster, "nodes=2");
         struct ar_collective collective =
-            support_on(rows[i].cluster, rows[i].algorithm, rows[i].x, rows[i].y);
+            support_collective(cluster, rows[i].algorithm, rows[i].x, rows[i].y);
         struct ar_link_load *loads = support_loads(&collective, elements, 2);
         trials_prepare(&collective, calls, 2, &test);
         trials_scatter(1e-3, &test);
-        struct ar_usage *usage = test.trial.usage = ar_usage_create(collective.cluster, 8, &arena);
+        struct ar_usage *usage = test.trial.usage = ar_usage_create(cluster, 8, &arena);
         TEST_OK(ar_trial_run(&test.trial, &ar_engine_simgrid, &why));
-        for (uint32_t link = 0; link < ar_cluster_links_count(collective.cluster); link++) {
+        for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
             SUPPORT_NEAR(ar_usage_total(usage, link), (double)loads[link].bytes, 1e-5,
                          "%s, link %u", rows[i].algorithm, link);
         }

@@ -40,10 +40,6 @@ struct ar_collective support_on(const char *cluster, const char *algorithm, uint
 struct ar_link_load *support_loads(const struct ar_collective *collective, const uint64_t *elements,
                                    size_t count);
 
-/** The time for which the busiest link carries them: bytes over bandwidth. */
-double support_busiest_s(const struct ar_collective *collective, const uint64_t *elements,
-                         size_t count);
-
 /** The closed form of a collective. */
 struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements);
 

@@ -176,20 +176,16 @@ static struct tested numbered_real_layout(struct ar_cluster *const clusters[3], 
 
 /* Each seventh layout, for time; under sanitizers, which slow the program down, each 31st. They are
  * as varied as all, which were run once (LAYOUTS_STEP 1). */
-#ifdef __SANITIZE_ADDRESS__
-enum { LAYOUTS_STEP = 31 };
-#else
-enum { LAYOUTS_STEP = 7 };
-#endif
+enum { LAYOUTS_STEP = AR_TEST_STRIDE > 1 ? 31 : 7 };
 
 /* Each layout with each combination of overlaps, beside those with one overlap less. */
 static void expect_overlaps_help(struct tested (*number_layout)(struct ar_cluster *const[3],
                                                                 uint32_t),
                                  uint32_t layouts_count, double slower_frac)
 {
-    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
-                                           support_cluster("abci-v100", NULL),
-                                           support_cluster("dgx-h100", NULL)};
+    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", "nodes=32"),
+                                           support_cluster("abci-v100", "nodes=32"),
+                                           support_cluster("dgx-h100", "nodes=32")};
     uint32_t slower = 0, faster = 0, last = 0;
     double worst = 1;
     for (uint32_t number = 0; number < layouts_count; number += LAYOUTS_STEP) {
@@ -273,9 +269,9 @@ static bool compare_with_whole(struct tested *whole, uint32_t number, uint32_t b
 
 Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_whole)
 {
-    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
-                                           support_cluster("abci-v100", NULL),
-                                           support_cluster("dgx-h100", NULL)};
+    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", "nodes=32"),
+                                           support_cluster("abci-v100", "nodes=32"),
+                                           support_cluster("dgx-h100", "nodes=32")};
     struct ar_framework framework;
     uint32_t shortened = 0, compared = 0;
     ar_framework_clear(&framework);
@@ -296,9 +292,9 @@ Test(step, a_pipeline_without_most_of_its_equal_periods_takes_as_long_as_the_who
 /* Layouts on 8 GPUs: all schedules and strategies, stages that differ, GPUs of one node and two. */
 Test(step, a_simulation_without_most_of_the_equal_periods_takes_as_long_as_the_whole)
 {
-    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
-                                           support_cluster("abci-v100", NULL),
-                                           support_cluster("flat", NULL)};
+    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", "nodes=32"),
+                                           support_cluster("abci-v100", "nodes=32"),
+                                           support_cluster("flat", "nodes=32")};
     uint32_t shortened = 0, compared = 0;
     for (uint32_t number = 0; number < 720; number += 4 * LAYOUTS_STEP + 3) {
         struct tested whole = numbered_layout(clusters, number);
