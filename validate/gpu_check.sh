@@ -6,14 +6,14 @@
 # files and gpu_check.log go to DIR, else to $OUT, else to out/gpu of the sources. Exit code: 0 if
 # all went well, 1 if a step failed, 64 or 66 if an option is wrong, 69 if there is no GPU.
 set -uo pipefail
-program="" some=1:9:+1,12,16 even=2:8:+2 few=1,3,4,8 large=256MiB medium=64MiB rounds="--repetitions 10"
+program="" some=1:9:+1,12,16 even=2:8:+2 few=1,3,4,8 timed=4,8 lanes=1,2,3 large=256MiB medium=64MiB rounds="--repetitions 10"
 while getopts p:q option; do
   case $option in
     p)
       program=$(realpath "$OPTARG")
       [[ -f $program && -x $program ]] || { echo "gpu_check: -p: found \"$OPTARG\"; expected a program, allreckon-validate" >&2; exit 66; }
       ;;
-    q) some=3 even=4 few=3 large=1MiB medium=64KiB rounds="--repetitions 1 --warmup 0" ;;
+    q) some=3 even=4 few=3 timed=4 lanes=3 large=1MiB medium=64KiB rounds="--repetitions 1 --warmup 0" ;;
     *) exit 64 ;;
   esac
 done
@@ -78,12 +78,12 @@ else
   echo "memcheck           skipped: no compute-sanitizer"
 fi
 
-step check-fp32 60 "${cuda[@]}" --check-only --ranks "$some" --channels 1,2,3
+step check-fp32 60 "${cuda[@]}" --check-only --ranks "$some" --channels "$lanes"
 step check-fp16 40 "${cuda[@]}" --check-only --ranks "$even" --datatype fp16 --window 2
 step check-all 60 "${cuda[@]}" --check-only --operation all --ranks "$few" --root 0
 pair=$((gpus > 2 ? gpus : 2))
 step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload "1MiB:$large:x4" $rounds --out "$out/probes.csv"
-step times 60 "${cuda[@]}" --ranks 4,8 --payload "4KiB:$medium:x16" $rounds --out "$out/times.csv"
+step times 60 "${cuda[@]}" --ranks "$timed" --payload "4KiB:$medium:x16" $rounds --out "$out/times.csv"
 for operation in allgather reducescatter alltoall; do # all-to-all: a link both ways, then all pairs at once
   step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 2,4,8 --payload "64KiB:$medium:x32" $rounds --out "$out/times-$operation.csv"
 done

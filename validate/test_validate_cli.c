@@ -33,7 +33,7 @@ static struct cli_table *good_table(const char *arguments)
 Test(validate_cli, times_are_in_order_and_nothing_is_wrong)
 {
     struct cli_table *table =
-        good_table("--algorithms ring,hierarchical,torus2d,tree --ranks 2,6 --payload 1KiB,3MB "
+        good_table("--algorithms ring,hierarchical,torus2d,tree --ranks 2,6 --payload 1KiB,300kB "
                    "--channels 1,2 --datatype fp16 --repetitions 4");
     /* ring 1, the three others 2 grids of 2 ranks; 1 and 4 each of 6; x 2 x 2 */
     cr_assert_eq(table->rows_count, 1 + (7 + 13) * 4);
