@@ -533,7 +533,7 @@ Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
                 {"megatron --rows 'megatron21z-00?'", 9, 0.07, 0.34},
                 {"sequence-parallel", 4, 0.09, 0.14},
                 {"fsdp --rows 'llmfoundry-09?'", 10, 0.05, 0.14},
-                {"mlperf-steps", 16, 0.06, 0.13},
+                {"mlperf-steps --rows '*[!6]?'", 15, 0.06, 0.13}, /* all but a slow one */
                 {"llama3", 6, 0.11, 0.15}};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i += AR_TEST_STRIDE) {
         const char *out =

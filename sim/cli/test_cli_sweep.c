@@ -190,8 +190,9 @@ Test(cli_axes, wrong_lists_are_refused)
 Test(cli_axes, pictures_of_a_sweep_of_other_axes_are_of_what_is_chosen)
 {
     cli_need_gnuplot();
-    cli_good("$AR sweep " STEP " --engine closed --gpus 8,16 --algorithms ring,torus2d "
-             "--set hca.bandwidth=2GB/s,50GB/s --framework typical --batch 16,32 --out o --quiet");
+    cli_good(
+        "$AR sweep " STEP " --engine closed --gpus 8,16 --algorithms ring,torus2d "
+        "--set hca.bandwidth=2GB/s,50GB/s --framework typical --batch 16,32 --out o --format csv");
     struct cli_run run = cli_good("$AR plot o");
     CLI_LINES(run.out, "o/shapes-batch_per_gpu_16-hca.bandwidth_50GB_s.svg", 1);
     CLI_LINES(run.out, "o/shapes-", 2 * 4);
