@@ -239,7 +239,7 @@ function(allreckon_test unit)
     set_tests_properties(${unit} PROPERTIES
       ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${PROJECT_SOURCE_DIR}/plots/pictures/test")
   endif()
-  if(unit MATCHES "^(cli|engines|gpu|plot|reproduce|smpi)$")
+  if(unit MATCHES "^(cli|engines|gpu|plot|ranks|smpi|step)$")
     set_tests_properties(${unit} PROPERTIES COST 60) # seconds, about: the longest begin first
   endif()
 endfunction()
