@@ -57,7 +57,7 @@ static void bundle_create(struct ar_arena *arena, const struct ar_flows *flows, 
             rate_Bps = hop->kind->rate_Bps;
             bundle->positions[place] = hop->from;
             bundle->peers[place] = hop->to;
-            bundle->latency_s[place] = ar_hop_latency_s(hop, cost, 0);
+            bundle->latency_s[place] = ar_message_latency_s(hop->kind, cost, 0);
             bundle->s_per_byte[place] = s_per_byte;
         }
     }
@@ -249,7 +249,7 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
         for (size_t place = 0; place < bundle->places_count; place++) {
             const struct ar_hop *hop =
                 &bundle->hops[place % bundle->walks * bundle->rows + place / bundle->walks];
-            arrays->latency_s[place] = ar_hop_latency_s(hop, recurrence->cost, bytes);
+            arrays->latency_s[place] = ar_message_latency_s(hop->kind, recurrence->cost, bytes);
             arrays->s_per_byte[place] =
                 bundle->s_per_byte[place] +
                 hop->kind->turns * ar_message_gap_s(recurrence->cost, hop->kind->tier) / bytes;

@@ -34,8 +34,7 @@ static void step_find_kind_times(const struct exchange_run *run, uint32_t step)
     double gamma = step_reduce_cost(run, step);
     for (uint32_t i = 0; i < flows->kinds_count; i++) {
         double bytes = run->is_even ? (double)(bytes_of_piece * kinds[i].pieces) : 0;
-        run->times_s[i] = cost->path_s[kinds[i].tier] + kinds[i].switches_s +
-                          ar_message_extra_s(cost, kinds[i].tier, bytes) +
+        run->times_s[i] = ar_message_latency_s(&kinds[i], cost, bytes) +
                           ar_message_busy_s(&kinds[i], cost, bytes);
         run->sums_s[i] = run->is_even ? bytes * gamma : 1 / kinds[i].rate_Bps;
     }

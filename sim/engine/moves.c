@@ -25,7 +25,7 @@ static inline double message_send(const struct recurrence *recurrence, const str
     *now_s = start_s;
     double gap_s = hop->kind->turns * ar_message_gap_s(recurrence->cost, hop->kind->tier);
     *free_s = start_s + bytes * (1 / rate_Bps) + gap_s;
-    return *free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
+    return *free_s + ar_message_latency_s(hop->kind, recurrence->cost, bytes);
 }
 
 /* When the connection of a hop is free, if it is the one its rank used last. */

@@ -27,30 +27,40 @@
 #include "ar_arena.h"
 #include "ar_collective.h"
 
-/* --- walks and trees ------------------------------------------------------------------------ */
+/* --- kinds of messages ---------------------------------------------------------------------- */
 
-/** Hops that are alike. */
-struct ar_hop_kind {
+/** Messages that are alike, of a step, so that one in which all are takes O(1), or on hops. */
+struct ar_message_kind {
     double switches_s, rate_Bps; /**< latency beyond that of its tier; share of its links */
-    uint32_t turns; /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
+    uint32_t turns;  /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
+    uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel; 0 of hops */
     enum ar_tier tier;
-    uint32_t link;  /**< of the first hop: that of its path with the least bandwidth per flow */
-    uint32_t flows; /**< on that link */
+    uint32_t link;  /**< of the path of the first one: that with the least bandwidth for each, */
+    uint32_t flows; /**< of these messages */
 };
+
+/** The time that a message of `bytes` spends on its way, */
+static inline double ar_message_latency_s(const struct ar_message_kind *kind,
+                                          const struct ar_message_cost *cost, double bytes)
+{
+    return cost->path_s[kind->tier] + kind->switches_s +
+           ar_message_extra_s(cost, kind->tier, bytes);
+}
+
+/** and that for which it occupies its links. */
+static inline double ar_message_busy_s(const struct ar_message_kind *kind,
+                                       const struct ar_message_cost *cost, double bytes)
+{
+    return bytes / kind->rate_Bps + kind->turns * ar_message_gap_s(cost, kind->tier);
+}
+
+/* --- walks and trees ------------------------------------------------------------------------ */
 
 struct ar_hop {
     uint32_t from; /**< position that sends */
     uint32_t to;
-    const struct ar_hop_kind *kind;
+    const struct ar_message_kind *kind;
 };
-
-/** The time that a message of `bytes` spends on its way over a hop. */
-static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
-                                      double bytes)
-{
-    return cost->path_s[hop->kind->tier] + hop->kind->switches_s +
-           ar_message_extra_s(cost, hop->kind->tier, bytes);
-}
 
 /** Hops that follow each other: around a ring, or along a chain. */
 struct ar_walk {
@@ -80,23 +90,6 @@ static inline double ar_tree_rate_Bps(const struct ar_tree_shares *shares, uint3
 
 /* --- exchanges ------------------------------------------------------------------------------ */
 
-/** Messages of a step that are alike, so that a step in which all are takes O(1). */
-struct ar_message_kind {
-    double switches_s, rate_Bps; /**< latency beyond that of its tier; share of its links */
-    uint32_t turns;  /**< messages whose gaps its HCAs work on together (ar_message_cost.h) */
-    uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
-    enum ar_tier tier;
-    uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
-    uint32_t flows; /**< these messages */
-};
-
-/** The time for which a message of `bytes` occupies its links. */
-static inline double ar_message_busy_s(const struct ar_message_kind *kind,
-                                       const struct ar_message_cost *cost, double bytes)
-{
-    return bytes / kind->rate_Bps + kind->turns * ar_message_gap_s(cost, kind->tier);
-}
-
 struct ar_exchange_step {
     uint32_t ahead; /**< every position sends to the one so many ahead; 0: see `peers` */
     /** Senders lie among the positions first, first + stride, ..., so many: their places. */
@@ -111,8 +104,7 @@ struct ar_exchange_step {
 
 struct ar_exchange {
     struct ar_exchange_step *steps; /**< [step of the phase] */
-    struct ar_message_kind *kinds;
-    uint32_t kinds_count;
+    const struct ar_message_kind *kinds;
     uint32_t smallest, largest; /**< pieces of a message */
     bool is_uniform;            /**< the messages of each step are alike */
     bool is_full;               /**< all positions send in every step */

@@ -17,6 +17,8 @@ void fast_paths_begin(struct flows_scratch *scratch)
     for (uint32_t step = 0; exchange != NULL && step < exchange->steps; step++) {
         exchange->collective = scratch->collective;
         exchange->is_private = exchange->has_lanes_alike = true;
+        exchange->kinds_count = 0;
+        exchange->kinds = NULL;
         exchange->like[step].made = NULL;
     }
 }

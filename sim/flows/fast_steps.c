@@ -11,8 +11,6 @@
  *   times on 65,536 ranks. */
 #include "flows.h"
 
-#include <string.h>
-
 /* Ranks of groups are like no others, nor are those of one that stands for others unless it has the
  * first ranks; nor is any whose lane has an order of its own. */
 uint32_t fast_steps_period(const struct ar_collective *collective, uint32_t period)
@@ -106,19 +104,5 @@ void fast_steps_find(struct exchange_scratch *scratch, uint32_t steps)
         uint32_t first = ar_algorithm_like_step(algorithm, shape, step);
         scratch->like[step].first = first;
         scratch->like[first].count++;
-    }
-}
-
-void fast_steps_copy(struct ar_arena *arena, const struct like_steps *known,
-                     struct ar_exchange *exchange, struct ar_exchange_step *step)
-{
-    *step = *known->made;
-    if (known->exchange != exchange) {
-        exchange->kinds = ar_arena_grow(arena, exchange->kinds, exchange->kinds_count,
-                                        step->kinds_count, sizeof *exchange->kinds);
-        memcpy(exchange->kinds + exchange->kinds_count, known->exchange->kinds + step->first_kind,
-               step->kinds_count * sizeof *exchange->kinds);
-        step->first_kind = exchange->kinds_count;
-        exchange->kinds_count += step->kinds_count;
     }
 }

@@ -22,21 +22,21 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
 }
 
 /* The kind of the hop of a flow, which is new unless it is among the last new ones. */
-static const struct ar_hop_kind *hop_kind(struct flows_scratch *scratch, size_t flow)
+static const struct ar_message_kind *hop_kind(struct flows_scratch *scratch, size_t flow)
 {
     const struct ar_maxmin *rates = &scratch->rates;
     double switches_s = rates->paths.switches_s[flow], rate_Bps = scratch->rates_Bps[flow];
     uint32_t turns = flow_turns(rates, flow, rates->flows, scratch->flows->collective.channels);
     enum ar_tier tier = rates->paths.tiers[flow];
     for (uint32_t i = 0; i < HOP_KINDS_KNOWN && i < scratch->kinds_count; i++) {
-        const struct ar_hop_kind *kind = scratch->kinds[i];
+        const struct ar_message_kind *kind = scratch->kinds[i];
         if (kind->switches_s == switches_s && kind->rate_Bps == rate_Bps && kind->turns == turns &&
             kind->tier == tier) {
             return kind;
         }
     }
-    struct ar_hop_kind *made = ar_arena_alloc(scratch->arena, 1, sizeof *made);
-    *made = (struct ar_hop_kind){switches_s, rate_Bps, turns, tier, 0, 0};
+    struct ar_message_kind *made = ar_arena_alloc(scratch->arena, 1, sizeof *made);
+    *made = (struct ar_message_kind){switches_s, rate_Bps, turns, 0, tier, 0, 0};
     made->link = ar_maxmin_narrowest(rates, flow, &made->flows);
     return scratch->kinds[scratch->kinds_count++ % HOP_KINDS_KNOWN] = made;
 }
@@ -162,7 +162,7 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->lane_walks[lanes] = pattern->walks_count;
     pattern->is_uniform = true;
     for (uint32_t i = 1; i < pattern->hops_count; i++) { /* do all hops take as long? */
-        const struct ar_hop_kind *hop = pattern->hops[i].kind, *first = pattern->hops[0].kind;
+        const struct ar_message_kind *hop = pattern->hops[i].kind, *first = pattern->hops[0].kind;
         pattern->is_uniform &= hop->switches_s == first->switches_s &&
                                ar_tier_is_alike(hop->tier, first->tier) &&
                                (scratch->cost->gap_s == 0 || hop->turns == first->turns) &&

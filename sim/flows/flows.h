@@ -11,8 +11,7 @@ struct like_steps {
     uint32_t first;  /**< number of the step that is resolved for this one */
     uint32_t count;  /**< valid of the first one: so many steps are resolved by it */
     bool is_private; /**< exchange_scratch.is_private after it */
-    const struct ar_exchange *exchange; /**< valid of the first one: where it is, once resolved */
-    const struct ar_exchange_step *made;
+    const struct ar_exchange_step *made; /**< valid of the first one: where it is, once resolved */
 };
 
 /** A place of the table that finds a kind of message again. */
@@ -51,6 +50,8 @@ struct exchange_scratch {
     struct step_flows sent; /**< in the present step */
     struct like_steps *like; /**< [step of the collective] */
     uint32_t steps;
+    struct ar_message_kind *kinds; /**< of all exchanges so far, in the arena of the flows */
+    uint32_t kinds_count;
     uint32_t *kind_of; /**< [flow] */
     bool is_private;   /**< ar_exchange.is_private so far */
     bool has_lanes_alike;
@@ -70,8 +71,7 @@ struct flows_scratch {
     struct ar_phase_flows peers;            /**< in the present phase */
     struct ar_maxmin rates;                 /**< of its flows */
     const double *rates_Bps;                /**< [flow]: of trees only what its path has */
-    const struct ar_hop_kind
-        *kinds[HOP_KINDS_KNOWN]; /**< of hops of the phase: the last new ones */
+    const struct ar_message_kind *kinds[HOP_KINDS_KNOWN]; /**< of hops: the last new ones */
     uint32_t kinds_count;
     uint32_t period;                   /**< of `rates.folded` */
     struct exchange_scratch *exchange; /**< NULL until there is one */
@@ -136,7 +136,3 @@ uint32_t fast_steps_sender(const struct exchange_scratch *scratch, const struct 
 
 /** Finds which steps of a collective have the same messages: one of them is resolved. */
 void fast_steps_find(struct exchange_scratch *scratch, uint32_t steps);
-
-/** Fills in a step from the one that was resolved for it, here or in a phase before. */
-void fast_steps_copy(struct ar_arena *arena, const struct like_steps *known,
-                     struct ar_exchange *exchange, struct ar_exchange_step *step);

@@ -58,8 +58,7 @@ static bool is_same_kind(const struct ar_message_kind *a, const struct ar_messag
 }
 
 /* The number of a kind among those of the step, from `first` on; a new one if there is none. */
-static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scratch,
-                          struct ar_exchange *exchange, uint32_t first,
+static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scratch, uint32_t first,
                           const struct ar_message_kind *kind)
 {
     uint64_t bits[2];
@@ -69,30 +68,13 @@ static uint32_t kind_find(struct ar_arena *arena, struct exchange_scratch *scrat
     for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
         struct kind_slot *slot = &scratch->slots[i & scratch->slots_mask];
         if (slot->stamp != scratch->stamp) {
-            *slot = (struct kind_slot){scratch->stamp, exchange->kinds_count - first};
-            *AR_ARENA_ADD(arena, exchange->kinds, exchange->kinds_count) = *kind;
+            *slot = (struct kind_slot){scratch->stamp, scratch->kinds_count - first};
+            *AR_ARENA_ADD(arena, scratch->kinds, scratch->kinds_count) = *kind;
             return slot->kind;
         }
-        if (is_same_kind(&exchange->kinds[first + slot->kind], kind)) {
+        if (is_same_kind(&scratch->kinds[first + slot->kind], kind)) {
             return slot->kind;
         }
-    }
-}
-
-/* Kinds of a step that are those of the one before it are kept once. */
-static void step_share_kinds(struct ar_exchange *exchange, struct ar_exchange_step *step)
-{
-    const struct ar_exchange_step *before = step > exchange->steps ? step - 1 : step;
-    const struct ar_message_kind *own = &exchange->kinds[step->first_kind];
-    const struct ar_message_kind *known = &exchange->kinds[before->first_kind];
-    bool are_same = step != before && step->kinds_count == before->kinds_count;
-    for (uint32_t i = 0; i < step->kinds_count && are_same; i++) {
-        are_same = is_same_kind(&own[i], &known[i]) && own[i].tier == known[i].tier &&
-                   own[i].link == known[i].link && own[i].flows == known[i].flows;
-    }
-    if (are_same) {
-        exchange->kinds_count = step->first_kind;
-        step->first_kind = before->first_kind;
     }
 }
 
@@ -112,11 +94,10 @@ static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow
 
 /* Finds the kinds of the messages of the present step, whose shares of the links are known. */
 static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scratch,
-                            const struct ar_phase *phase, struct ar_exchange *exchange,
-                            struct ar_exchange_step *step)
+                            const struct ar_phase *phase, struct ar_exchange_step *step)
 {
     const struct ar_maxmin *rates = scratch->rates;
-    step->first_kind = exchange->kinds_count;
+    step->first_kind = scratch->kinds_count;
     scratch->stamp++;
     for (uint32_t flow = 0; flow < scratch->sent.flows_count; flow++) {
         struct ar_message_kind kind = {
@@ -128,19 +109,25 @@ static void step_find_kinds(struct ar_arena *arena, struct exchange_scratch *scr
             .pieces = (uint32_t)scratch->sent.pieces[scratch->sent.senders[flow]],
             .tier = rates->paths.tiers[flow],
         };
-        uint32_t before = exchange->kinds_count;
+        uint32_t before = scratch->kinds_count;
         uint32_t last = flow > 0 ? scratch->kind_of[flow - 1] : 0;
-        bool is_last = flow > 0 && is_same_kind(&exchange->kinds[step->first_kind + last], &kind);
+        bool is_last = flow > 0 && is_same_kind(&scratch->kinds[step->first_kind + last], &kind);
         scratch->kind_of[flow] =
-            is_last ? last : kind_find(arena, scratch, exchange, step->first_kind, &kind);
-        if (exchange->kinds_count > before) {
-            struct ar_message_kind *made = &exchange->kinds[before];
+            is_last ? last : kind_find(arena, scratch, step->first_kind, &kind);
+        if (scratch->kinds_count > before) {
+            struct ar_message_kind *made = &scratch->kinds[before];
             made->link = ar_maxmin_narrowest(rates, flow, &made->flows);
             step->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
         }
     }
-    step->kinds_count = exchange->kinds_count - step->first_kind;
-    step_share_kinds(exchange, step);
+    step->kinds_count = scratch->kinds_count - step->first_kind;
+    /* The one kind of a step before is kept once, unless the list has just been moved. */
+    const struct ar_message_kind *own = &scratch->kinds[step->first_kind];
+    if (step->kinds_count == 1 && (step->first_kind & (step->first_kind - 1)) != 0 &&
+        is_same_kind(own, own - 1) && own->tier == own[-1].tier && own->link == own[-1].link &&
+        own->flows == own[-1].flows) {
+        scratch->kinds_count = step->first_kind--;
+    }
 }
 
 /* Keeps peers and kinds of the present step in the arena. */
@@ -402,7 +389,7 @@ static void exchange_set_repeats(struct flows_scratch *all, bool has_repeats)
 }
 
 static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase, uint32_t step,
-                         struct ar_exchange *exchange, struct ar_exchange_step *made)
+                         struct ar_exchange_step *made)
 {
     struct exchange_scratch *scratch = all->exchange;
     if (phase->is_at_once) { /* what messages do to links is added (phase_add_loads()) */
@@ -438,11 +425,10 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
             flow_turns(rates, flow, phase->is_at_once ? rates->messages : rates->flows,
                        scratch->channels * (phase->is_at_once ? phase->steps : 1));
     }
-    step_find_kinds(all->arena, scratch, phase, exchange, made);
+    step_find_kinds(all->arena, scratch, phase, made);
     exchange_keep_step(all->arena, scratch, phase->is_shift, made);
     struct like_steps *like = &scratch->like[step];
     like->is_private = scratch->is_private = all->is_again ? like->is_private : scratch->is_private;
-    like->exchange = exchange;
     like->made = made;
 }
 
@@ -489,10 +475,9 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     }
 }
 
-static bool are_kinds_alike(const struct ar_message_cost *cost, const struct ar_exchange *exchange,
+static bool are_kinds_alike(const struct ar_message_cost *cost, const struct ar_message_kind *first,
                             const struct ar_exchange_step *step)
 {
-    const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
     for (uint32_t i = 1; i < step->kinds_count; i++) {
         if (first[i].switches_s != first->switches_s || first[i].pieces != first->pieces ||
             !ar_tier_is_alike(first[i].tier, first->tier) ||
@@ -535,20 +520,19 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         struct like_steps *first = &scratch->like[own->first];
         struct ar_exchange_step *step = &made->steps[i];
         if (first->made == NULL) {
-            step_resolve(all, phase, own->first, made, &made->steps[own->first - first_step]);
+            step_resolve(all, phase, own->first, &made->steps[own->first - first_step]);
         }
-        if (first != own) {
-            fast_steps_copy(all->arena, first, made, step);
-        }
-        made->is_uniform &= are_kinds_alike(all->cost, made, step);
+        *step = *first->made;
+        made->is_uniform &= are_kinds_alike(all->cost, &scratch->kinds[step->first_kind], step);
         made->is_shared |= step->is_shared;
         for (uint32_t k = 0; k < step->kinds_count; k++) {
-            uint32_t pieces = made->kinds[step->first_kind + k].pieces;
+            uint32_t pieces = scratch->kinds[step->first_kind + k].pieces;
             made->smallest = pieces < made->smallest ? pieces : made->smallest;
             made->largest = pieces > made->largest ? pieces : made->largest;
         }
     }
     scratch->is_private &= !phase->is_at_once || phase->steps == 1;
+    made->kinds = scratch->kinds;
     made->is_private = scratch->is_private;
     made->has_lanes_alike = scratch->has_lanes_alike;
     pattern->exchange = made;

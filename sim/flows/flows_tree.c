@@ -135,7 +135,7 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
 /* The latency of a part on a hop. */
 static double tree_latency_s(const struct ar_tree_rates *rates, uint32_t hop)
 {
-    return ar_hop_latency_s(&rates->pattern->hops[hop], rates->cost, rates->bytes);
+    return ar_message_latency_s(rates->pattern->hops[hop].kind, rates->cost, rates->bytes);
 }
 
 /* --- what happens next ----------------------------------------------------------------------- */
