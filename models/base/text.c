@@ -74,7 +74,9 @@ void ar_text_to_line(char *text)
 
 void ar_copy_text(char *target, size_t size, const char *source)
 {
-    snprintf(target, size, "%s", source);
+    size_t bytes = strnlen(source, size - 1);
+    memcpy(target, source, bytes);
+    target[bytes] = '\0';
 }
 
 void ar_append_text(char *text, size_t size, const char *format, ...)

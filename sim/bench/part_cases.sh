@@ -33,7 +33,7 @@ run_case "a step of GPT-3 175B; pp=32 and 768 micro-batches" 0.02 predict $gpt -
 run_case "a step of 1 T parameters on 3072 GPUs" 0.02 predict $large --mesh pp=64,dp=6,tp=8 --global-batch 3072
 run_case "the same on 65536 GPUs" 0.05 predict $large --set nodes=8192 --mesh pp=64,dp=128,tp=8 --global-batch 65536
 run_case "zero3 with a framework on 512 GPUs" 0.5 predict --cluster dgx-h100 --workload llama3-70b --mesh dp=64,tp=8 \
-    --strategy zero3 --global-batch 128 --framework typical --quiet
+    --strategy zero3 --global-batch 1024 --framework typical --quiet
 for algorithm in pairwise linear; do
     for ranks in 65536 1048576; do
         run_case "$algorithm; flat $ranks" 0.1 alltoall --cluster flat --set nodes=$ranks --gpus $ranks --algorithm $algorithm $many

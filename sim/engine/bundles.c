@@ -69,16 +69,18 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
     const struct ar_flows *flows = recurrence->flows;
     struct bundle_arrays *arrays = &recurrence->arrays;
     uint32_t window = recurrence->collective->window, positions = recurrence->positions;
-    uint32_t lanes_count = ar_collective_lanes(&flows->resolved);
+    uint32_t lanes_count = ar_collective_lanes(&flows->resolved), walks = 0;
     recurrence->bundles = ar_arena_alloc(arena, (size_t)flows->phases_count * lanes_count,
                                          sizeof *recurrence->bundles);
     for (uint32_t i = 0; i < flows->phases_count * lanes_count; i++) {
-        bundle_create(arena, flows, i / lanes_count, i % lanes_count, &recurrence->bundles[i]);
+        struct bundle *bundle = &recurrence->bundles[i];
+        bundle_create(arena, flows, i / lanes_count, i % lanes_count, bundle);
+        walks = bundle->walks > walks ? bundle->walks : walks;
     }
     arrays->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
     /* Numbers of the same place must not lie whole pages apart, as they would for powers of two:
      * caches and the queue of stores would take them for each other. */
-    arrays->stride = (positions / LINE_NUMBERS + 5) * LINE_NUMBERS;
+    arrays->stride = ((positions + walks) / LINE_NUMBERS + 5) * LINE_NUMBERS;
     arrays->now_s = numbers_create(arena, (3 + arrays->slots) * arrays->stride + 2 * positions);
     arrays->free_s = arrays->now_s + arrays->stride;
     arrays->start_s = arrays->free_s + arrays->stride;
@@ -94,7 +96,7 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
 
 double *bundle_flights(const struct bundle_run *run, int64_t message)
 {
-    size_t slot = (size_t)(message + run->arrays->slots) % run->arrays->slots;
+    size_t slot = (uint32_t)(message + run->arrays->slots) % run->arrays->slots;
     return run->arrays->flights_s + slot * run->arrays->stride;
 }
 
@@ -104,6 +106,7 @@ static void bundle_load(const struct bundle_run *run)
     const struct recurrence *recurrence = run->all;
     const struct bundle_arrays *arrays = run->arrays;
     const uint32_t *positions = run->bundle->positions;
+    bool is_first = recurrence->first_step == 0; /* nothing was sent before */
     for (size_t place = 0; place < run->bundle->places_count; place++) {
         const struct rank_state *state = &recurrence->states[positions[place]];
         arrays->now_s[place] = state->now_s;
@@ -113,7 +116,7 @@ static void bundle_load(const struct bundle_run *run)
         const double *from_s = recurrence->flights_s + (size_t)i * recurrence->positions;
         double *to_s = bundle_flights(run, (int64_t)i - run->window);
         for (size_t place = 0; place < run->bundle->places_count; place++) {
-            to_s[place] = from_s[positions[place]];
+            to_s[place] = is_first ? 0 : from_s[positions[place]];
         }
     }
 }
@@ -145,15 +148,15 @@ static void bundle_store(const struct bundle_run *run)
 /* Places of a tile whose arrays fit a first-level cache beside each other. */
 enum { TILE_PLACES = 256 };
 
-typedef void ring_kernel(const struct ring_step *step, size_t first, size_t sender, size_t count);
+typedef void ring_kernel(const struct ring_step *step, size_t first, size_t count);
 
-/* A step of all places; `arrived_s` is by sender, see ring_run_places(). */
-static struct ring_step ring_step_of(const struct bundle_run *run, uint32_t step)
+/* Makes a step of all places. */
+static void ring_step_make(const struct bundle_run *run, uint32_t step, struct ring_step *made)
 {
     const struct bundle_arrays *arrays = run->arrays;
     bool reduces = step > 0 && step - 1 < run->all->phase->copies_from;
-    return (struct ring_step){
-        .arrived_s = bundle_flights(run, (int64_t)step - 1),
+    *made = (struct ring_step){
+        .arrived_s = bundle_flights(run, (int64_t)step - 1) - run->bundle->walks,
         .oldest_s = bundle_flights(run, (int64_t)step - run->window),
         .bytes = run->bytes - step % run->bundle->rows * (size_t)run->bundle->walks,
         .s_per_byte = run->s_per_byte,
@@ -166,19 +169,11 @@ static struct ring_step ring_step_of(const struct bundle_run *run, uint32_t step
     };
 }
 
-/* The places from `first` to `end`. Round the ring, the first row hears from the last one. */
-static void ring_run_places(const struct bundle *bundle, const struct ring_step *step,
-                            ring_kernel *kernel, size_t first, size_t end)
+/* Round the ring, the first row hears from the last one, in the next step. */
+static void ring_close(const struct bundle *bundle, const struct ring_step *step)
 {
-    size_t walks = bundle->walks;
-    if (first < walks) {
-        size_t count = (end < walks ? end : walks) - first;
-        kernel(step, first, first + bundle->places_count - walks, count);
-        first = walks;
-    }
-    if (first < end) {
-        kernel(step, first, first - walks, end - first);
-    }
+    double *row_s = step->arrival_s - bundle->walks;
+    memcpy(row_s, row_s + bundle->places_count, bundle->walks * sizeof *row_s);
 }
 
 /* Several steps of all places, tile after tile; tiles begin at cache lines. What a place needs lies
@@ -191,19 +186,21 @@ static void ring_run_tiles(const struct bundle_run *run, ring_kernel *kernel, ui
     size_t walks = bundle->walks, places = bundle->places_count;
     size_t left_out = (steps - 1) * walks;
     size_t end = (left_out + TILE_PLACES) / LINE_NUMBERS * LINE_NUMBERS;
-    end = end < places ? end : places;
     struct ring_step all[RECURRENCE_TILE_STEPS];
     for (uint32_t i = 0; i < steps; i++) {
-        all[i] = ring_step_of(run, step + i);
+        ring_step_make(run, step + i, &all[i]);
     }
     for (size_t first = 0; first < places; first = end, end += TILE_PLACES) {
         end = end < places ? end : places;
         for (uint32_t i = 0; i < steps; i++) {
-            ring_run_places(bundle, &all[i], kernel, first == 0 ? i * walks : first, end);
+            size_t from = first == 0 ? i * walks : first;
+            kernel(&all[i], from, end - from);
         }
     }
+    ring_close(bundle, &all[0]);
     for (uint32_t i = 1; i < steps; i++) {
-        ring_run_places(bundle, &all[i], kernel, 0, i * walks);
+        kernel(&all[i], 0, i * walks);
+        ring_close(bundle, &all[i]);
     }
 }
 
@@ -211,8 +208,8 @@ static void ring_run(const struct bundle_run *run)
 {
     const struct bundle *bundle = run->bundle;
     uint32_t steps = run->all->phase->steps;
-    uint32_t at_a_time =
-        bundle->rows < RECURRENCE_TILE_STEPS ? bundle->rows : RECURRENCE_TILE_STEPS;
+    uint32_t at_a_time = bundle->places_count <= 2 * TILE_PLACES ? 1 : RECURRENCE_TILE_STEPS;
+    at_a_time = bundle->rows < at_a_time ? bundle->rows : at_a_time;
     double min_bytes = INFINITY, max_bytes = 0, min_s_per_byte = INFINITY;
     for (size_t place = 0; place < bundle->places_count; place++) {
         double bytes = run->bytes[place], s_per_byte = run->s_per_byte[place];
@@ -222,15 +219,17 @@ static void ring_run(const struct bundle_run *run)
     }
     /* Every hop needs longer for the smallest message than it takes to reduce the largest. */
     bool is_hidden = max_bytes * run->all->reduce_s_per_byte <= min_bytes * min_s_per_byte;
-    struct ring_step all = ring_step_of(run, 0);
+    struct ring_step all;
+    ring_step_make(run, 0, &all);
     ring_kernel_begin(&all, bundle->places_count);
+    ring_close(bundle, &all);
     for (uint32_t step = 1; step < steps; step += at_a_time) {
         bool is_last = steps - step <= at_a_time;
         ring_run_tiles(run, is_hidden && !is_last ? ring_kernel_hidden : ring_kernel_step, step,
                        is_last ? steps - step : at_a_time);
     }
-    all = ring_step_of(run, steps);
-    ring_run_places(bundle, &all, ring_kernel_end, 0, bundle->places_count);
+    ring_step_make(run, steps, &all);
+    ring_kernel_end(&all, bundle->places_count);
 }
 
 void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *bundle)

@@ -144,6 +144,19 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
     return are;
 }
 
+/* Finds out what all channels of a group have in common. */
+static void channels_compare(struct recurrence *recurrence)
+{
+    const struct ar_order *order = &recurrence->order;
+    uint32_t channels = recurrence->collective->channels;
+    bool are = order->node_members == 1 && order->uneven_node == 0 && order->mirror_group == 0;
+    recurrence->has_same_ranks = are;
+    for (uint32_t lane = 0; lane < recurrence->flows->lanes_count; lane++) {
+        are = are && are_lanes_alike(recurrence, lane, lane / channels * channels);
+    }
+    recurrence->has_like_channels = are && !recurrence->flows->is_plain;
+}
+
 /* Rates cannot change while messages are under way where no link is shared and there is one phase
  * or exchanges only, or where all ranks start together and move in step, which is when the closed
  * form is exact. */
@@ -202,8 +215,6 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
                                (double)(call->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, call->elements);
     uint32_t positions = recurrence->positions, channels = recurrence->collective->channels;
-    bool are_alike = recurrence->order.node_members == 1 && recurrence->order.uneven_node == 0 &&
-                     recurrence->order.mirror_group == 0;
     /* Groups that do the same as others end as these do, where nobody asks when their ranks do. */
     bool is_alone = trial->calls_count == 1 && trial->rank_finish_s == NULL &&
                     trial->timeline == NULL && trial->rank_start_s == NULL &&
@@ -211,13 +222,17 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
     uint32_t lanes =
         is_alone ? recurrence->flows->lanes_count : ar_collective_lanes(recurrence->collective);
     uint64_t elements = 0;
-    for (uint32_t lane = 0, run = 0; lane < lanes; lane++) {
+    bool may_skip = trial->timeline == NULL && recurrence->has_like_channels;
+    uint32_t each = may_skip && call->elements % channels == 0 ? channels : 1;
+    for (uint32_t lane = 0, run = 0; lane < lanes; lane += each) {
         struct ar_span part = ar_collective_part(recurrence->collective, call->elements, lane);
+        if (may_skip && lane % channels > 0 && part.count == elements) {
+            continue; /* it ends as the channel before */
+        }
         double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
         uint32_t *lane_ranks = &recurrence->lane_ranks[(size_t)positions * (lane / channels)];
-        bool has_same_ranks = are_alike && lane % channels > 0; /* as the channel before */
-        for (uint32_t position = 0; position < positions && !has_same_ranks; position++) {
-            if (!are_alike || !recurrence->has_ranks) {
+        for (uint32_t position = 0; position < positions; position++) {
+            if (!recurrence->has_same_ranks || !recurrence->has_ranks) {
                 lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
             }
             next_s[position] = ready_s[lane_ranks[position]];
@@ -227,9 +242,6 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
                        part.count == elements &&
                        memcmp(begins_s, next_s, positions * sizeof *begins_s) == 0 &&
                        are_lanes_alike(recurrence, lane, run);
-        if (is_like && has_same_ranks) {
-            continue;
-        }
         if (!is_like) {
             memcpy(begins_s, next_s, positions * sizeof *begins_s);
             double begin_s = recurrence->setup_s + call->copy_s;
@@ -292,6 +304,7 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
             .cost = &facts->message,
         };
         recurrence_create(&kept->memory, kept->recurrence);
+        channels_compare(kept->recurrence);
     }
     struct recurrence *recurrence = kept->recurrence;
     recurrence->trial = trial;

@@ -61,9 +61,9 @@ struct bundle_arrays {
     double *now_s, *free_s, *start_s;
     double *bytes;                  /**< what places send in the first step, twice round */
     double *latency_s, *s_per_byte; /**< with what messages cost besides; NULL: nothing */
-    double *flights_s;              /**< [message % slots][place of stride]: arrivals */
-    uint32_t slots;                 /**< more than the window */
-    size_t stride;                  /**< from one array to the next, and from slot to slot */
+    double *flights_s; /**< [message % slots][place of stride]: arrivals, behind room for a row */
+    uint32_t slots;    /**< more than the window */
+    size_t stride;     /**< from one array to the next, and from slot to slot */
 };
 
 struct recurrence {
@@ -78,6 +78,8 @@ struct recurrence {
     double copy_s_per_byte;
     double links_free_s; /**< the busiest link can have carried all calls so far */
     uint32_t *like;      /**< [resolved lane]: one that is known to be like it, plus one; 0: none */
+    bool has_same_ranks; /**< on all channels of a group, at the same positions */
+    bool has_like_channels; /**< and these do the same */
     /* The present call, on a lane, in a phase. */
     uint32_t call;
     double reduce_s_per_byte, setup_s;

@@ -30,9 +30,9 @@ void ring_kernel_begin(const struct ring_step *step, size_t count)
                0, step->start_s, step->free_s, step->arrival_s);
 }
 
-void ring_kernel_step(const struct ring_step *step, size_t first, size_t sender, size_t count)
+void ring_kernel_step(const struct ring_step *step, size_t first, size_t count)
 {
-    send_again(count, step->arrived_s + sender, step->oldest_s + first, step->bytes + first,
+    send_again(count, step->arrived_s + first, step->oldest_s + first, step->bytes + first,
                step->s_per_byte + first, step->latency_s + first, step->reduce_s_per_byte,
                step->start_s + first, step->free_s + first, step->arrival_s + first);
 }
@@ -53,9 +53,9 @@ static void send_hidden(size_t count, const double *restrict arrived_s,
     }
 }
 
-void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t sender, size_t count)
+void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t count)
 {
-    send_hidden(count, step->arrived_s + sender, step->oldest_s + first, step->bytes + first,
+    send_hidden(count, step->arrived_s + first, step->oldest_s + first, step->bytes + first,
                 step->s_per_byte + first, step->latency_s + first, step->reduce_s_per_byte,
                 step->free_s + first, step->arrival_s + first);
 }
@@ -70,8 +70,8 @@ static void receive_last(size_t count, const double *restrict arrived_s,
     }
 }
 
-void ring_kernel_end(const struct ring_step *step, size_t first, size_t sender, size_t count)
+void ring_kernel_end(const struct ring_step *step, size_t count)
 {
-    receive_last(count, step->arrived_s + sender, step->bytes + first, step->reduce_s_per_byte,
-                 step->start_s + first, step->now_s + first);
+    receive_last(count, step->arrived_s, step->bytes, step->reduce_s_per_byte, step->start_s,
+                 step->now_s);
 }

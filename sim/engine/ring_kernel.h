@@ -38,14 +38,14 @@ struct ring_step {
  * start = max(now, free, oldest), free = start + bytes * s_per_byte, arrival = free + latency. */
 void ring_kernel_begin(const struct ring_step *step, size_t count);
 
-/** A further send of the `count` hops from place `first` on, which hear from those from `sender`
- * on: start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
-void ring_kernel_step(const struct ring_step *step, size_t first, size_t sender, size_t count);
+/** A further send of the `count` hops from place `first` on:
+ * start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
+void ring_kernel_step(const struct ring_step *step, size_t first, size_t count);
 
 /** As ring_kernel_step(), for hops that need longer for each message than it takes to reduce one,
  * so that start + bytes * reduce <= free: start need not be known, and is left as it was. A later
  * ring_kernel_step() finds the right one. */
-void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t sender, size_t count);
+void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t count);
 
-/** After the last step: now = max(start, arrived) + bytes * reduce. */
-void ring_kernel_end(const struct ring_step *step, size_t first, size_t sender, size_t count);
+/** After the last step, on all `count` hops: now = max(start, arrived) + bytes * reduce. */
+void ring_kernel_end(const struct ring_step *step, size_t count);

@@ -104,7 +104,6 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
                                 struct ar_error *err)
 {
     const struct ar_work *searched = &timer->timing->graph->works[work];
-    struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, searched);
     struct ar_flows *made;
     AR_EACH(const struct work_known, known, timer->known->works, timer->known->works_count) {
         if (known->flows != NULL && work_has_flows_of(&known->work, searched)) {
@@ -112,6 +111,7 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
             return AR_OK;
         }
     }
+    struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, searched);
     AR_TRY(ar_engine_make_flows(work_engine(timer->job, searched), &collective, &made, err));
     *flows = made != NULL ? ar_arena_own(timer->known->arena, made, ar_flows_destroy) : NULL;
     timer_find_known(timer, searched)->flows = *flows;
