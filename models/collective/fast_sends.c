@@ -7,25 +7,14 @@
 
 /* --- elements of many slices ----------------------------------------------------------------- */
 
-/* Where a part begins, and what tells where the next one does without a division. */
-struct boundary {
-    uint32_t part;
-    uint64_t begin, rest; /* of part * remainder by parts */
-};
-
-static struct boundary boundary_of(struct ar_span whole, uint32_t parts, uint32_t part)
-{
-    uint64_t product = part * (whole.count % parts);
-    return (struct boundary){part, part * (whole.count / parts) + product / parts, product % parts};
-}
-
 /* The elements of what some members send: those of ar_slice_of_parts(), 0 for a run of none. Slices
  * beside each other often are equal, or one part each, one after the other. */
 static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
                          const struct block_sends *some, uint64_t *counts)
 {
     uint64_t quotient = whole.count / parts, remainder = whole.count % parts;
-    struct boundary end = {0, 0, 0};
+    uint64_t rest = 0; /* of part `next` times the remainder by parts, with few divisions */
+    uint32_t next = 0;
     bool are_runs = remainder == 0;
     for (uint32_t i = 0; i < count && are_runs; i++) {
         are_runs = some->period[i] == parts;
@@ -38,19 +27,13 @@ static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
         bool is_again = i > 0 && first == some->first[i - 1] && run == some->run[i - 1];
         if (run == 0 || is_again) {
             counts[i] = run == 0 ? 0 : counts[i - 1];
-        } else if (period < parts || (uint64_t)first + run > parts) {
+        } else if (run > 1 || period < parts) {
             counts[i] = ar_slice_of_parts(whole, parts, first, run, period).count;
         } else {
-            struct boundary begin = first == end.part ? end : boundary_of(whole, parts, first);
-            if (run > 1) {
-                end = boundary_of(whole, parts, first + run);
-            } else {
-                uint64_t rest = begin.rest + remainder;
-                bool is_over = rest >= parts;
-                end = (struct boundary){first + 1, begin.begin + quotient + is_over,
-                                        rest - (is_over ? parts : 0)};
-            }
-            counts[i] = end.begin - begin.begin;
+            rest = (first == next ? rest : first * remainder % parts) + remainder;
+            next = first + 1;
+            counts[i] = quotient + (rest >= parts);
+            rest -= rest >= parts ? parts : 0;
         }
     }
 }

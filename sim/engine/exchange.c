@@ -74,8 +74,8 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
                        run->all->first_step + step, &sends);
     for (uint32_t i = 0, k = 0; i < flows->count; i++, k = k + 1 < flows->period ? k + 1 : 0) {
         uint32_t kind = kind_of != NULL ? kind_of[k] : 0; /* a division would take half the time */
-        double bytes =
-            (double)(sends.counts[flows->first + i * flows->stride] * collective->element_bytes);
+        uint64_t elements = sends.counts[flows->first + i * flows->stride];
+        double bytes = (double)(int64_t)(elements * collective->element_bytes);
         times_s[i] = kind_s[kind] + bytes * sums_s[kind];
         times_s[i] += cost->is_any ? ar_message_extra_s(cost, kinds[kind].tier, bytes) : 0;
         adding_s[i] = bytes * gamma;
