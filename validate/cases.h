@@ -50,8 +50,7 @@ enum ar_status cases_create(const struct arguments *arguments, const struct back
                             const struct machine *machine, struct ar_arena *arena,
                             struct cases *cases, struct ar_error *err);
 
-/** Writes machine, system, versions, date and command, what the backend has to say, and the names
- * of the columns. */
+/** Writes machine, system, versions, date, command, what the backend says, and names of columns. */
 void result_write_head(FILE *file, const struct backend *backend, const struct run_config *config,
                        int argc, char *const *argv);
 

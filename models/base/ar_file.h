@@ -18,8 +18,7 @@
 #include "ar_error.h"
 
 /** Reads a file, also a pipe, of at most `max_bytes`; more is AR_BAD_DATA. `expected` ("a CSV
- * file") completes error lines. The text is the arena's; it has no byte-order mark of UTF-8 and is
- * terminated. */
+ * file") completes error lines. The text is the arena's, terminated, without a byte-order mark. */
 enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected,
                             struct ar_arena *arena, char **text, size_t *bytes,
                             struct ar_error *err);
@@ -62,7 +61,6 @@ enum ar_status ar_make_directory(const char *path, struct ar_error *err);
 
 /* --- scratch directories ---------------------------------------------------------------------- */
 
-/** Makes a directory in a folder, which is removed with the arena. Directories are removed in the
- * opposite order. */
+/** Makes a directory in a folder, removed with the arena, the last one first. */
 enum ar_status ar_scratch_make(const char *folder, struct ar_arena *arena, const char **path,
                                struct ar_error *err);

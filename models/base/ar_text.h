@@ -83,8 +83,7 @@ bool ar_text_has_word(const char *text, const char *word);
 struct ar_setting {
     const char *text;      /**< `net.latency=2.4us` */
     const char *where;     /**< begins error lines: `--set`, `sony.run.csv:12: set` */
-    enum ar_status status; /**< of errors of its value: AR_USAGE for the command line, AR_BAD_DATA
-                                for a file */
+    enum ar_status status; /**< of wrong values: AR_USAGE, or of a file AR_BAD_DATA */
 };
 
 /** Settings in order; which one of a KEY wins is for the user of them to say. Borrowed. */

@@ -74,8 +74,7 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
  * messages may have, too. They have no scales but for mxfp4, 8 bits for 32 elements (OCP
  * Microscaling Formats 1.0); log8 is a sign and a logarithm (Dally, Hot Chips 2023). fp8_block
  * (scales of 1 x 128 and 128 x 128 elements) and nvfp4 (4 bits, a scale for every 16 elements) are
- * of products alone: what memory and messages hold is bf16, and a cost table says what an operand
- * takes. */
+ * of products alone: memory and messages hold bf16, and a cost table says what operands take. */
 #define AR_WIRE_PRECISION_LIST(X)                                                                  \
     X(AR_FP16, "fp16", 2, 2, AR_FP16)                                                              \
     X(AR_FP32, "fp32", 4, 4, AR_FP32)                                                              \

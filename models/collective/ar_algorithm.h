@@ -47,8 +47,7 @@ struct ar_move {
     uint32_t receive_from; /**< position, valid if receive is not NONE */
     struct ar_slice send_span;
     struct ar_slice receive_span;
-    struct ar_line line; /**< sums: the positions that the switch joins, in place of peers; else its
-                              count is 0 */
+    struct ar_line line; /**< sums: positions that the switch joins, not peers; else of count 0 */
 };
 
 /** The sends of positions from `first` to before `end` in a step, in arrays by position. Others
@@ -207,8 +206,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step);
 
-/** The sends of all those moves in one step of an exchange or a walk, faster than one after
- * the other. */
+/** The sends of all those moves in a step of an exchange or a walk, faster than one by one. */
 void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, struct ar_sends *sends);
 

@@ -36,8 +36,7 @@ enum ar_operation_who {
     AR_WHO_ROOT,  /**< position 0 */
     AR_WHO_LAST,  /**< the last one */
     AR_WHO_OWNER, /**< the one whose part of the buffer has the element */
-    AR_WHO_BEHIND /**< of an all-to-all: as far behind as the part with the element is from the
-                       first one */
+    AR_WHO_BEHIND /**< of an all-to-all: as far behind as the element's part is from the first */
 };
 
 struct ar_operation {
@@ -50,8 +49,7 @@ struct ar_operation {
     bool is_in_order; /**< positions of every channel are the ranks in order, from the root on: what
                            is at one position is meant for one rank */
 
-    uint32_t rounds; /**< in which every rank sends (N-1)/N of the payload at the least; 0: it sends
-                          all of it */
+    uint32_t rounds; /**< in which every rank sends at least (N-1)/N of the payload; 0: all of it */
     enum ar_operation_who holds; /**< they hold their own contribution before, others none */
     enum ar_operation_who wants, wants_from; /**< they must hold after what these contributed, and
                                                   nothing else; others may hold anything */

@@ -32,8 +32,7 @@ struct ar_gpu_orders {
     uint8_t gpu[AR_GPU_ORDERS_MAX][AR_GPU_ORDER_GPUS_MAX]; /**< [order][place] */
 };
 
-/** GPU at `place` of a channel's order through a node whose first `present` GPUs take part; others
- * are skipped. */
+/** GPU at `place` of a channel's order through a node whose first `present` GPUs take part. */
 uint32_t ar_gpu_order_gpu(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
                           uint32_t place);
 

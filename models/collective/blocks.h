@@ -87,8 +87,7 @@ enum stage_lines {
     LINES_ALL,     /**< all of the dimension, each on the part that lower dimensions leave it */
     LINES_WHOLE,   /**< all of the dimension, each on the whole buffer */
     LINES_LEADERS, /**< the one line through position 0, on the whole buffer */
-    LINES_STRIPES  /**< all of the last dimension; its part i are all parts whose number is i modulo
-                      its  length */
+    LINES_STRIPES  /**< all of the last dimension; part i: those of number i modulo its length */
 };
 
 /** The use of received elements. */
@@ -154,8 +153,7 @@ uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, u
 
 /* --- walks: members keep their peers ----------------------------------------- */
 
-/** Member i ends with part i, of all: size-1 steps. Not the all-gather backwards, which would send
- * against the ring. */
+/** Member i ends with part i, of all: size-1 steps. The all-gather backwards would go upstream. */
 extern const struct block block_ring_reduce_scatter;
 /** Member i begins with part i and ends with all: size-1 steps. */
 extern const struct block block_ring_all_gather;
@@ -163,8 +161,7 @@ extern const struct block block_ring_all_gather;
 extern const struct block block_ring_all_reduce;
 /** 0 -> 1 -> ... -> size-1: member 0 begins with all, member i ends with part i. */
 extern const struct block block_chain_scatter;
-/** Neighbours swap own parts, then go on to the other neighbour with what they got: size/2 steps;
- * for even sizes. */
+/** Neighbours swap own parts, then pass on what they got to the other: size/2 steps; even sizes. */
 extern const struct block block_neighbour_all_gather;
 
 /* --- all at once: no message waits for another ----------------------------- */
@@ -222,8 +219,7 @@ extern const struct block block_folded_scatter;
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-/** Defines a row of the table: symbol, operation, name, title, formula and source, then what else
- * the algorithm has. */
+/** Defines a row of the table: symbol, operation, name, title, formula, source and the rest. */
 #define ALGORITHM(symbol, operation_, name_, title_, formula_, source_, ...)                       \
     const struct ar_algorithm ar_algorithm_##symbol = {.operation = &ar_operation_##operation_,    \
                                                        .name = (name_),                            \

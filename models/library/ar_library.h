@@ -90,8 +90,7 @@ struct ar_library_run {
     uint32_t ranks; /**< at least 2 and at least `nodes` */
     double bytes;   /**< of the whole buffer of a rank, above 0 */
     enum ar_library_call call;
-    uint32_t sharers; /**< such calls that leave each node together, each over other ranks; 0 or 1:
-                           it is alone */
+    uint32_t sharers; /**< such calls that leave each node together, of other ranks; 0, 1: alone */
 };
 
 /** Calls that share the HCAs of a node, 1 if one is alone. */

@@ -181,8 +181,7 @@ struct ar_told {
 };
 
 /** Weight and reach for rows of a size: those of large ones from four times AR_LIBRARY_LARGE_BYTES
- * on, those of the others up to a quarter of it (both chosen), means in between: no size is a
- * cliff. */
+ * on, those of others up to a quarter of it (both chosen), means in between: no cliffs. */
 struct ar_told ar_told_at(const struct ar_told kinds[2], double bytes);
 
 /** A time in seconds between that of nothing fitted, at weight 0, and that of the factors, at 1. */

@@ -28,8 +28,7 @@ struct tuning_caps {
     double tree_ll128[TUNING_SCALES]; /**< of a channel */
     double nvls_tree[TUNING_SCALES];  /**< of a channel */
     double nvls_share;                /**< what nvls reaches of the bandwidth in a node */
-    double plateau; /**< of the latency of simple ring all-reduces on several nodes, from a size on;
-                         1: none */
+    double plateau; /**< of the latency of large simple rings on several nodes; 1: none */
 };
 
 /** How nvls is priced. */

@@ -143,8 +143,7 @@ static double over_knee(const double *values, double bytes)
     return (bytes + sqrt(pow(bytes - knee, 2) + corner) - sqrt(pow(knee, 2) + corner)) / 2;
 }
 
-/* Latencies of all hops that `bytes` go at once, with a ramp at each; `net` is the latency of a
- * network's hop. */
+/* Latencies of all hops that `bytes` go at once, each with a ramp; `net` is that of the network. */
 static double hop_times(const double *values, enum ar_choice_protocol protocol,
                         const struct ar_library_hops *hops, double net_s, double bytes)
 {

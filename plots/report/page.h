@@ -55,8 +55,7 @@ enum page_file {
 struct page_parts;
 struct rows; /* answer_rows.c */
 
-/** Writes sentences about a file, each with a blank behind it, into the bullets. May set the title
- * of the page. */
+/** Adds sentences about a file, a blank behind each, to the bullets; may set the page's title. */
 typedef void page_sentences(struct page_parts *parts, const struct ar_csv *csv);
 
 extern const struct page_source {
@@ -96,9 +95,8 @@ void page_write_timeline(FILE *file, struct page_parts *parts);
 /** Finds the title and the answer. */
 void page_answer(struct page_parts *parts);
 
-/** Sentences about the plans of `advise`, the findings of `diagnose`, rows of steps and collectives
- * (`ar_row.h`), the tasks of a step, and the files of `train`, `reproduce`, `compare` and
- * `accuracy`. */
+/** Sentences about the plans of `advise`, findings of `diagnose`, rows of steps and collectives
+ * (`ar_row.h`), tasks of a step, and files of `train`, `reproduce`, `compare` and `accuracy`. */
 page_sentences answer_advice, answer_diagnosis, answer_rows, answer_tasks, answer_train,
     answer_results, answer_expected, answer_compared, answer_sets, answer_kinds;
 

@@ -37,17 +37,6 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
     return AR_OK;
 }
 
-/* How long explain_terms() will take, in estimated seconds. */
-static double terms_cost_s(const struct ar_scenario *scenario)
-{
-    double cost_s = 0; /* without one of its terms a step takes about as long as with them */
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        cost_s +=
-            ar_framework_is_on(scenario->framework, (enum ar_term)i) ? ar_run_cost_s(scenario) : 0;
-    }
-    return cost_s;
-}
-
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
@@ -73,9 +62,11 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_REFUSE((has_servers || !is_step) && view.format != AR_FORMAT_TABLE, err, AR_USAGE,
               "--format: found %s, for what a step sends; expected a step without servers",
               options->format);
-    ar_note_before(option_notes(options), &scenario,
-                   (has_times ? ar_run_cost_s(&scenario) : 0) +
-                       (has_terms ? terms_cost_s(&scenario) : 0));
+    int steps = has_times; /* without one of its terms a step takes about as long as with them */
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        steps += has_terms && ar_framework_is_on(scenario.framework, (enum ar_term)i);
+    }
+    ar_note_before(option_notes(options), &scenario, steps * ar_run_cost_s(&scenario));
     ar_note_flush(option_notes(options));
     AR_TRY(ar_run_job(&scenario, &job, options->arena, &timing, &row, err));
     if (options->out != NULL) {

@@ -1,5 +1,4 @@
-/* compare of what was measured on one GPU beside what cost tables say: layers of a trace, and
- * single kernels. */
+/* compare of what was measured on one GPU and what cost tables say: layers, and single kernels. */
 #include <string.h>
 
 #include "ar_csv.h"

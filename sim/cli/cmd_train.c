@@ -9,8 +9,7 @@
 #include "made_by.h"
 #include "training.h"
 
-/* The runs of the command. Output waits until all of them are there: a run that fails leaves
- * nothing behind. */
+/* The runs of the command. Output waits until all are there: one that fails leaves nothing. */
 struct runs {
     const struct options *options;
     struct ar_scenario given;

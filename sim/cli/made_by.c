@@ -112,8 +112,7 @@ struct leftover {
     struct stat info;
 };
 
-/* Removes it if this command has signed the directory and not written it anew. The arena ends: it
- * gives no memory. */
+/* Removes it if this command has signed the directory and not written it anew; ends the arena. */
 static void remove_leftover(void *context)
 {
     const struct leftover *leftover = context;

@@ -92,8 +92,7 @@ struct ar_trial {
     double *rank_finish_s;      /**< finish of each rank's last call; room for all ranks, or NULL */
     struct ar_timeline *timeline;  /**< its marks are written; NULL: none, as it must be where
                                         the engine has no timelines */
-    struct ar_usage *usage;        /**< of links and GPUs, by engines that simulate messages; NULL:
-                                        none */
+    struct ar_usage *usage;        /**< of links and GPUs, by engines that simulate; NULL: none */
     uint64_t steps_left_out;       /**< of the steps of all calls, by a simulation: they repeat a
                                         steady period */
     uint64_t messages_count;       /**< 0 if the engine knows of none */

@@ -82,8 +82,7 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     }
 }
 
-/* A step that is a shift, as step_run() has it: positions of two stretches send to those of two
- * others, in order. */
+/* A step that is a shift, as in step_run(): two stretches of positions send to two others. */
 VECTOR_CODE
 static void shift_run(const struct exchange_run *run, uint32_t ahead, double *done_s,
                       double *sent_s)

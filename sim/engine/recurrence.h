@@ -128,8 +128,7 @@ bool ring_jump_run(const struct bundle_run *run);
 void bundles_create(struct ar_arena *arena, struct recurrence *recurrence);
 
 /** Runs the present phase from the states of the ranks into them: rings as arrays, walks move by
- * move, a tree, sums of switches, or an exchange. The last two begin when all that was sent before
- * has arrived. */
+ * move, a tree, or sums of switches and exchanges, which begin when all sent before has arrived. */
 void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *bundle);
 void recurrence_run_moves(struct recurrence *recurrence);
 void recurrence_run_tree(struct recurrence *recurrence);

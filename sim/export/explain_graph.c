@@ -259,8 +259,7 @@ static void print_extreme_workers(const struct ar_timing *timing)
     }
 }
 
-/* Prints the times that no order of messages can beat: those of the HCAs of a node of workers, and
- * of the servers. */
+/* Prints the times that no order of messages can beat: of HCAs of a node of workers, of servers. */
 static void print_server_bounds(const struct ar_timing *timing)
 {
     const struct ar_async *run = &timing->async;

@@ -17,14 +17,12 @@ struct ar_collective {
     const struct ar_algorithm *algorithm; /**< NULL: the choice of a library */
     struct ar_shape shape;                /**< of one group */
     struct ar_mesh mesh;                  /**< without axes: one group */
-    uint32_t copies;   /**< the first groups of the mesh stand for so many times as many; 0: for
-                              themselves */
-    uint32_t root;     /**< place in each group of the rank that is the operation's root */
+    uint32_t copies; /**< of the mesh's groups, for which the first ones stand; 0: there are none */
+    uint32_t root;   /**< place in each group of the rank that is the operation's root */
     uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
                             takes two (ar_algorithm_channels()) */
-    uint32_t window;   /**< messages a rank may have in flight per channel, in trees per connection,
-                            at least 1; 1 means that a message must arrive before the next one
-                            starts */
+    uint32_t window;   /**< messages that a rank may have in flight per channel, in trees per
+                          connection; 1: one must arrive before the next one starts */
     uint32_t element_bytes; /**< 2 or 4 */
     /** Channels go through nodes in plain zigzags, not in the GPU orders of the cluster: as
      * programs do that know nothing of links, such as those of `validate/`. */

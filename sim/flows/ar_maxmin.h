@@ -12,8 +12,7 @@
 #include "ar_arena.h"
 #include "ar_cluster.h"
 
-/** The paths of some flows, each asked for once. Begins as all zeros; used again for other flows it
- * keeps its room. */
+/** The paths of some flows, each asked for once. Begins as zeros; keeps its room for others. */
 struct ar_paths {
     size_t count;
     uint32_t *links;       /**< numbers of those of all paths, one after the other */
@@ -63,8 +62,7 @@ struct ar_maxmin {
     double *left_Bps;   /* not yet given to settled flows */
     double *share_Bps;  /* for each of the waiting flows; infinite where nobody waits */
     double *final_Bps;  /* the same, where all that wait get no more elsewhere; else infinite */
-    /* The rest of the paths: links with several flows, by this number, and the bandwidth of the
-     * other links. */
+    /* The rest of the paths: links with several flows, by this number; bandwidths of others. */
     uint32_t *links_left;
     uint32_t *begin;
     double *bounds_Bps;

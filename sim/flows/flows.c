@@ -87,8 +87,7 @@ static void tree_lay_out(struct flows_scratch *scratch, const struct ar_phase *p
     pattern->step_hops = begin;
 }
 
-/* Finds the walks of a lane: hops until they close or end. Chains begin where nobody sends to; what
- * is left are rings. */
+/* Finds the walks of a lane: chains, which begin where nobody sends to, and rings, the rest. */
 static void lane_find_walks(struct flows_scratch *scratch, const struct ar_phase *phase,
                             uint32_t lane, struct ar_pattern *pattern)
 {

@@ -106,8 +106,7 @@ uint32_t flow_turns(const struct ar_maxmin *maxmin, size_t flow, const uint32_t 
 
 /* --- short cuts (fast_*.c): ar_flows_create_plain() gives the same without them -------------- */
 
-/** How many groups of a collective with a mesh do the same, on nodes of their own, as each of the
- * first ones. */
+/** How many groups of a mesh do, on nodes of their own, the same as each of the first ones. */
 uint32_t fast_lanes_copies(const struct ar_collective *collective);
 
 /** Takes the rates that links have now, where flows of the collective were made before. */

@@ -30,8 +30,7 @@ struct phase_load {
     struct ar_link_load *loads;
 };
 
-/* Adds up what a position sends, or receives, in every `stride`-th step from `first` to before
- * `end`. */
+/* Adds up what a position sends, or receives, in each `stride`-th step of [first, end). */
 static struct path_load moves_load(const struct phase_load *load, uint32_t lane, uint32_t position,
                                    uint32_t first, uint32_t end, uint32_t stride, bool is_sent)
 {
@@ -109,8 +108,7 @@ static void rings_add_load(struct phase_load *load, const struct ar_flows *flows
     }
 }
 
-/* The steps of an exchange are under way together if its messages go at once; else each is for
- * itself. */
+/* The steps of an exchange are under way together if its messages go at once, else one by one. */
 static void exchange_add_load(struct phase_load *load)
 {
     const struct ar_sends *sends = &load->sends;

@@ -102,8 +102,7 @@ struct ar_layout {
     enum ar_attention_kind attention;
     double elementwise;     /**< factor on the bytes of norms and activations */
     bool overlaps;          /**< gradients are summed beside the backward pass, where they can be */
-    bool overlaps_gather;   /**< zero1 and zero2 gather parameters beside the first
-                                 forward pass */
+    bool overlaps_gather;   /**< zero1, zero2: parameters, beside the first forward pass */
     bool overlaps_pipeline; /**< messages of a pipeline leave beside computations */
     uint32_t prefetch;      /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
     enum ar_precision precision;
@@ -118,8 +117,7 @@ struct ar_layout {
 /** Axes of the mesh, as bits, of groups of a recorded step (AR_RECORDED_DP, ...). */
 uint32_t ar_recorded_axes(unsigned groups);
 
-/** Replicas, GPUs that see other tokens; and those of them that share what a strategy shards, one
- * copy. */
+/** Replicas, GPUs that see other tokens; and those of them that share a copy of what is sharded. */
 uint32_t ar_layout_replicas(const struct ar_layout *layout);
 uint32_t ar_layout_shards(const struct ar_layout *layout);
 

@@ -117,8 +117,7 @@ static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *
     return AR_NO_TASK;
 }
 
-/* A gradient is moved to a buffer and divided by the ranks, two passes each, then
- * reduce-scattered. */
+/* A gradient is moved to a buffer and divided, two passes each, then reduce-scattered. */
 static void scatter_gradient(struct ar_build *build, const struct ar_run *run, double elements,
                              double times)
 {

@@ -28,8 +28,7 @@ struct ar_compared {
     ar_cell_string choice;       /**< the algorithm that ran: `ring/simple`, `torus2d 4x2` */
     struct ar_library_prediction prediction;
     ar_cell_number error_frac;
-    ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's own constants; NAN: its rates are
-                                                     not known */
+    ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's constants; NAN: unknown */
 };
 
 /** The errors of some rows, as they are written. */

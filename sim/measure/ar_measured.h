@@ -98,12 +98,10 @@ struct ar_measured {
 };
 
 /** Reads the logs and takes their collectives, by their times out of place. All is the arena's. A
- * run that cannot be used is an error, whatever else there is: wrong results, a log that is cut
- * off, ranks or nodes that are not known or that the cluster cannot have, GPUs or libraries that
- * differ from those of other runs. A run that names no algorithm is a call if the library has a
- * model of its operation and the request does not ask for messages; else messages of the request's
- * algorithm, or of what grouped sends do at once
- * (`linear`). */
+ * run that cannot be used is an error, whatever else there is: wrong results, ranks or nodes that
+ * are not known or that the cluster cannot have, GPUs or libraries that differ from those of other
+ * runs. A run that names no algorithm is a call if the library has a model of its operation and the
+ * request does not ask for messages; else messages of the request's algorithm, or of `linear`. */
 enum ar_status ar_measured_load(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err);

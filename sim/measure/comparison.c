@@ -191,8 +191,7 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Gives a trial the flows of its collective: those that are kept of the rows before, or new ones,
- * which then are. */
+/* Gives a trial the flows of its collective: those kept of the rows before, or new ones, kept. */
 static enum ar_status keep_flows(const struct ar_engine *engine, struct ar_flows **kept,
                                  struct ar_trial *trial, struct ar_error *err)
 {

@@ -41,8 +41,7 @@ static const struct ar_algorithm *algorithm_of(const struct ar_operation *operat
 }
 
 /* Whether a run is a call that the library's model has: an all-to-all is one in a node, where the
- * release and the rates of its rings are known. Another library's is messages, and so are all to
- * engine nccl. */
+ * release and its rings' rates are known. Other libraries' are messages; to engine nccl all are. */
 static bool is_library_call(const struct ar_measured_request *request, const struct ar_log *run,
                             const struct ar_operation *operation,
                             const struct ar_cluster_facts *facts)

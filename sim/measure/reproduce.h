@@ -171,8 +171,7 @@ void reproduce_families(const struct published_rows *rows, struct ar_arena *aren
 /** Their columns. */
 extern const struct ar_columns reproduce_family_columns;
 
-/** The errors of steps by the rows with results: for each class by all of them, then without each
- * table. */
+/** The errors of steps by rows with results: for each class by all, then without each table. */
 void reproduce_errors(const struct published_rows *rows, struct ar_arena *arena,
                       struct ar_step_errors **errors, size_t *count);
 

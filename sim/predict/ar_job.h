@@ -75,8 +75,7 @@ struct ar_job {
 /** GPUs of a job. */
 uint32_t ar_job_ranks(const struct ar_job *job);
 
-/** The mesh of a layout: pp, rep, dp, ep, cp, tp, without those of size 1, along the axes of the
- * bits. */
+/** The mesh of a layout: those of pp, rep, dp, ep, cp, tp above 1, along the axes of the bits. */
 struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes);
 
 /** Messages between any two GPUs of a cluster, alone: what placed operators send (ar_operators.h).

@@ -107,8 +107,7 @@ enum ar_key_use {
     AR_KEY_IS_SETTING = 256, /**< stands in the column `settings` of a row */
     AR_KEY_IS_PATH = 512,    /**< names a file; a relative path in a file starts at that file */
     AR_KEY_IS_NUMBER = 1024, /**< any number between two values is one: ranges have ends */
-    AR_KEY_OF_BARE = 2048,   /**< bare collectives; not steps of traces, which are all-reduces of
-                                  all GPUs */
+    AR_KEY_OF_BARE = 2048,   /**< bare collectives; not the all-reduces of traces, of all GPUs */
     AR_KEY_OF_LAYOUT = 4096, /**< steps of a workload that is laid out on a mesh */
     AR_KEY_OF_PLACED = 8192, /**< steps of operators that have a device each */
 };

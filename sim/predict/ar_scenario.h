@@ -30,8 +30,7 @@ struct ar_origin {
  * over all compute of a step, terms of the framework included, its input limit not.
  *
  * For a workload (a transformer on a mesh) V is the rate of one replica: pp x ep x cp x tp GPUs
- * with B sequences in a step. Messages within the replica are not scaled, so the factor is found by
- * trying. */
+ * with B sequences in a step. Its messages are not scaled, so the factor is found by trying. */
 struct compute_rate {
     uint32_t batch; /**< 0: none was measured */
     double samples_per_s;

@@ -61,9 +61,8 @@ struct ar_timing {
     double iteration_s;       /**< of a step; of a collective its time */
     double iteration_ci95_s;  /**< half the 95 % confidence interval of the mean; 0 for one step */
     double compute_s;         /**< overhead, forward, backward, optimizer; the mean of a GPU */
-    double exposed_s;     /**< what a step takes beyond compute_s and bubble_s: what is sent and not
-                               hidden, contention_s; with jitter or stragglers also the wait for the
-                               slowest rank */
+    double exposed_s;     /**< what a step takes beyond compute_s and bubble_s: messages not hidden,
+                               contention_s; with jitter or stragglers waits for the slowest rank */
     double bubble_s;      /**< waiting for other stages of a pipeline, or for slower GPUs */
     double bubble_frac;   /**< bubble_s / compute_s, without slowest_s */
     double slowest_s;     /**< part of bubble_s: what the slowest GPU of a step is expected to

@@ -155,14 +155,9 @@ static double simulated_messages(const struct ar_collective *collective, bool is
     return messages;
 }
 
-/* To find the shares of links that a message of a tree has takes so long, or so long where ranks
- * are followed as classes (fast_tree.c); measured on dgx-h100, abci-v100, 512 to 65,536 ranks. */
-#define TREE_MESSAGE_S    0.3e-6
-#define CLASSES_S         20e-3
-#define CLASSES_MESSAGE_S 0.12e-6
-
-/* A message of an exchange takes so many times as long where ranks differ: direct on abci-v100,
- * dgx-h100 and alps, 1,024 to 4,096 ranks. */
+/* A message takes so many times as long in a tree, whose shares of links are found first, and in an
+ * exchange where ranks differ: 1,024 to 65,536 ranks of abci-v100, dgx-h100 and alps. */
+#define TREE_WEIGHT     100
 #define UNEVEN_EXCHANGE 5
 
 /* Messages times what each takes the engine. But for jitter and stragglers, ranks start together,
@@ -171,7 +166,7 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
     bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
-    double messages = (double)ar_collective_messages(&collective), each = 1, shares_s = 0;
+    double messages = (double)ar_collective_messages(&collective), each = 1;
     if (ar_engine_simulates(scenario->engine) && collective.algorithm != NULL) {
         messages = simulated_messages(&collective, is_even);
     } else if (collective.algorithm != NULL && ar_scenario_library(scenario) == NULL) {
@@ -180,8 +175,7 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
         each = is_even ? ar_flows_lanes_each(&collective) : 1;
         messages /= each;
         if (count > 0 && phases[0].kind == AR_PHASE_TREE) {
-            double all = collectives * messages;
-            shares_s = fmin(all * TREE_MESSAGE_S, CLASSES_S + all * CLASSES_MESSAGE_S);
+            messages *= TREE_WEIGHT;
         } else if (count > 0 && phases[0].kind == AR_PHASE_EXCHANGE && !is_even) {
             messages *= UNEVEN_EXCHANGE;
         }
@@ -191,8 +185,8 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
                                phases[count - 1].kind == AR_PHASE_WALK && collective.channels > 1 &&
                                ar_cluster_facts(collective.cluster)->gpus_per_node > 1);
     }
-    return shares_s + ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels / each,
-                                       collectives, collectives * messages, is_even);
+    return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels / each,
+                            collectives, collectives * messages, is_even);
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ the

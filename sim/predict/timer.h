@@ -66,8 +66,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err);
  */
 double timer_busiest_s(const struct timer *timer, double *moved_j);
 
-/** The entry of a work among those that are known, a new one where it has none; valid until the
- * next call. */
+/** The entry of a work among known ones, new where it has none; valid until the next call. */
 struct work_known *timer_find_known(struct timer *timer, const struct ar_work *work);
 
 /** The flows of a work, by its number, for an engine that has them; else NULL. */

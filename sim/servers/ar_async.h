@@ -90,8 +90,7 @@ struct ar_async {
     size_t results_size;
 };
 
-/** Refuses, with AR_USAGE, servers that the cluster has no room for, and too many of them. `where`
- * begins the line. */
+/** Refuses, with AR_USAGE, more servers than there is room for; `where` begins the line. */
 enum ar_status ar_async_check(const char *where, const struct ar_async *run, struct ar_error *err);
 
 /** Room for results in an arena; a run must have it before an engine gets it. */

@@ -53,6 +53,5 @@ void journal_read_row(const struct journal *journal, uint32_t point, struct ar_r
 /** How many points have a row. */
 size_t journal_rows(const struct journal *journal);
 
-/** Closes the file and removes it if it is of no more use: `is_finished`, or it has no rows. Rows
- * stay in memory. */
+/** Closes the file; removes it if `is_finished` or without rows. Rows stay in memory. */
 void journal_close(struct journal *journal, bool is_finished);

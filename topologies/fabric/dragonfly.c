@@ -212,8 +212,7 @@ static void dragonfly_route(const struct ar_cluster *cluster, struct ar_port fro
     if (source == destination) {
         return;
     }
-    /* Ideal: messages are dealt to parallel ways in turn, by their nodes; dmodk: by the
-     * destination. */
+    /* Ideal: messages are dealt to parallel ways in turn, by their nodes; dmodk: by destination. */
     uint32_t number = cluster->routes == AR_ROUTES_IDEAL   ? from.node + to.node
                       : cluster->routes == AR_ROUTES_DMODK ? ar_port_number(cluster, to)
                                                            : ar_route_hash(cluster, from, to, 0);

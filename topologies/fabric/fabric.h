@@ -113,8 +113,7 @@ struct ar_cluster {
     struct ar_dragonfly dragonfly;    /**< of ar_fabric_dragonfly */
     double rates_Bps[AR_KIND_FABRIC]; /**< by kind, of a link of weight 1, one direction */
     enum ar_tier port_tier;           /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
-    double *factors;   /**< by which the bandwidths of links are divided; NULL: every link is as in
-                            the file */
+    double *factors;   /**< by which the bandwidths of links are divided; NULL: as in the file */
     uint32_t *instead; /**< of each link of nodes: the one that carries its messages, another HCA's
                             where it is down; NULL: itself */
     size_t slow_links_count;

@@ -1,5 +1,4 @@
-/* The cluster file of a discovery: values that follow from others, values that are assumed, and
- * what is missing. */
+/* The cluster file of a discovery: values that follow, that are assumed, and what is missing. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* Topology files of NCCL and RCCL (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE): <system> of <cpu> of <pci>
  * of <gpu> and <nic>. NVIDIA/nccl 5067397c, src/graph/{xml,topo}.cc, says what the attributes mean.
  *
- * XML is read by expat, element by element; nothing outside of the text is read. Facts are added
- * when the document has ended: GPUs in the order of their numbers, and of those that some element
- * confirms. */
+ * XML is read by expat, element by element, and nothing outside of the text. Facts are added when
+ * it has ended: GPUs in the order of their numbers, and of those that some element confirms. */
 #include <expat.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -20,8 +20,7 @@
 
 struct ar_draw;
 
-/** Makes the generator of `name` under `seed`: other names give independent draws; NULL: that of
- * the seed itself. */
+/** Makes the generator of `name` under `seed`, independent of other names; NULL: of the seed. */
 struct ar_draw *ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena);
 
 /** A number from [low, high), all equally likely; `low` if both are equal. */

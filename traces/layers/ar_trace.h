@@ -47,8 +47,7 @@ struct ar_trace {
     enum ar_precision precision;
     uint32_t batch;         /**< samples per GPU and step */
     double optimizer_s;     /**< parameter update at the end of the step */
-    double step_overhead_s; /**< per-step time outside layers and optimizer (framework), before the
-                                 forward pass */
+    double step_overhead_s; /**< of a step, outside layers and optimizer, before the forward pass */
     uint32_t layers_count;
     struct ar_layer *layers; /**< in forward order */
     uint32_t tensors_count;

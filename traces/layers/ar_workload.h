@@ -104,8 +104,7 @@ struct ar_workload {
 struct ar_workload_request {
     const struct ar_trace *trace;
     const struct ar_fusion *fusion;
-    double element_bytes; /**< bytes of a gradient as it is fused: on the wire, or before it is
-                             compressed */
+    double element_bytes; /**< of a gradient as it is fused: on the wire, or before compression */
     struct ar_cycle cycle;
     struct ar_slowdown slowdown;
 };

@@ -1,5 +1,4 @@
-/* Terms of a framework: how they are written, read from files and settings, and what they do to the
- * times of a trace. */
+/* Terms of a framework: how they are written and read, and what they do to the times of a trace. */
 #include "ar_framework.h"
 
 #include <math.h>

@@ -117,8 +117,7 @@ struct ar_log {
     char grid[AR_LOG_WORD];      /**< lengths of the torus of its nodes: `4x4x4` */
     char remark[AR_LOG_TEXT];    /**< `UCX_MAX_RNDV_RAILS=1` */
     bool has_gpu_buffers;        /**< tables of MPI: the buffers lie on GPUs */
-    char algorithm[AR_LOG_TEXT]; /**< in tables of the harness; in those of MPI the library's word;
-                                    else empty */
+    char algorithm[AR_LOG_TEXT]; /**< of the harness; of tables of MPI its word; else empty */
     char shape[AR_LOG_TEXT];     /**< in tables of the harness: these three, else empty and 0 */
     char tier[AR_LOG_TEXT];
     uint32_t channels;

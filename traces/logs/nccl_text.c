@@ -13,8 +13,7 @@
 enum { PREFIX_BYTES_MAX = 120 };
 
 /* Returns what follows a time stamp, `2026-01-05T10:11:12.123Z ` or `[2026-01-05 10:11:12] `, or
- * the name that pdsh and others put before the lines of a table, `node-12: `; NULL: neither is
- * there. */
+ * the name that pdsh and others put before lines of a table, `node-12: `; else NULL. */
 static char *behind_container(char *line)
 {
     int time = 0;

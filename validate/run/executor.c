@@ -403,8 +403,7 @@ static const struct cursor *find_unfinished(const struct execution *execution)
     return NULL;
 }
 
-/* Whether the steps are done and nothing is read from the buffer any more; at the end, whether all
- * messages are taken. */
+/* Whether steps are done and nothing reads the buffer; at the end, whether messages are taken. */
 static bool are_steps_done(const struct execution *execution, bool is_end)
 {
     bool are_done = is_end || find_unfinished(execution) == NULL;

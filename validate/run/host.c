@@ -17,8 +17,7 @@
 enum {
     CACHE_LINE = 64,    /* bytes, of x86-64 */
     EAGER_BYTES = 4096, /* messages up to here are copied; chosen: a page */
-    LOOKS = 500, /* at a bell before a rank sleeps; chosen: they take about as long as to sleep
-                    and be woken */
+    LOOKS = 500, /* at a bell before a rank sleeps; chosen: as long as to sleep and be woken */
     NAP_NS = 10000000, /* after which a sleeper looks whether the group has failed */
     RANKS_STANDARD = 4
 };

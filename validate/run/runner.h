@@ -28,8 +28,7 @@ struct crew {
     unsigned char **buffers; /**< [rank of the crew]: all elements, in `memory` */
     unsigned char **results; /**< [rank of the crew]: where it ends; NULL: in its buffer */
 
-    uint32_t calls; /**< timed one behind the other, without filling and checking; 0: one, which
-                         is checked */
+    uint32_t calls; /**< timed one behind the other, neither filled nor checked; 0: one, checked */
 
     /** Runs the collective, or the probe, so often; `time_s` of one begins as 0. */
     enum ar_status (*run)(struct crew *crew, uint32_t calls, double *time_s, struct ar_error *err);
