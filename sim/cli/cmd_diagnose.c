@@ -106,7 +106,8 @@ static void add_readings(struct diagnosis *diagnosis, const struct options *opti
         {"micro-batch", "the time is that of one micro-batch: a step has more of them",
          step != NULL ? step : rate, 1.0 / ar_layout_batches(layout)},
         {"times-gpus", "the rate was multiplied by the GPUs twice", rate, 1 / gpus},
-        {"of-all-gpus", "the rate is that of all GPUs: over the GPUs", options->tflops, 1 / gpus},
+        {"of-all-gpus", "the rate is that of all GPUs: over the GPUs",
+         diagnosis->is_claim_alone ? options->tflops : NULL, 1 / gpus},
         {"milliseconds", "the time is in milliseconds", step, 1000},
     };
     double wrong = log_ratio(diagnosis->measured_s, diagnosis->predicted_s);
@@ -219,7 +220,7 @@ static enum ar_status read_measured(const struct options *options, struct diagno
               "and --tflops-per-gpu",
               steps_count + uses_count > 0 ? "both" : "neither");
     AR_TRY(option_number("--mfu (0.4 for 40 %)", options->mfu, 1e-6, 2, &diagnosis->claimed, err));
-    AR_TRY(option_number("--tflops-per-gpu", options->tflops, 1e-3, 1e5, &tflops, err));
+    AR_TRY(option_number("--tflops-per-gpu", options->tflops, 1e-3, 1e9, &tflops, err));
     AR_TRY(option_number("--step-s (seconds)", options->step_s, 1e-6, 1e9, &number, err));
     AR_TRY(option_number("--tokens-per-s", options->tokens_per_s, 1e-6, 1e15, &number, err));
     if (is_flops) {

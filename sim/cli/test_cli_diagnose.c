@@ -36,7 +36,10 @@ Test(cli_diagnose, rates_of_one_gpu_and_times_of_a_micro_batch_are_recognized)
     CLI_SAYS(STEP "--format csv --tokens-per-s", rows);
     CLI_SHOWS(STEP "--step-s 2400", "the time is in milliseconds");
     CLI_LINES(cli_good("$AR %s --step-s 149", STEP).out, "reading", 0);
-    CLI_SHOWS(STEP "--tflops-per-gpu 29000", "the rate is that of all GPUs: over the GPUs");
+    CLI_LINES(cli_good("$AR %s --step-s 0.037 --tflops-per-gpu 400", STEP).out, "reading", 0);
+    CLI_SHOWS("diagnose --cluster dgx-h100 --workload llama3-8b --gpus 512 --strategy zero3 "
+              "--global-batch 1024 --tflops-per-gpu 232000",
+              "the rate is that of all GPUs");
     struct cli_run run = cli_good("$AR diagnose --cluster dgx-h100 --workload llama3-8b --gpus 64 "
                                   "--strategy zero3 --global-batch 64 --tokens-per-s 3e6");
     CLI_LINES(run.err, "% cannot be: the number is of something else", 1);
