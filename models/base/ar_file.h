@@ -46,7 +46,7 @@ struct ar_output {
 /** Opens a temporary file for `path`. What is not committed when the arena ends is dropped. */
 enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
                                struct ar_error *err);
-/** The same in a directory, which it makes. */
+/** The same in a directory, which is made if it is not there. */
 enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,
                                   struct ar_output **output, struct ar_error *err);
 

@@ -166,7 +166,7 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     AR_TRY(ar_make_directory(options->out, err));
     AR_REFUSE(access(options->out, W_OK | X_OK) != 0, err, AR_IO, "%s: cannot write: %s",
               options->out, strerror(errno));
-    if (!is_there) { /* it comes with the first file, and goes if that cannot be written */
+    if (!is_there) { /* made anew with the first file; removed at the end if it is empty */
         (void)rmdir(options->out);
         ar_arena_own(options->arena, ar_arena_text(options->arena, options->out), remove_if_empty);
     }

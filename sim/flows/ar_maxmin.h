@@ -37,8 +37,8 @@ struct ar_maxmin {
     const struct ar_cluster *cluster;
     struct ar_arena *arena;  /**< for all of it, kept from flows to flows */
     bool has_equal_gpus;     /**< links are taken as those of the first GPU of their node */
-    uint32_t like_ranks;     /**< or as the first one like them (ar_cluster_like_link()); 0: not */
-    const uint32_t *repeats; /**< then [flow]: it stands for so many */
+    uint32_t like_ranks;     /**< not 0: they are taken as the first like them on these ranks */
+    const uint32_t *repeats; /**< [flow]: it stands for so many, if like_ranks is not 0 */
     struct ar_paths paths;
     double *rates_Bps;     /**< [flow]: the result */
     uint32_t *numbers;     /**< [link of the cluster]: its number, plus one; 0: it has none */

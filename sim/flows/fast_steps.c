@@ -4,8 +4,8 @@
  * - Where ranks and paths look the same some positions further on, the first positions stand for
  *   all in a shift; and in all phases, also in engines, if the others do what they do in each.
  * - In a shift on racks of which the last is not full, the messages of a node stand for those of
- *   the nodes behind it whose paths are like its own. Links of all nodes carry as many, and so do
- *   those of all full racks. Gains 20 times on pairwise all-to-alls of 16,384 ranks.
+ *   the nodes behind it whose paths are like its own. Links of all nodes carry equally many, and
+ *   so do those of all full racks. Gains 20 times on pairwise all-to-alls of 16,384 ranks.
  * - A step with the messages of another one is copied: phases mirror each other, pairs swap.
  * - Of a step with one message, as of a linear gather, only its sender is looked at. Gains 200
  *   times on 65,536 ranks. */

@@ -43,8 +43,8 @@ struct exchange_scratch {
     uint32_t sending;       /**< positions whose sends are looked at */
     uint32_t folded;        /**< positions that stand for all, if all do the same; else all */
     uint32_t node;          /**< positions after which all ranks are a node further on; or all */
-    bool can_repeat;        /**< nodes may stand for others in the present phase, */
-    bool has_repeats;       /**< and do in the present step */
+    bool can_repeat;        /**< nodes may stand for others in the present phase */
+    bool has_repeats;       /**< nodes stand for others in the present step */
     uint32_t period_folded; /**< of the cluster, into which its paths are folded; 0: they are not */
     uint32_t *ranks;        /**< [lane][position] */
     struct step_flows sent; /**< in the present step */

@@ -279,11 +279,11 @@ uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks);
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
                                uint32_t *turns);
 
-/** How many paths among the nodes of the first `ranks` ranks, the one of two of them and then one
- * each node further on, take like links. The first link that is like one, if all nodes are alike,
- * and all racks that the ranks fill; and how many are. */
+/** How many paths take links like those from `source` to `destination`: this one, and those one or
+ * more nodes further on, among the nodes of the first `ranks` ranks. */
 uint32_t ar_cluster_path_repeats(const struct ar_cluster *cluster, uint32_t ranks, uint32_t source,
                                  uint32_t destination);
+/** The first of `count` links that are like one: one in each node, or of each rack that is full. */
 uint32_t ar_cluster_like_link(const struct ar_cluster *cluster, uint32_t ranks, uint32_t link,
                               uint32_t *count);
 
