@@ -355,8 +355,8 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     struct named_algorithm named = {NULL, "", 1};
     if (has_end && !run->is_complete) {
         ar_note(request->notes,
-                "%s:%" PRIu64 ": the run has no closing lines (cut off, or copied in part); its "
-                "%zu rows are used",
+                "%s:%" PRIu64 ": the run has no closing lines (cut off, or copied in part); "
+                "rows that are used: %zu",
                 run->path, run->first_line, run->rows_count);
         if (run->rows_count == 0) {
             return AR_OK;
