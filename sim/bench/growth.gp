@@ -99,10 +99,10 @@ do for [kind in 'png svg'] {
 
     eval start('rates', 760)
     set label 1 'Messages per second on one core where ranks differ, abci-v100' at graph 0, 1.06
-    set yrange [2e7:5e9]
+    set yrange [2e7:1e11]
     eval 'set ytics nomirror out ('.rates_tics.')'
-    set key bottom right width -2
+    set key default
+    set key top left reverse Left samplen 2.5
     plot for [i = 1:4] out.'/rates.csv' using (column('ranks')):(rate(i)) with linespoints ls i dt 1 title algorithms[i]
-    set key top left
     set output
 }
