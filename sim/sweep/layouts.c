@@ -404,7 +404,7 @@ static enum ar_status layouts_add(struct space *space, struct ar_error *err)
         const struct ar_scenario *scenario;
         AR_TRY(variants_cluster(&space->variants, i, &scenario, err));
     }
-    /* The plainest layout is the last of the first schedule: where it is refused, so is the mesh. */
+    /* The plainest layout is the last of the first schedule: if it is refused, so is the mesh. */
     uint32_t plainest = space->request->is_planned ? planned_count(&space->variants, 1) - 1 : 0;
     for (uint32_t i = 0; i < space->variants.count;) {
         /* The rest of a group behind a range that is refined ends where the group does. */
