@@ -206,7 +206,7 @@ void ar_transformer_kernels(const struct ar_transformer *model,
 double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cost *cost,
                     enum ar_precision precision);
 
-/** Operations of a forward pass for one sequence, on all GPUs; times 3 with the backward pass. */
+/** FLOPs of a forward pass for one sequence, on all GPUs; times 3 with the backward pass. */
 double ar_transformer_forward_flop(const struct ar_transformer *model);
 
 /** The operations of attention among them; a causal one needs half of these. */
@@ -231,8 +231,7 @@ double ar_transformer_tensors(const struct ar_transformer *model, uint32_t ep,
                               enum ar_transformer_part part);
 
 /** Bytes that a layer keeps of one micro-batch for its backward pass, after arXiv:2205.05198:
- * s b h (10 + 24/t + 5 a s / (h t)) for a GPT in fp16, nothing recomputed, no sequence parallelism.
- */
+ * s b h (10 + 24/t + 5 a s / (h t)) for a GPT in fp16, nothing recomputed, no sequence parallel. */
 double ar_transformer_activation_bytes(const struct ar_transformer *model,
                                        const struct ar_transformer_slice *slice);
 
