@@ -42,22 +42,34 @@ static const struct model_type {
     {"mixtral", AR_BIASES_NONE, GATED, 2, 0, EVERY_LAYER, 0},
     {"qwen2", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
     {"qwen2_moe", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
+    {"qwen2_vl", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
     {"qwen2_5_vl", AR_BIASES_QKV, GATED | ASKED, 2, 0, EVERY_LAYER, 0},
     {"qwen3", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER, 0},
     {"qwen3_vl_text", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"qwen3_vl_moe_text", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
     {"qwen3_moe", AR_BIASES_NONE, GATED | ASKED | HEAD_NORMS, 2, 0, EVERY_LAYER, 0},
     {"deepseek_v2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
     {"deepseek_v3", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"deepseek_v32", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
     {"kimi_k2", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"minimax_m2", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"glm4", AR_BIASES_NONE, GATED, 4, 0, NO_LAYER, 0},
     {"glm4_moe", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
     {"gpt_oss", AR_BIASES_ALL, GATED, 2, 0, 2, 0},
+    {"seed_oss", AR_BIASES_QKV, GATED, 2, 0, NO_LAYER, 0},
     {"olmo2", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"olmo3", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, 4, 0},
     {"olmoe", AR_BIASES_NONE, GATED | HEAD_NORMS, 2, 0, NO_LAYER, 0},
     {"granite", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"granitemoe", AR_BIASES_NONE, GATED, 2, 0, NO_LAYER, 0},
+    {"smollm3", AR_BIASES_NONE, GATED | TIED, 2, 0, NO_LAYER, 0},
+    {"apertus", AR_BIASES_NONE, HEAD_NORMS, 2, 0, NO_LAYER, 0},
+    {"cohere", AR_BIASES_NONE, GATED | TIED | PARALLEL, 1, 0, NO_LAYER, 0},
     {"nemotron", AR_BIASES_NONE, 0, 2, 0, NO_LAYER, 0},
     {"starcoder2", AR_BIASES_ALL, TIED, 2, 0, EVERY_LAYER, 0},
     {"gpt2", AR_BIASES_ALL, TIED | POSITIONS, 2, 0, NO_LAYER, 0},
     {"gpt_neox", AR_BIASES_ALL, PARALLEL, 2, 0, NO_LAYER, 0},
+    {"bloom", AR_BIASES_ALL, TIED, 2, 0, NO_LAYER, 0},
     {"opt", AR_BIASES_ALL, TIED | POSITIONS, 2, 2, NO_LAYER, 0},
     {"mpt", AR_BIASES_NONE, TIED | POSITIONS, 2, 0, NO_LAYER, 0},
     {"gemma", AR_BIASES_NONE, GATED | TIED, 2, 0, NO_LAYER, 0},
@@ -96,10 +108,10 @@ static const struct config_key {
     const char *expected; /* JSON, a list of values */
 } config_keys[] = {
     {"num_hidden_layers n_layer n_layers", MEANS_SIZE, TO(model.layers), NULL},
-    {"hidden_size n_embd d_model", MEANS_SIZE, TO(model.hidden), NULL},
+    {"hidden_size n_embd n_embed d_model", MEANS_SIZE, TO(model.hidden), NULL},
     {"num_attention_heads n_head n_heads", MEANS_SIZE, TO(model.heads), NULL},
     {"vocab_size", MEANS_SIZE, TO(model.vocab), NULL},
-    {"max_position_embeddings n_positions max_seq_len", MEANS_SIZE, TO(model.seq), NULL},
+    {"max_position_embeddings n_positions max_seq_len seq_length", MEANS_SIZE, TO(model.seq), NULL},
     {"original_max_position_embeddings initial_context_length", MEANS_SIZE, TO(unscaled_seq), NULL},
     {"num_key_value_heads kv_n_heads", MEANS_SIZE, TO(model.kv_heads), NULL},
     {"head_dim", MEANS_SIZE, TO(model.head_dim), NULL},
@@ -168,7 +180,9 @@ static const char free_keys[] =
     "is_decoder quantization_config tokenizer_name attn_implementation resid_dropout "
     "swiglu_limit embedding_multiplier logits_scaling residual_multiplier "
     "attention_multiplier no_rope_layers attn_scale attn_temperature_tuning floor_scale "
-    "for_llm_compression mrope_section";
+    "for_llm_compression mrope_section rotary_dim use_routing_bias qk_norm_type slow_but_exact "
+    "masked_softmax_fusion bias_dropout_fusion attention_softmax_in_fp32 offset_alibi "
+    "skip_bias_add no_rope_layer_interval";
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

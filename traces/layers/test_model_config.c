@@ -143,6 +143,30 @@ static const struct published_model {
      CONFIG(gemma2, 42, 3584, 14336, 16, 8, 256000, 8192) KEY(head_dim, 256)
          KEY(sliding_window, 4096) KEY(attn_logit_softcapping, 50.0) "}",
      9.2417e9, 1e-4},
+    {"OLMo 3 32B",
+     CONFIG(olmo3, 64, 5120, 27648, 40, 8, 100278, 65536) KEY(sliding_window, 4096) "}", 32.2e9,
+     5e-3},
+    {"SmolLM3 3B", CONFIG(smollm3, 36, 2048, 11008, 16, 4, 128256, 65536) "}", 3.075e9, 1e-3},
+    {"Apertus 8B", CONFIG(apertus, 32, 4096, 21504, 32, 8, 131072, 65536) "}", 8.05e9, 1e-3},
+    {"Seed-OSS 36B",
+     CONFIG(seed_oss, 64, 5120, 27648, 80, 8, 155136, 524288) KEY(head_dim, 128)
+         KEY(attention_bias, true) KEY(attention_out_bias, false) "}",
+     36.15e9, 1e-3},
+    {"MiniMax-M2", /* 230e9 with layers that predict further tokens, which are left out */
+     CONFIG(minimax_m2, 62, 3072, 1536, 48, 8, 200064, 196608) KEY(num_local_experts, 256)
+         KEY(num_experts_per_tok, 8) KEY(head_dim, 128) KEY(num_mtp_modules, 3) "}",
+     230e9, 1e-2},
+    {"GLM-4 9B", CONFIG(glm4, 40, 4096, 13696, 32, 2, 151552, 32768) KEY(attention_bias, true) "}",
+     9.4e9, 1e-3},
+    {"Granite 3.0 3B",
+     CONFIG(granitemoe, 32, 1536, 512, 24, 8, 49155, 4096) KEY(num_local_experts, 40)
+         KEY(num_experts_per_tok, 8) KEY(tie_word_embeddings, true) "}",
+     3.3e9, 1e-2},
+    {"Command R", CONFIG(cohere, 40, 8192, 22528, 64, 64, 256000, 8192) "}", 34.981e9, 1e-4},
+    {"BLOOM", /* without the norm of its embedding */
+     "{\"model_type\": \"bloom\"" KEY(n_layer, 70) KEY(n_embed, 14336) KEY(num_attention_heads, 112)
+         KEY(seq_length, 2048) KEY(vocab_size, 250880) "}",
+     176.247271424e9, 1e-6},
     {"Gemma 3 1B",
      CONFIG(gemma3_text, 26, 1152, 6912, 4, 1, 262144, 32768) KEY(head_dim, 256)
          KEY(sliding_window, 512) KEY(sliding_window_pattern, 6) "}",
