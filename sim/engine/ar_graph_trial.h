@@ -51,7 +51,6 @@ struct ar_graph_trial {
     struct ar_usage *usage; /**< of links and GPUs; NULL: none */
     uint64_t messages_count;
     double wall_s;
-    uint64_t memory_bytes;
     char options[AR_GRAPH_OPTIONS_TEXT];
 };
 

@@ -97,7 +97,6 @@ struct ar_trial {
                                         steady period */
     uint64_t messages_count;       /**< 0 if the engine knows of none */
     double wall_s;                 /**< real time the engine took */
-    uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */
     char options[AR_OPTIONS_TEXT]; /**< engine version and settings that matter to the result */
     bool exact;                    /**< false: the engine neglects something, see `note` */
     char note[AR_OPTIONS_TEXT];    /**< what it neglects; "" if nothing */

@@ -16,7 +16,7 @@ static void ping(const struct ar_actor_calls *calls, uint32_t actor, void *data)
     struct ping *own = data;
     for (int i = 0; i < PINGS; i++) {
         if (actor == 0) {
-            calls->sleep_until(i * 1e-3);
+            calls->sleep_for(i * 1e-3 - calls->now_s());
             calls->send_and_wait(1, 1, own->bytes, &own->arrived_s[i]);
             own->sent_s[i] = calls->now_s();
         } else {
@@ -68,7 +68,7 @@ static void push(const struct ar_actor_calls *calls, uint32_t actor, void *data)
         return;
     }
     for (uint32_t tag = 0; tag < 2; tag++) {
-        calls->sleep_until(tag);
+        calls->sleep_for(tag - calls->now_s());
         calls->receive(tag);
         arrived_s[tag] = calls->now_s();
     }

@@ -64,7 +64,6 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     AR_TRY(ar_collective_check(&trial->collective, err));
     AR_TRY(ar_engine_check(engine, &trial->collective, trial->library, err));
     double began_s = ar_clock_s();
-    trial->memory_bytes = 0;
     trial->note[0] = '\0';
     trial->options[0] = '\0';
     if (ar_shape_ranks(&trial->collective.shape) == 1) {

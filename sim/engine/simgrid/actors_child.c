@@ -66,24 +66,13 @@ static void actor_send(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
     simgrid_put_and_forget(mailbox_of_actor(to, tag), parcel, moved_bytes);
 }
 
-/* Returns when its last byte has left; then its latency. */
-static double send_until_left(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
+static void actor_send_and_wait(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
 {
     double moved_bytes;
     struct parcel *parcel = pack_parcel(to, bytes, payload, &moved_bytes);
     double latency_s = parcel->latency_s; /* who receives it frees it */
     (void)simgrid_wait(simgrid_put(mailbox_of_actor(to, tag), parcel, moved_bytes));
-    return latency_s;
-}
-
-static void actor_send_and_leave(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
-{
-    (void)send_until_left(to, tag, bytes, payload);
-}
-
-static void actor_send_and_wait(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
-{
-    child_sleep_for(send_until_left(to, tag, bytes, payload));
+    child_sleep_for(latency_s);
 }
 
 static void *actor_receive(uint32_t tag)
@@ -98,19 +87,11 @@ static void *actor_receive(uint32_t tag)
     return payload;
 }
 
-static void *actor_alloc(size_t count, size_t size)
-{
-    return child_alloc(count, size, "its actors");
-}
-
 static const struct ar_actor_calls calls = {.now_s = simgrid_get_clock,
                                             .sleep_for = child_sleep_for,
-                                            .sleep_until = child_sleep_until,
                                             .send = actor_send,
-                                            .send_and_leave = actor_send_and_leave,
                                             .send_and_wait = actor_send_and_wait,
-                                            .receive = actor_receive,
-                                            .alloc = actor_alloc};
+                                            .receive = actor_receive};
 
 static void own_actor_run(void *data)
 {

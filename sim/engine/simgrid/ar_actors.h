@@ -20,17 +20,13 @@
 struct ar_actor_calls {
     double (*now_s)(void);
     void (*sleep_for)(double time_s); /**< at least 0 */
-    void (*sleep_until)(double time_s);
     /** Sends bytes to an actor and goes on. The payload is what receive() returns there. */
     void (*send)(uint32_t to, uint32_t tag, uint64_t bytes, void *payload);
-    /** The same, and waits until the last byte has left, or has arrived. */
-    void (*send_and_leave)(uint32_t to, uint32_t tag, uint64_t bytes, void *payload);
+    /** The same, and waits until it has arrived. */
     void (*send_and_wait)(uint32_t to, uint32_t tag, uint64_t bytes, void *payload);
     /** Waits until a message with this tag has arrived, from whomever; those of one tag come in the
      * order in which they were sent. Returns its payload. */
     void *(*receive)(uint32_t tag);
-    /** Memory that lasts as long as the simulation; without any the run fails. */
-    void *(*alloc)(size_t count, size_t size);
 };
 
 struct ar_actors {
@@ -52,9 +48,7 @@ struct ar_actors {
     size_t results_size;
     double end_s; /**< when the last actor has ended */
     uint64_t messages_count;
-    double wall_s;         /**< real time */
-    uint64_t memory_bytes; /**< the child's peak */
-    char options[200];     /**< SimGrid's version and settings */
+    double wall_s; /**< real time */
 };
 
 /** Runs the actors. AR_INTERNAL with SimGrid's words if they wait for each other for ever, or if

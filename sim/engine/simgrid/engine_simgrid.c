@@ -168,7 +168,6 @@ static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *e
     time_works_by_tasks(graph);
     trial->end_s = ar_graph_end_s(graph);
     trial->messages_count = ar_graph_trial_messages(trial, 1);
-    trial->memory_bytes = task.memory_bytes;
     if (trial->rank_end_s != NULL) {
         memcpy(trial->rank_end_s, own.rank_end_s, trial->ranks * sizeof *own.rank_end_s);
     }
@@ -195,8 +194,6 @@ enum ar_status ar_actors_run(struct ar_actors *actors, struct ar_error *err)
         task.ranks = actors->gpus[i] + 1 > task.ranks ? actors->gpus[i] + 1 : task.ranks;
     }
     AR_TRY(simgrid_task_run(&task, err));
-    AR_TRY(simgrid_describe(actors->options, sizeof actors->options, err));
-    actors->memory_bytes = task.memory_bytes;
     actors->wall_s = ar_clock_s() - began_s;
     return AR_OK;
 }
@@ -230,7 +227,6 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
         task.pairs_count = routes.count;
     }
     AR_TRY(simgrid_task_run(&task, err));
-    trial->memory_bytes = task.memory_bytes;
     trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     trial->exact = true;
     if (trial->steps_left_out > 0) {

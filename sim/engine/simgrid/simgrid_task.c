@@ -133,15 +133,13 @@ static enum ar_status run_with_files(struct simgrid_task *task, int files[FILES]
     snprintf(path, sizeof path, "/proc/self/fd/%d", files[PLATFORM]);
     task->platform_path = path;
     task->answer = files[ANSWER];
-    task->memory_bytes = 0;
+    task->is_whole = false;
     task->results[SIMGRID_RESULTS_MAX] =
         (struct iovec){task->usage, task->usage != NULL ? ar_usage_size(task->usage) : 0};
-    task->results[SIMGRID_RESULTS_MAX + 1] =
-        (struct iovec){&task->memory_bytes, sizeof task->memory_bytes};
+    task->results[SIMGRID_RESULTS_MAX + 1] = (struct iovec){&task->is_whole, sizeof task->is_whole};
     AR_TRY(fork_child(module, task, files[LOG], err));
-    AR_REFUSE(preadv(task->answer, task->results, SIMGRID_ANSWERS, 0) < 0 ||
-                  task->memory_bytes == 0, /* the last: the answer is not whole */
-              err, AR_INTERNAL, "cannot read the answer of a simulation");
+    AR_REFUSE(preadv(task->answer, task->results, SIMGRID_ANSWERS, 0) < 0 || !task->is_whole, err,
+              AR_INTERNAL, "cannot read the answer of a simulation");
     return AR_OK;
 }
 

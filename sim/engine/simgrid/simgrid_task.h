@@ -70,9 +70,9 @@ struct simgrid_task {
         *pairs; /**< routes that the platform must have; NULL: those of all pairs */
     size_t pairs_count;
     struct ar_usage *usage; /**< which the child fills; NULL: none */
-    /** The caller's memory; may be empty. Private behind it: the usage and memory_bytes. */
+    /** The caller's memory; may be empty. Private behind it: the usage and is_whole. */
     struct iovec results[SIMGRID_ANSWERS];
-    uint64_t memory_bytes;     /**< result: the child's peak */
+    bool is_whole;             /**< private: the child left all of its answer */
     const char *platform_path; /**< private */
     int answer; /**< private: a file in memory for what the child leaves in results */
 };
