@@ -11,12 +11,7 @@
 
 /* --- cells -------------------------------------------------------------------------------- */
 
-page_text page_read_text(const struct ar_csv *csv, size_t row, const char *column)
-{
-    return ar_csv_text(csv, row, column);
-}
-
-page_number page_read_number(const struct ar_csv *csv, size_t row, const char *column)
+double page_number(const struct ar_csv *csv, size_t row, const char *column)
 {
     return ar_plot_number_of(ar_csv_text(csv, row, column));
 }
@@ -40,9 +35,9 @@ static bool is_new_in(const struct ar_csv *csv, size_t row, const char *column)
 
 void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row)
 {
-    if (strcmp(page_read_text(csv, row, "exact"), "no") == 0) {
+    if (strcmp(ar_csv_text(csv, row, "exact"), "no") == 0) {
         fprintf(text, "Engine %s estimates what is sent; --engine simgrid simulates it. ",
-                page_read_text(csv, row, "engine"));
+                ar_csv_text(csv, row, "engine"));
     }
 }
 
@@ -53,12 +48,12 @@ static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
 {
     const char *algorithm = ar_csv_text(csv, row, "algorithm");
     const char *shape = ar_csv_text(csv, row, "shape");
-    double efficiency_frac = page_read_number(csv, row, "efficiency_frac");
+    double efficiency_frac = page_number(csv, row, "efficiency_frac");
     bool has_algorithm = algorithm[0] != '\0';
     bool has_shape = has_algorithm && shape[strspn(shape, "-")] != '\0';
     bool has_brackets = has_algorithm || !isnan(efficiency_frac);
-    fprintf(text, "%s on %s GPUs", AR_SHOW_SECONDS(page_read_number(csv, row, "time_s")),
-            AR_SHOW_NUMBER(page_read_number(csv, row, "gpus")));
+    fprintf(text, "%s on %s GPUs", AR_SHOW_SECONDS(page_number(csv, row, "time_s")),
+            AR_SHOW_NUMBER(page_number(csv, row, "gpus")));
     fprintf(text, "%s%s%s%s", has_brackets ? " (" : "", algorithm, has_shape ? " " : "",
             has_shape ? shape : "");
     answer_write_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
@@ -92,7 +87,7 @@ void answer_train(struct page_parts *parts, const struct ar_csv *csv)
         if (is_end) {
             fputs(". ", text);
             answer_write_runs(parts->sure, parts, NULL, ar_csv_text(csv, row, "cluster"),
-                              ar_csv_text(csv, row, "run"), page_read_number(csv, row, "gpus"), "");
+                              ar_csv_text(csv, row, "run"), page_number(csv, row, "gpus"), "");
         }
     }
     if (csv->rows_count > 0) { /* the sum of a run is an estimate if a phase of it is */
@@ -108,7 +103,7 @@ void answer_results(struct page_parts *parts, const struct ar_csv *csv)
     size_t both = 0, fitted = 0, banded = 0, inside = 0;
     double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
     for (size_t row = 0; row < csv->rows_count; row++) {
-        double error_frac = page_read_number(csv, row, "error_frac");
+        double error_frac = page_number(csv, row, "error_frac");
         bool is_fitted = ar_csv_text(csv, row, "fitted")[0] != '\0';
         fitted += is_fitted ? 1 : 0;
         if (!isnan(error_frac) && !is_fitted) {
@@ -151,12 +146,10 @@ void answer_compared(struct page_parts *parts, const struct ar_csv *csv)
             continue;
         }
         fprintf(parts->what, "Of %s %s calls the median error is %.3g %%. ",
-                ar_csv_text(csv, row, "rows"), set,
-                100 * page_read_number(csv, row, "median_frac"));
+                ar_csv_text(csv, row, "rows"), set, 100 * page_number(csv, row, "median_frac"));
         fprintf(parts->sure, "95 %% are off by at most %.3g %%, the worst one by %.3g %%. ",
-                100 * page_read_number(csv, row, "p95_frac"),
-                100 * page_read_number(csv, row, "worst_frac"));
-        answer_write_percent(parts->sure, "", page_read_number(csv, row, "covered_frac"),
+                100 * page_number(csv, row, "p95_frac"), 100 * page_number(csv, row, "worst_frac"));
+        answer_write_percent(parts->sure, "", page_number(csv, row, "covered_frac"),
                              " of them are within the 95 % band. ");
     }
 }
@@ -185,22 +178,22 @@ void answer_sets(struct page_parts *parts, const struct ar_csv *csv)
     size_t worst = all;
     size_t seen = 0; /* sets; the lines of a set follow each other */
     for (size_t row = 0; row <= all; row++) {
-        double worst_frac = page_read_number(csv, worst, held_out);
-        bool is_worse = page_read_number(csv, row, held_out) > worst_frac || isnan(worst_frac);
+        double worst_frac = page_number(csv, worst, held_out);
+        bool is_worse = page_number(csv, row, held_out) > worst_frac || isnan(worst_frac);
         worst = row < all && is_worse ? row : worst;
         seen += strcmp(ar_csv_text(csv, row, "unseen"), "no") == 0 && is_new_in(csv, row, "set");
     }
     fprintf(text, "Of %s measured collectives the median error is ", ar_csv_text(csv, all, "rows"));
-    answer_write_percent(text, "", page_read_number(csv, all, "zero_shot_median_frac"),
+    answer_write_percent(text, "", page_number(csv, all, "zero_shot_median_frac"),
                          " with nothing fitted");
-    answer_write_percent(text, ", ", page_read_number(csv, all, "fit_median_frac"),
+    answer_write_percent(text, ", ", page_number(csv, all, "fit_median_frac"),
                          " where all were fitted");
-    answer_write_percent(text, ", and ", page_read_number(csv, all, held_out),
+    answer_write_percent(text, ", and ", page_number(csv, all, held_out),
                          " on the largest node counts, which were not fitted");
     fputs(". ", text);
     if (worst != all) {
         fprintf(parts->sure, "The worst of the sets is %s", ar_csv_text(csv, worst, "set"));
-        answer_write_percent(parts->sure, " with ", page_read_number(csv, worst, held_out), ". ");
+        answer_write_percent(parts->sure, " with ", page_number(csv, worst, held_out), ". ");
     }
     if (seen > 0) {
         fprintf(parts->sure,
@@ -225,10 +218,10 @@ void answer_kinds(struct page_parts *parts, const struct ar_csv *csv)
     FILE *text = parts->what;
     if (csv->rows_count > 0) {
         size_t all = csv->rows_count - 1;
-        write_pass_times(text, "forward", page_read_number(csv, all, "forward_measured_s"),
-                         page_read_number(csv, all, "forward_predicted_s"));
-        write_pass_times(text, "backward", page_read_number(csv, all, "backward_measured_s"),
-                         page_read_number(csv, all, "backward_predicted_s"));
+        write_pass_times(text, "forward", page_number(csv, all, "forward_measured_s"),
+                         page_number(csv, all, "forward_predicted_s"));
+        write_pass_times(text, "backward", page_number(csv, all, "backward_measured_s"),
+                         page_number(csv, all, "backward_predicted_s"));
     }
 }
 
@@ -239,8 +232,8 @@ void answer_advice(struct page_parts *parts, const struct ar_csv *csv)
 {
     const char *plan = "";
     for (size_t row = 0; row < csv->rows_count; row++) {
-        const char *kind = page_read_text(csv, row, "kind");
-        const char *text = page_read_text(csv, row, "text");
+        const char *kind = ar_csv_text(csv, row, "kind");
+        const char *text = ar_csv_text(csv, row, "text");
         plan = strcmp(kind, "plan") == 0 ? text : plan;
         if (strcmp(kind, "loss") == 0) {
             fprintf(parts->why, "Lost to %s. ", text);
@@ -255,11 +248,11 @@ void answer_advice(struct page_parts *parts, const struct ar_csv *csv)
 void answer_diagnosis(struct page_parts *parts, const struct ar_csv *csv)
 {
     for (size_t row = 0; row < csv->rows_count; row++) {
-        const char *kind = page_read_text(csv, row, "kind");
+        const char *kind = ar_csv_text(csv, row, "kind");
         bool is_step = strcmp(kind, "measured") == 0 || strcmp(kind, "predicted") == 0;
-        const char *text = is_step ? " step takes" : page_read_text(csv, row, "text");
+        const char *text = is_step ? " step takes" : ar_csv_text(csv, row, "text");
         fprintf(is_step ? parts->what : parts->why, is_step ? "The %s%s %s. " : "%s: %s (%s). ",
-                kind, text, AR_SHOW_SECONDS(page_read_number(csv, row, "iteration_s")));
+                kind, text, AR_SHOW_SECONDS(page_number(csv, row, "iteration_s")));
     }
 }
 

@@ -11,15 +11,13 @@
 #include "page.h"
 
 #define ROW_LIST(X)                                                                                \
-    X(text, cluster)                                                                               \
-    X(text, trace)                                                                                 \
-    X(text, algorithm)                                                                             \
-    X(text, shape)                                                                                 \
-    X(text, engine)                                                                                \
-    X(text, baseline)                                                                              \
-    X(text, operation)                                                                             \
-    X(text, status)                                                                                \
-    X(text, exact)                                                                                 \
+    X(string, cluster)                                                                             \
+    X(string, trace)                                                                               \
+    X(string, algorithm)                                                                           \
+    X(string, shape)                                                                               \
+    X(string, baseline)                                                                            \
+    X(string, operation)                                                                           \
+    X(string, status)                                                                              \
     X(number, gpus)                                                                                \
     X(number, payload_bytes)                                                                       \
     X(number, iteration_s)                                                                         \
@@ -41,9 +39,7 @@
     X(number, slowest_s)                                                                           \
     X(number, memory_bytes)
 struct row {
-#define X(kind, field) page_##kind field;
-    ROW_LIST(X)
-#undef X
+    ROW_LIST(AR_LIST_FIELD)
 };
 
 /* Columns beside the algorithm in which rows may differ; those that differ in one of them are not
@@ -147,7 +143,7 @@ static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *a
         rows.places_count += rows.places[rows.places_count] != SIZE_MAX;
     }
     for (size_t i = 0; i < rows.count; i++) {
-#define X(kind, field) rows.list[i].field = page_read_##kind(csv, i, #field);
+#define X(kind, field) rows.list[i].field = page_##kind(csv, i, #field);
         ROW_LIST(X)
 #undef X
         rows.is_step = rows.is_step || !isnan(rows.list[i].iteration_s);
@@ -327,7 +323,7 @@ static void write_run_beside(FILE *text, const struct ar_page_run *run, const st
     column = strcmp(column, "images_per_s") == 0 ? "samples_per_s" : column;
     if (best != SIZE_MAX && strcmp(rows->list[best].trace, run->work) == 0 &&
         strcmp(column, "iteration_s") != 0) {
-        value = page_read_text(rows->csv, best, column);
+        value = ar_csv_text(rows->csv, best, column);
     }
     fprintf(text, "%s: ", run->title);
     snprintf(cell, sizeof cell, "%.9g", run->measured);

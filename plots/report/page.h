@@ -111,8 +111,6 @@ void answer_write_trust(FILE *text, const struct ar_csv *csv, size_t row);
 void answer_write_runs(FILE *text, const struct page_parts *parts, const struct rows *rows,
                        const char *cluster, const char *work, double gpus, const char *operation);
 
-/** The cells of records: a text, empty if the file has no such column, and a number, then NAN. */
-typedef const char *page_text;
-typedef double page_number;
-page_text page_read_text(const struct ar_csv *csv, size_t row, const char *column);
-page_number page_read_number(const struct ar_csv *csv, size_t row, const char *column);
+/** The cell of a column, empty if the file has no such column, and the number in it, then NAN. */
+#define page_string ar_csv_text
+double page_number(const struct ar_csv *csv, size_t row, const char *column);

@@ -18,18 +18,16 @@ static const struct look {
 
 #define TASK_LIST(X)                                                                               \
     X(number, stage)                                                                               \
-    X(text, kind)                                                                                  \
-    X(text, stream)                                                                                \
-    X(text, batch)                                                                                 \
-    X(text, chunk)                                                                                 \
-    X(text, tensors)                                                                               \
-    X(text, name)                                                                                  \
+    X(string, kind)                                                                                \
+    X(string, stream)                                                                              \
+    X(string, batch)                                                                               \
+    X(string, chunk)                                                                               \
+    X(string, tensors)                                                                             \
+    X(string, name)                                                                                \
     X(number, begin_s)                                                                             \
     X(number, end_s)
 struct task {
-#define X(kind, field) page_##kind field;
-    TASK_LIST(X)
-#undef X
+    TASK_LIST(AR_LIST_FIELD)
 };
 
 struct page_timeline {
@@ -72,7 +70,7 @@ static struct page_timeline *read_timeline(const struct ar_csv *csv, struct ar_a
     timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
     for (size_t i = 0; i < count; i++) {
         struct task *task = &timeline->tasks[i];
-#define X(kind, field) task->field = page_read_##kind(csv, i, #field);
+#define X(kind, field) task->field = page_##kind(csv, i, #field);
         TASK_LIST(X)
 #undef X
         (void)find_timeline_line(timeline, i);
