@@ -21,6 +21,12 @@ void ar_plot_pick(const struct ar_plot_kind *kind, const struct ar_plot_table *t
     if (kind->narrow != NULL) {
         kind->narrow(table, rows);
     }
+    if (kind->counts_max > 0) {
+        ar_plot_rows_spread(table, kind->counts_max, rows);
+    }
+    if (ar_plot_rows_counts(table, *rows) < kind->counts_min) {
+        rows->count = 0;
+    }
 }
 
 /* --- which rows a picture shows ----------------------------------------------------------- */
@@ -58,19 +64,6 @@ static void narrow_grids(const struct ar_plot_table *table, struct ar_plot_rows 
         }
     }
     rows->count = kept;
-}
-
-static void narrow_shapes(const struct ar_plot_table *table, struct ar_plot_rows *rows)
-{
-    narrow_grids(table, rows);
-    ar_plot_rows_spread(table, 1, rows);
-}
-
-static void narrow_shapes_counts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
-{
-    narrow_grids(table, rows);
-    ar_plot_rows_spread(table, PANELS_MAX, rows);
-    rows->count = ar_plot_rows_counts(table, *rows) < 2 ? 0 : rows->count;
 }
 
 /* Rows at the largest GPU count. */
@@ -116,14 +109,6 @@ static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *
 
 #define LAYOUT_NAME "gpus mesh micro_batch strategy schedule recompute"
 #define LAYOUT      LAYOUT_NAME " iteration_s"
-
-/* The fastest layout of each GPU count; none if there is one count, or no efficiency. */
-static void narrow_layouts_counts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
-{
-    ar_plot_rows_best(table, "gpus", "iteration_s", rows);
-    ar_plot_rows_spread(table, COUNTS_MAX, rows);
-    rows->count = ar_plot_rows_counts(table, *rows) < 2 ? 0 : rows->count;
-}
 
 /* The fastest layout of each GPU count, or those of one, options without a name at their best. */
 static void narrow_layouts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
@@ -302,9 +287,9 @@ static void write_crossover(FILE *file, const struct ar_plot_table *table, struc
 #define LEAD "gpus algorithm shape engine exact"
 
 /* The time of an all-reduce by grid and algorithm. */
-#define GRIDS(narrow_rows)                                                                         \
+#define GRIDS                                                                                      \
     .columns = LEAD " allreduce_s", .above_0 = "allreduce_s", .keys = "gpus algorithm shape",      \
-    .least = "allreduce_s", .narrow = narrow_rows
+    .least = "allreduce_s", .narrow = narrow_grids
 
 /* A column against the payload; zero has no place on a logarithmic axis. */
 #define PAYLOADS(data, shown)                                                                      \
@@ -324,7 +309,7 @@ const struct ar_plot_kind ar_plot_kinds[] = {
      .columns = LEAD " samples_per_s efficiency_frac", .keys = "algorithm gpus",
      .least = "iteration_s"},
     {"shapes", AR_PLOT_STEPS, .facts = STEP " gpus",
-     .empty_reason = "no GPU count has several grid shapes X x Y", GRIDS(narrow_shapes)},
+     .empty_reason = "no GPU count has several grid shapes X x Y", GRIDS, .counts_max = 1},
     {"breakdown", AR_PLOT_STEPS, .has_series = true, .facts = STEP " baseline",
      .columns = LEAD " overhead_s forward_s backward_s exposed_s optimizer_s input_wait_s "
                      "iteration_s efficiency_frac",
@@ -338,8 +323,8 @@ const struct ar_plot_kind ar_plot_kinds[] = {
                  "(GB/s)'\nshown = 'busbw_Bps'\nscale = 1e-9\n",
      PAYLOADS("busbw_curves", "busbw_Bps")},
     {"shapes_counts", AR_PLOT_STEPS, .facts = STEP,
-     .empty_reason = "fewer than two GPU counts have several grid shapes X x Y",
-     GRIDS(narrow_shapes_counts)},
+     .empty_reason = "fewer than two GPU counts have several grid shapes X x Y", GRIDS,
+     .counts_max = PANELS_MAX, .counts_min = 2},
     {"crossover", AR_PLOT_STEPS, .has_all_batches = true, .facts = "cluster trace channels engine",
      .settings = "grid = '" CROSSOVER_GRID "'\nring = '" CROSSOVER_RING "'\n"
                  "clear_frac = " VALUE_OF(CROSSOVER_CLEAR_FRAC) "\n",
@@ -368,8 +353,8 @@ const struct ar_plot_kind ar_plot_kinds[] = {
     {"pipeline", AR_PLOT_TASKS, .columns = "stage kind stream begin_s end_s"},
     {"layouts_counts", AR_PLOT_LAID_OUT, .facts = "cluster trace global_batch precision engine",
      .empty_reason = "needs layouts on two GPU counts or more",
-     .columns = LAYOUT " efficiency_frac baseline", .above_0 = "efficiency_frac",
-     .narrow = narrow_layouts_counts},
+     .columns = LAYOUT " efficiency_frac baseline", .above_0 = "efficiency_frac", .keys = "gpus",
+     .least = "iteration_s", .counts_max = COUNTS_MAX, .counts_min = 2},
     {"layouts_memory", AR_PLOT_LAID_OUT,
      .facts = "cluster trace global_batch precision engine gpus",
      .empty_reason = "no row says what memory it takes", .columns = LAYOUT " memory_bytes",

@@ -35,6 +35,8 @@ struct ar_plot_kind {
     const char *keys, *least;
     /** Leaves fewer rows, none if the picture makes no sense; NULL: all stay. */
     void (*narrow)(const struct ar_plot_table *table, struct ar_plot_rows *rows);
+    /** GPU counts that are shown at most, spread evenly (0: all), and that there must be. */
+    size_t counts_max, counts_min;
     /** Writes the data file in place of `columns`; NULL: they are copied. */
     void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
