@@ -193,7 +193,6 @@ struct mpi_port {
 
 struct mpi_transport {
     struct transport transport;
-    const struct memory *memory;
     MPI_Comm ranks;
     struct mpi_port *ports;
     uint32_t ports_count;
@@ -323,7 +322,6 @@ static enum ar_status open_transport(const struct ports *ports, uint32_t ranks,
     MPI_Group_free(&members);
     MPI_Group_free(&world);
     *made = (struct mpi_transport){
-        .memory = config->memory,
         .ranks = processes,
         .ports = ar_arena_alloc(arena, ports->count + 1, sizeof *made->ports),
         .transport = {.calls = &calls,

@@ -31,8 +31,6 @@ struct ar_graph_sending {
     uint64_t elements;
 };
 
-enum { AR_GRAPH_OPTIONS_TEXT = 200 };
-
 struct ar_graph_trial {
     /* Parameters. */
     struct ar_graph *graph; /**< its works of computations are timed */
@@ -47,11 +45,8 @@ struct ar_graph_trial {
      * place have them, that of the rank that ends last; time_s of what is sent, the mean over its
      * tasks; and: */
     double *rank_end_s;     /**< [rank], of its last task; room for all ranks, or NULL */
-    double end_s;           /**< of the last rank */
     struct ar_usage *usage; /**< of links and GPUs; NULL: none */
     uint64_t messages_count;
-    double wall_s;
-    char options[AR_GRAPH_OPTIONS_TEXT];
 };
 
 /** Messages of a graph, all ranks and all its periods, those of exchanges `exchange_weight` times;

@@ -96,7 +96,6 @@ struct ar_trial {
     uint64_t steps_left_out;       /**< of the steps of all calls, by a simulation: they repeat a
                                         steady period */
     uint64_t messages_count;       /**< 0 if the engine knows of none */
-    double wall_s;                 /**< real time the engine took */
     char options[AR_OPTIONS_TEXT]; /**< engine version and settings that matter to the result */
     bool exact;                    /**< false: the engine neglects something, see `note` */
     char note[AR_OPTIONS_TEXT];    /**< what it neglects; "" if nothing */

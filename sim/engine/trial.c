@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "ar_graph_trial.h"
-#include "ar_numbers.h"
 
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t call, bool *is_even)
 {
@@ -59,11 +58,9 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
                             struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     assert(trial->calls_count > 0 && (trial->timeline == NULL || ar_engine_has_timeline(engine)));
     AR_TRY(ar_collective_check(&trial->collective, err));
     AR_TRY(ar_engine_check(engine, &trial->collective, trial->library, err));
-    double began_s = ar_clock_s();
     trial->note[0] = '\0';
     trial->options[0] = '\0';
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
@@ -83,12 +80,11 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
         }
         trial->messages_count = 0;
         trial->exact = true;
-    } else {
-        status = engine->run(trial, err);
-        ar_flows_destroy(trial->own_flows);
-        trial->own_flows = NULL;
+        return AR_OK;
     }
-    trial->wall_s = ar_clock_s() - began_s;
+    enum ar_status status = engine->run(trial, err);
+    ar_flows_destroy(trial->own_flows);
+    trial->own_flows = NULL;
     return status;
 }
 

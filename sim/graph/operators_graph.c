@@ -19,7 +19,6 @@ struct message {
 struct placed {
     const struct ar_operators *operators;
     const uint32_t *devices;
-    uint32_t devices_count;
     const struct ar_hops *hops;
     struct ar_graph *graph;
     /* For each operator: */
@@ -187,7 +186,6 @@ struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const 
     struct placed placed = {
         .operators = operators,
         .devices = devices,
-        .devices_count = devices_count,
         .hops = hops,
         .graph = ar_graph_create(arena, devices_count),
         .tasks = ar_arena_alloc(&scratch, count, sizeof *placed.tasks),

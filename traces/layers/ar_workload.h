@@ -89,9 +89,8 @@ struct ar_bucket {
 
 struct ar_workload {
     double forward_end_s;
-    double backward_end_s; /**< all gradients exist */
-    double stretch_s;      /**< part of that which the slowdown is guilty of */
-    double optimizer_s;
+    double backward_end_s;      /**< all gradients exist */
+    double stretch_s;           /**< part of that which the slowdown is guilty of */
     const double *parts_end_s;  /**< [part]: end of each part of the step's computations. Part 0 is
                                      the overhead and the forward pass; each further part is the
                                      backward pass of a layer with gradients, together with the

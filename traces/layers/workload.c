@@ -158,7 +158,6 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request, struc
     }
     made->backward_end_s = now_s;
     made->stretch_s = now_s - even_s;
-    made->optimizer_s = trace->optimizer_s;
     *workload = made;
     return AR_OK;
 }

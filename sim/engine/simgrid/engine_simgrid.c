@@ -131,7 +131,6 @@ static void take_times(struct ar_graph *graph, const struct graph_time *times)
 
 static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *err)
 {
-    double began_s = ar_clock_s();
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct routes routes = {.arena = &arena};
     struct ar_graph *graph = trial->graph;
@@ -160,18 +159,15 @@ static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *e
                                             {own.rank_end_s, trial->ranks * sizeof *own.rank_end_s},
                                             {&own.period_s, sizeof own.period_s}}};
     AR_TRY(simgrid_task_run(&task, err));
-    AR_TRY(simgrid_describe(trial->options, sizeof trial->options, err));
     take_times(graph, own.times);
     if (graph->periods != NULL) {
         graph->periods->period_s = own.period_s;
     }
     time_works_by_tasks(graph);
-    trial->end_s = ar_graph_end_s(graph);
     trial->messages_count = ar_graph_trial_messages(trial, 1);
     if (trial->rank_end_s != NULL) {
         memcpy(trial->rank_end_s, own.rank_end_s, trial->ranks * sizeof *own.rank_end_s);
     }
-    trial->wall_s = ar_clock_s() - began_s;
     return AR_OK;
 }
 
