@@ -315,12 +315,6 @@ void ar_trace_write(FILE *file, const struct ar_trace *trace)
             ar_precision_names[trace->precision]);
     fprintf(file, "# optimizer_s = %.9g\n# overhead_s = %.9g\n", trace->optimizer_s,
             trace->step_overhead_s);
-    if (trace->work != NULL) {
-        fprintf(file, "# work = %s\n", trace->work);
-    }
-    if (trace->cost_table != NULL) {
-        fprintf(file, "# cost_table = %s\n", trace->cost_table);
-    }
     fputs("layer,forward_s,backward_s,gradient_elements\n", file);
     AR_EACH(const struct ar_layer, layer, trace->layers, trace->layers_count) {
         ar_csv_write_cell(file, layer->name, true);
