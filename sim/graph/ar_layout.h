@@ -173,7 +173,7 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
 
 /** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
  * activations of as many micro-batches as the schedule keeps: what PyTorch counts as allocated.
- * Buffers of collectives and what allocators waste are left out. Not known of recorded steps: 0. */
+ * Buffers of collectives and what allocators waste are left out. Not of recorded steps. */
 struct ar_layout_memory {
     double states_bytes, activations_bytes;
 };

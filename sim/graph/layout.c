@@ -236,7 +236,7 @@ double ar_layout_expert_bytes(const struct ar_layout *layout)
     double copies = model->top_k, ep = layout->sizes[AR_AXIS_EP];
     if (layout->dispatcher == AR_DISPATCHER_DEEPEP) {
         double places = layout->expert_nodes > 1 ? layout->expert_nodes : ep;
-        double kept = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+        double kept = ar_stored_bytes(layout->precision);
         /* How many of `places`, the nodes or GPUs that hold experts, a token may reach: its router
          * chooses some groups of experts, each on places of its own, and experts of these groups
          * alone (DeepSeek-V3: 4 of 8 groups; arXiv:2412.19437, section 2.1.2). */
@@ -289,7 +289,7 @@ static double gradient_bytes(const struct ar_layout *layout)
 
 double ar_layout_offload_bytes(const struct ar_layout *layout)
 {
-    return gradient_bytes(layout) + ar_precisions[ar_precisions[layout->precision].stored].bytes;
+    return gradient_bytes(layout) + ar_stored_bytes(layout->precision);
 }
 
 /* Bytes of parameters that are held `copies` times: themselves, and of those that are trained the
@@ -302,7 +302,7 @@ static double state_bytes(const struct ar_layout *layout, double held, double tr
                           uint32_t copies)
 {
     const struct ar_strategy *strategy = layout->strategy;
-    double own = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+    double own = ar_stored_bytes(layout->precision);
     double frozen = layout->model->lora > 0 ? ar_precisions[layout->precision].bytes : own;
     double gradient = gradient_bytes(layout);
     double optimizer =
@@ -326,8 +326,7 @@ static double gathered_bytes(const struct ar_layout *layout)
     }
     whole = whole < layout->model->layers ? whole : layout->model->layers;
     return (layer + experts) *
-           (whole * ar_precisions[ar_precisions[layout->precision].stored].bytes +
-            ar_precisions[layout->gradients].bytes);
+           (whole * ar_stored_bytes(layout->precision) + ar_precisions[layout->gradients].bytes);
 }
 
 /* Bytes that a layer keeps if some modules are computed again. */
@@ -366,8 +365,7 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
     double logits = stage == pipeline.stages - 1
                         ? (double)layout->micro_batch * layout->model->seq / slice.cp *
                               layout->model->vocab / slice.tp *
-                              (ar_precisions[ar_precisions[layout->precision].stored].bytes +
-                               ar_precisions[AR_FP32].bytes)
+                              (ar_stored_bytes(layout->precision) + ar_precisions[AR_FP32].bytes)
                         : 0;
     return chunk_bytes(layout, stage) * ar_schedule_kept(layout->schedule, &pipeline, stage) +
            again + logits;
@@ -375,9 +373,6 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
 
 struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
 {
-    if (layout->recorded != NULL) {
-        return (struct ar_layout_memory){.states_bytes = 0};
-    }
     struct ar_layout_memory most = {.states_bytes = 0};
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     for (uint32_t stage = 0; stage < stages; stage++) {

@@ -197,7 +197,7 @@ static uint64_t tile_bytes(const struct tiles *tiles, uint32_t layer)
     double kept = is_kept ? (double)work->output_elements * request->trace->batch : 0;
     double whole = is_shared(work) ? weights : weights / request->devices;
     return (uint64_t)((whole + kept / request->devices) *
-                      ar_precisions[ar_precisions[request->trace->precision].stored].bytes);
+                      ar_stored_bytes(request->trace->precision));
 }
 
 static void add_tile(struct tiles *tiles, uint32_t layer, enum ar_duty duty)

@@ -195,8 +195,7 @@ static void independent_end(struct ar_build *build, uint32_t stage)
     uint32_t optimizer = build_optimizer(build, stage, 1, AR_NO_TASK);
     uint32_t gather = build_collective(
         build, stage, AR_STREAM_GRADIENTS, &ar_operation_gather, BUILD_REPLICAS,
-        (all.dense + all.experts) * ar_precisions[ar_precisions[layout->precision].stored].bytes *
-            ar_layout_replicas(layout),
+        (all.dense + all.experts) * ar_stored_bytes(layout->precision) * ar_layout_replicas(layout),
         1, &(struct ar_action){.is_backward = true});
     ar_graph_need(build->graph, gather, optimizer);
 }

@@ -120,7 +120,7 @@ static double pass_s(const struct ar_layout *layout, const struct ar_device_cost
 static double kept_gradient_bytes(const struct ar_layout *layout)
 {
     double sent = ar_precisions[layout->gradients].bytes;
-    double own = ar_precisions[ar_precisions[layout->precision].stored].bytes;
+    double own = ar_stored_bytes(layout->precision);
     return layout->strategy->shards_gradients ? sent : fmax(sent, own);
 }
 
@@ -137,7 +137,7 @@ static double optimizer_bytes(const struct ar_layout *layout)
     double widened = gradient < wide ? gradient + wide : 0;
     double unscaled = layout->precision == AR_FP16 ? 2 * wide : 0;
     double clipped = wide + 2 * wide, updated = 7 * wide;
-    double made = wide + ar_precisions[ar_precisions[layout->precision].stored].bytes;
+    double made = wide + ar_stored_bytes(layout->precision);
     return divided + widened + unscaled + clipped + updated + made + gradient;
 }
 

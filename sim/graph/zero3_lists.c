@@ -105,8 +105,7 @@ static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *
     for (uint32_t i = tensors.count; i-- > 0;) {
         bool is_twice = is_again && tensors.is_of_layer[i] && 2 * later >= REUSE_MAX;
         double times = tensors.times[i] * (is_twice ? 2 : 1);
-        double bytes =
-            tensors.sizes[i] * ar_precisions[ar_precisions[build->layout->precision].stored].bytes;
+        double bytes = tensors.sizes[i] * ar_stored_bytes(build->layout->precision);
         add_lists(build, run, &ar_operation_all_gather, bytes, times, 1);
         if (ar_layout_replicas(build->layout) > 1) { /* its buffer is set to zero before */
             build_compute(build, run->stage, times * bytes * build->times->memory_s,

@@ -237,13 +237,6 @@ char *ar_device_cost_precisions(const struct ar_device_cost *cost,
     return text;
 }
 
-/* --- what all laws use --------------------------------------------------------------------- */
-
-static double stored_element_bytes(enum ar_precision precision)
-{
-    return ar_precisions[ar_precisions[precision].stored].bytes;
-}
-
 /* --- matrix products, attention, memory ---------------------------------------------------- */
 
 /* Operations per second of one multiprocessor at an efficiency, in the state of the table. */
@@ -302,8 +295,8 @@ double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision pre
     double elements = (double)gemm->count * ((double)gemm->m + (double)gemm->n) * (double)gemm->k;
     double products = (double)gemm->count * (double)gemm->m * (double)gemm->n;
     double operands_bytes = elements * element_bytes;
-    double time_s = ar_device_product_s(
-        cost, precision, gemm, operands_bytes + products * stored_element_bytes(precision));
+    double time_s = ar_device_product_s(cost, precision, gemm,
+                                        operands_bytes + products * ar_stored_bytes(precision));
     double ragged_s = cost->value[AR_COST_GEMM_RAGGED][precision];
     if (ragged_s > 0 && gemm->m % 4 != 0) {
         time_s += ragged_s + operands_bytes / cost->value[AR_COST_MEMORY][precision];
@@ -315,7 +308,7 @@ double ar_device_cast_s(const struct ar_device_cost *cost, enum ar_precision pre
                         double elements)
 {
     double bytes = elements * cost->value[AR_COST_CAST_BYTES][precision];
-    return ar_precisions[precision].bytes < stored_element_bytes(precision)
+    return ar_precisions[precision].bytes < ar_stored_bytes(precision)
                ? cost->value[AR_COST_CAST_FIXED][precision] +
                      ar_device_memory_s(cost, precision, bytes)
                : 0;
@@ -345,7 +338,7 @@ double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precisio
     double tiles = count * ceil(queries / rows) / processors; /* of one multiprocessor */
     double compute_s = rows * pair_s * (tiles * mean_keys + keys / 2) +
                        cost->value[AR_COST_ATTENTION_TILE][precision] * (tiles + 0.5);
-    double bytes = 2 * (count * queries + kv_count * keys) * head * stored_element_bytes(precision);
+    double bytes = 2 * (count * queries + kv_count * keys) * head * ar_stored_bytes(precision);
     double passes =
         cost->value[AR_COST_ATTENTION_PASSES][precision] * (attention->is_backward ? 2 : 1);
     return fmax(cost->value[AR_COST_ATTENTION_FIXED][precision] + compute_s +
@@ -377,8 +370,8 @@ double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
     if (work->kernel == 3 && work->stride == 1) {
         flop /= cost->value[AR_COST_WINOGRAD][precision];
     }
-    double bytes = ((double)work->input_elements + (double)work->output_elements) *
-                   stored_element_bytes(precision);
+    double bytes =
+        ((double)work->input_elements + (double)work->output_elements) * ar_stored_bytes(precision);
     return fmax(flop / cost->value[rates[pass]][precision],
                 bytes / cost->value[AR_COST_MEMORY][precision]);
 }
@@ -403,7 +396,7 @@ static double implicit_product_s(const struct ar_device_cost *cost,
     double elements =
         (double)batch * ((double)inputs + (double)outputs) + (double)forward.n * (double)forward.k;
     return ar_device_product_s(cost, precision, &gemms[pass],
-                               elements * stored_element_bytes(precision));
+                               elements * ar_stored_bytes(precision));
 }
 
 double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
@@ -420,8 +413,8 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
                                                                 (double)work->output_elements);
         double rate =
             cost->value[AR_COST_GEMM_EFFICIENCY][precision] * cost->value[AR_COST_PEAK][precision];
-        return fmax(flop / rate, elements * stored_element_bytes(precision) /
-                                     cost->value[AR_COST_MEMORY][precision]);
+        return fmax(flop / rate,
+                    elements * ar_stored_bytes(precision) / cost->value[AR_COST_MEMORY][precision]);
     }
     if (!ar_device_cost_has_group(cost, precision, AR_COST_OF_CONVOLUTIONS)) {
         return implicit_product_s(cost, work, pass, precision, batch);
@@ -497,8 +490,8 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
         double elements = kinds[work->kind].is_in_table
                               ? outputs * cost->value[kinds[work->kind].passes[i]][precision]
                               : twice * ((double)work->input_elements + outputs);
-        double time_s = batch * elements * stored_element_bytes(precision) /
-                        cost->value[AR_COST_MEMORY][precision];
+        double time_s =
+            batch * elements * ar_stored_bytes(precision) / cost->value[AR_COST_MEMORY][precision];
         *times_s[i] = time_s > 0 && is_own_kernel
                           ? fmax(time_s, cost->value[AR_COST_KERNEL_FLOOR][precision])
                           : time_s;

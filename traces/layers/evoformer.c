@@ -46,7 +46,7 @@ static void sum_product(struct kernel_sum *sum, uint64_t count, uint64_t m, uint
 /* A kernel that reads or writes `elements` so many times. */
 static void sum_memory(struct kernel_sum *sum, double times, double elements)
 {
-    double bytes = times * elements * ar_precisions[ar_precisions[sum->precision].stored].bytes;
+    double bytes = times * elements * ar_stored_bytes(sum->precision);
     sum->time_s += ar_device_memory_s(sum->cost, sum->precision, bytes);
 }
 
@@ -164,8 +164,7 @@ double ar_evoformer_bytes(const struct ar_evoformer_block *block, enum ar_evofor
                           enum ar_precision precision)
 {
     const struct ar_evoformer *model = block->model;
-    double r = (double)model->residues,
-           bytes = ar_precisions[ar_precisions[precision].stored].bytes;
+    double r = (double)model->residues, bytes = ar_stored_bytes(precision);
     double s = (double)(block->is_extra ? model->extra_sequences : model->sequences);
     double narrow = (double)(block->is_extra ? model->extra_channels : model->msa_channels);
     double wide = (double)model->pair_channels;

@@ -282,7 +282,7 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
         made->memory_Bps = table.value[AR_COST_MEMORY][precision];
         made->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
         made->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
-        double bytes = ar_precisions[ar_precisions[precision].stored].bytes;
+        double bytes = ar_stored_bytes(precision);
         double elements = (double)ar_trace_gradient_elements(made);
         made->memory_bytes = 2 * elements * bytes; /* weights and gradients */
         for (uint32_t i = 0; i < made->layers_count; i++) {

@@ -30,11 +30,6 @@ struct part {
     bool is_frozen; /* weights have no gradients */
 };
 
-static double slice_element_bytes(const struct ar_transformer_slice *slice)
-{
-    return ar_precisions[ar_precisions[slice->precision].stored].bytes;
-}
-
 /* Tokens of a sequence that a GPU has. */
 static double slice_seq(const struct ar_transformer *model,
                         const struct ar_transformer_slice *slice)
@@ -58,8 +53,8 @@ static struct part find_part(const struct ar_transformer *model,
                          .values = kv_heads * model->value_dim,
                          .context = (double)model->heads * model->value_dim / slice->tp,
                          .ffn = (double)model->ffn / slice->tp,
-                         .element_bytes = slice_element_bytes(slice),
-                         .has_casts = slice_element_bytes(slice) > product_bytes,
+                         .element_bytes = ar_stored_bytes(slice->precision),
+                         .has_casts = ar_stored_bytes(slice->precision) > product_bytes,
                          .is_frozen = model->lora > 0};
 }
 
@@ -440,7 +435,7 @@ double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice)
 {
     return slice->micro_batch * slice_seq(model, slice) * model->hidden *
-           slice_element_bytes(slice);
+           ar_stored_bytes(slice->precision);
 }
 
 double ar_transformer_keys_bytes(const struct ar_transformer *model,
