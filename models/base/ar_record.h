@@ -12,11 +12,8 @@
  *     struct link {
  *         LINK_LIST(AR_LIST_FIELD)
  *     };
- *     static const struct ar_column columns[] = {
- *     #define X(kind, field, ...) AR_COLUMN(kind, struct link, field, #field, __VA_ARGS__),
- *         LINK_LIST(X)
- *     #undef X
- *     };
+ *     #define COLUMN(kind, field, ...) AR_COLUMN(kind, struct link, field, #field, __VA_ARGS__),
+ *     static const struct ar_column columns[] = {LINK_LIST(COLUMN)};
  *
  * Texts may be any bytes; in JSON what is no UTF-8 becomes U+FFFD. Numbers have nine significant
  * digits in CSV and JSON unless the column says otherwise.

@@ -5,11 +5,8 @@
 #include "ar_text.h"
 #include "blocks.h"
 
-const struct ar_algorithm *const ar_algorithms[] = {
-#define X(name) &ar_algorithm_##name,
-    AR_ALGORITHM_LIST(X)
-#undef X
-};
+#define ADDRESS(name) &ar_algorithm_##name,
+const struct ar_algorithm *const ar_algorithms[] = {AR_ALGORITHM_LIST(ADDRESS)};
 const size_t ar_algorithms_count = sizeof ar_algorithms / sizeof ar_algorithms[0];
 
 enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *operation,

@@ -109,11 +109,8 @@ OPERATION(all_to_all, "all-to-all", "alltoall", "every GPU gets a part from ever
 OPERATION(send, "send", "send", "one message from a GPU to the one before it", 0, ROOT, LAST, ROOT,
           "the message", .has_root = true, .is_in_order = true);
 
-const struct ar_operation *const ar_operations[] = {
-#define X(name) &ar_operation_##name,
-    AR_OPERATION_LIST(X)
-#undef X
-};
+#define ADDRESS(name) &ar_operation_##name,
+const struct ar_operation *const ar_operations[] = {AR_OPERATION_LIST(ADDRESS)};
 const size_t ar_operations_count = sizeof ar_operations / sizeof ar_operations[0];
 
 enum ar_status ar_operation_find(const char *where, const char *command,

@@ -3,11 +3,9 @@
 
 #include "ar_gpu_generation.h"
 
-const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {
-#define X(symbol, algorithm, protocol, name) {AR_CHOICE_##algorithm, AR_PROTOCOL_##protocol, name},
-    AR_CHOICE_LIST(X)
-#undef X
-};
+#define CHOICE(symbol, algorithm, protocol, name)                                                  \
+    {AR_CHOICE_##algorithm, AR_PROTOCOL_##protocol, name},
+const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {AR_CHOICE_LIST(CHOICE)};
 
 const char *const ar_gpu_generation_names[] = {AR_GPU_GENERATION_LIST(AR_LIST_SECOND) NULL};
 

@@ -10,12 +10,10 @@
  * src/include/comm.h, NCCL_LL_THREAD_THRESHOLD, src/graph/tuning.cc, src/enqueue.cc. */
 #define KNEE_BYTES 4096.0
 
-const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
-#define X(symbol, name, unit, prior, choice, given, spread, source)                                \
+#define FACTS(symbol, name, unit, prior, choice, given, spread, source)                            \
     {name, unit, AR_PRIOR_##prior, AR_##choice, given, spread, source},
-    AR_LIBRARY_PARAMETER_LIST(X)
-#undef X
-};
+const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
+    AR_LIBRARY_PARAMETER_LIST(FACTS)};
 
 /* 0 where nothing says. */
 static double read_prior(const struct ar_tuning *tuning,

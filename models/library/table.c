@@ -73,6 +73,9 @@ struct row {
     double covariance[AR_LIBRARY_PARAMETERS_COUNT];
 };
 
+#define COVARIANCE(symbol, name, ...)                                                              \
+    AR_COLUMN(number, struct row, covariance[symbol], "covariance." name, "", .digits = 17),
+
 static const struct ar_column columns[] = {
     AR_COLUMN(choice, struct row, parameter, "parameter", "", .names = parameter_names),
     AR_COLUMN(number, struct row, value, "value", "a number above zero", .min = DBL_MIN,
@@ -82,11 +85,7 @@ static const struct ar_column columns[] = {
     AR_COLUMN(flag, struct row, is_identified, "identified", ""),
     AR_COLUMN(number, struct row, prior, "prior", "", .digits = 17),
     AR_COLUMN(string, struct row, prior_source, "prior_source", "", .may_be_empty = true),
-#define X(symbol, name, ...)                                                                       \
-    AR_COLUMN(number, struct row, covariance[symbol], "covariance." name, "", .digits = 17),
-    AR_LIBRARY_PARAMETER_LIST(X)
-#undef X
-};
+    AR_LIBRARY_PARAMETER_LIST(COVARIANCE)};
 
 /* --- node counts -------------------------------------------------------------------------- */
 

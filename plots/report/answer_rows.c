@@ -134,6 +134,8 @@ static double find_payload(const struct rows *rows, double gpus, bool is_least)
     return payload;
 }
 
+#define READ(kind, field) rows.list[i].field = page_##kind(csv, i, #field);
+
 static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *arena)
 {
     struct rows rows = {.csv = csv, .count = csv->rows_count};
@@ -143,9 +145,7 @@ static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *a
         rows.places_count += rows.places[rows.places_count] != SIZE_MAX;
     }
     for (size_t i = 0; i < rows.count; i++) {
-#define X(kind, field) rows.list[i].field = page_##kind(csv, i, #field);
-        ROW_LIST(X)
-#undef X
+        ROW_LIST(READ)
         rows.is_step = rows.is_step || !isnan(rows.list[i].iteration_s);
     }
     return rows;

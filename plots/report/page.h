@@ -45,12 +45,8 @@
     X(SENT, "sent.csv", "What is sent, by operation and axis", "operation", -1, NULL, NULL)        \
     X(PARAMETERS, "parameters.csv", "Parameters and their sources", "", -1, NULL, NULL)
 
-enum page_file {
-#define X(symbol, ...) PAGE_##symbol,
-    PAGE_FILE_LIST(X)
-#undef X
-        PAGE_FILES
-};
+#define PAGE_NUMBER(symbol, ...) PAGE_##symbol,
+enum page_file { PAGE_FILE_LIST(PAGE_NUMBER) PAGE_FILES };
 
 struct page_parts;
 struct rows; /* answer_rows.c */

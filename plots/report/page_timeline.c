@@ -61,6 +61,8 @@ static size_t find_timeline_line(struct page_timeline *timeline, size_t task)
     return timeline->lines_count++;
 }
 
+#define READ(kind, field) task->field = page_##kind(csv, i, #field);
+
 static struct page_timeline *read_timeline(const struct ar_csv *csv, struct ar_arena *arena)
 {
     size_t count = csv->rows_count;
@@ -70,9 +72,7 @@ static struct page_timeline *read_timeline(const struct ar_csv *csv, struct ar_a
     timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
     for (size_t i = 0; i < count; i++) {
         struct task *task = &timeline->tasks[i];
-#define X(kind, field) task->field = page_##kind(csv, i, #field);
-        TASK_LIST(X)
-#undef X
+        TASK_LIST(READ)
         (void)find_timeline_line(timeline, i);
         timeline->end_s = fmax(timeline->end_s, task->end_s);
     }

@@ -20,11 +20,8 @@ struct boxing_row {
     BOXING_LIST(AR_LIST_FIELD)
 };
 
-static const struct ar_column columns[] = {
-#define X(kind, field, ...) AR_COLUMN(kind, struct boxing_row, field, #field, __VA_ARGS__),
-    BOXING_LIST(X)
-#undef X
-};
+#define COLUMN(kind, field, ...) AR_COLUMN(kind, struct boxing_row, field, #field, __VA_ARGS__),
+static const struct ar_column columns[] = {BOXING_LIST(COLUMN)};
 
 static enum ar_status read_placements(const char *where, const char *text,
                                       const struct ar_mesh *mesh, struct ar_placements *placements,

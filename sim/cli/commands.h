@@ -31,11 +31,8 @@
     X(export)                                                                                      \
     X(verify)
 
-enum command_number {
-#define X(name) COMMAND_##name,
-    COMMAND_LIST(X)
-#undef X
-};
+#define COMMAND_NUMBER(name) COMMAND_##name,
+enum command_number { COMMAND_LIST(COMMAND_NUMBER) };
 
 #define X(name) enum ar_status command_##name(const struct options *options, struct ar_error *err);
 COMMAND_LIST(X)

@@ -3,11 +3,8 @@
 #include "ar_engine.h"
 #include "ar_text.h"
 
-const struct ar_engine *const ar_engines[] = {
-#define X(name) &ar_engine_##name,
-    AR_ENGINE_LIST(X)
-#undef X
-};
+#define ADDRESS(name) &ar_engine_##name,
+const struct ar_engine *const ar_engines[] = {AR_ENGINE_LIST(ADDRESS)};
 const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
 
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,

@@ -74,11 +74,8 @@ struct sent_row {
     SENT_LIST(AR_LIST_FIELD)
 };
 
-static const struct ar_column sent_columns[] = {
-#define X(kind, field, ...) AR_COLUMN(kind, struct sent_row, field, #field, __VA_ARGS__),
-    SENT_LIST(X)
-#undef X
-};
+#define COLUMN(kind, field, ...) AR_COLUMN(kind, struct sent_row, field, #field, __VA_ARGS__),
+static const struct ar_column sent_columns[] = {SENT_LIST(COLUMN)};
 
 void explain_sent(FILE *file, const struct ar_view *view, const struct ar_timing *timing)
 {

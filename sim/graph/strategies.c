@@ -47,11 +47,8 @@ const struct ar_strategy ar_strategy_work_units = {
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-const struct ar_strategy *const ar_strategies[] = {
-#define X(name) &ar_strategy_##name,
-    AR_STRATEGY_LIST(X)
-#undef X
-};
+#define ADDRESS(name) &ar_strategy_##name,
+const struct ar_strategy *const ar_strategies[] = {AR_STRATEGY_LIST(ADDRESS)};
 const size_t ar_strategies_count = sizeof ar_strategies / sizeof ar_strategies[0];
 
 enum ar_status ar_strategy_parse(const char *where, const char *text,

@@ -6,11 +6,8 @@
 
 #include "ar_text.h"
 
-static const struct ar_column all_columns[] = {
-#define X(kind, field, ...) AR_COLUMN(kind, struct ar_row, field, #field, __VA_ARGS__),
-    AR_COLUMN_LIST(X)
-#undef X
-};
+#define COLUMN(kind, field, ...) AR_COLUMN(kind, struct ar_row, field, #field, __VA_ARGS__),
+static const struct ar_column all_columns[] = {AR_COLUMN_LIST(COLUMN)};
 
 const struct ar_columns ar_row_columns = AR_COLUMNS(all_columns);
 

@@ -6,13 +6,13 @@
 #define MS      .factor = 1e3, .decimals = 3
 #define PERCENT .factor = 100, .decimals = 1, .is_signed = true
 
+#define COLUMN(kind, field, ...)                                                                   \
+    AR_COLUMN(kind, struct ar_compared_layer, field, #field, __VA_ARGS__),
+
 /* The first column is one of layers, not of kinds. */
 static const struct ar_column columns[] = {
     AR_COLUMN(string, struct ar_compared_layer, layer, "layer", "name", .heading = "layer"),
-#define X(kind, field, ...) AR_COLUMN(kind, struct ar_compared_layer, field, #field, __VA_ARGS__),
-    AR_COMPARED_LAYER_LIST(X)
-#undef X
-};
+    AR_COMPARED_LAYER_LIST(COLUMN)};
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 

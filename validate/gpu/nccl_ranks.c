@@ -80,22 +80,20 @@ struct nccl_ranks {
 
 /* --- the library -------------------------------------------------------------------------- */
 
+#define LOAD(member, function)                                                                     \
+    {                                                                                              \
+        void *found = dlsym(handle, #function);                                                    \
+        AR_REFUSE(found == NULL, err, AR_UNAVAILABLE,                                              \
+                  "libnccl.so.2 has no " #function "; expected NCCL 2.18 or later");               \
+        memcpy(&library->member, &found, sizeof found);                                            \
+    }
+
 enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *err)
 {
     void *handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
     AR_REFUSE(handle == NULL, err, AR_UNAVAILABLE, "found no NCCL (%.200s); expected libnccl.so.2",
               dlerror());
-#define X(member, function)                                                                        \
-    {                                                                                              \
-        void *found = dlsym(handle, #function);                                                    \
-        if (found == NULL) {                                                                       \
-            return ar_error_set(err, AR_UNAVAILABLE,                                               \
-                                "libnccl.so.2 has no " #function "; expected NCCL 2.18 or later"); \
-        }                                                                                          \
-        memcpy(&library->member, &found, sizeof found);                                            \
-    }
-    NCCL_FUNCTIONS(X)
-#undef X
+    NCCL_FUNCTIONS(LOAD)
     return AR_OK;
 }
 

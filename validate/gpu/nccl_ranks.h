@@ -37,10 +37,9 @@
     X(send, ncclSend)                                                                              \
     X(recv, ncclRecv)
 
+#define NCCL_MEMBER(member, function) __typeof__(&function) member;
 struct nccl_library {
-#define X(member, function) __typeof__(&function) member;
-    NCCL_FUNCTIONS(X)
-#undef X
+    NCCL_FUNCTIONS(NCCL_MEMBER)
 };
 
 /** Loads libnccl.so.2; it stays loaded. AR_UNAVAILABLE if it is not there, or lacks a function

@@ -135,16 +135,15 @@ void child_note_moved(void *note, double begin_s, double end_s)
 
 /* --- the module ------------------------------------------------------------------------------- */
 
+#define CONFIGURED(option) "--cfg=" option,
+
 /* Each guard page splits a mapping, and a process may have about 65,000 of them. Stacks without one
  * are zeroed, but for those that malloc() maps: a step of 4,096 GPUs touched 1.1 GB else. */
 static void child_start_simgrid(const struct simgrid_task *task)
 {
     const char *const options[] = {
         "allreckon",
-#define X(option) "--cfg=" option,
-        AR_SIMGRID_OPTIONS(X)
-#undef X
-            "--cfg=contexts/stack-size:128", /* STACK_KIB */
+        AR_SIMGRID_OPTIONS(CONFIGURED) "--cfg=contexts/stack-size:128", /* STACK_KIB */
         "--log=root.thresh:error",
         "--log=root.fmt:%m%n",
         task->actors_count > ACTORS_WITH_GUARD_PAGES ? "--cfg=contexts/guard-size:0" : NULL,
