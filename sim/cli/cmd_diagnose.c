@@ -270,7 +270,7 @@ enum ar_status command_diagnose(const struct options *options, struct ar_error *
     struct diagnosis *diagnosis = ar_arena_alloc(options->arena, 1, sizeof *diagnosis);
     AR_TRY(option_view(options, AR_COLUMNS(finding_columns), &view, err));
     AR_TRY(option_require_key(options, AR_KEY_WORKLOAD, err));
-    AR_TRY(made_by_check_directory(options, (const char *const[]){FILE_NAME, NULL}, NULL, err));
+    AR_TRY(made_by_check_directory(options, FILE_NAME, NULL, err));
     AR_TRY(options_load(options, &scenario, err));
     AR_SCENARIO_REFUSE(scenario.layout.model == NULL, &scenario, AR_KEY_WORKLOAD, err,
                        "found a step whose operations are not known; expected a transformer");

@@ -8,7 +8,7 @@
 #include "exports.h"
 #include "made_by.h"
 
-static const char *const file_names[] = {"pipeline.csv", "sent.csv", OPTION_ROWS_FILE, NULL};
+#define FILE_NAMES "pipeline.csv sent.csv " OPTION_ROWS_FILE
 
 /* Leaves what 'allreckon report' reads: the row, the tasks, the parameters; of a workload also a
  * picture of its stages. */
@@ -17,8 +17,8 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
                                 struct ar_error *err)
 {
     struct ar_output *tasks, *sent;
-    AR_TRY(ar_output_begin_in(options->out, file_names[0], options->arena, &tasks, err));
-    AR_TRY(ar_output_begin_in(options->out, file_names[1], options->arena, &sent, err));
+    AR_TRY(ar_output_begin_in(options->out, "pipeline.csv", options->arena, &tasks, err));
+    AR_TRY(ar_output_begin_in(options->out, "sent.csv", options->arena, &sent, err));
     AR_TRY(timeline_write_tasks(tasks->file, timing, options->arena, err));
     explain_sent(sent->file, AR_VIEW(AR_FORMAT_CSV), timing);
     AR_TRY(ar_output_commit(tasks, err));
@@ -48,7 +48,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(options_load(options, &scenario, err));
     AR_REFUSE(options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL, err, AR_USAGE,
               "--out: found with --payload; expected it with the trace or the workload of a step");
-    AR_TRY(made_by_check_directory(options, file_names, NULL, err));
+    AR_TRY(made_by_check_directory(options, FILE_NAMES, NULL, err));
     struct ar_job job = ar_scenario_job(&scenario);
     bool is_step = !job.kind->is_collective;
     bool has_servers = job.kind->graph == NULL;

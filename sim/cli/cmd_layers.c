@@ -65,8 +65,7 @@ static enum ar_status compare_layers(const struct options *options, struct ar_er
     }
     ar_note(option_notes(options), "%s", subject);
     if (options->out != NULL) {
-        AR_TRY(made_by_check_directory(
-            options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
+        AR_TRY(made_by_check_directory(options, "layers.csv kinds.csv", NULL, err));
         AR_TRY(ar_records_save(options->out, "layers.csv", ar_compared_layer_columns,
                                comparison.layers, comparison.layers_count, err));
         AR_TRY(ar_records_save(options->out, "kinds.csv", ar_compared_kind_columns,

@@ -222,8 +222,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
         return AR_OK;
     }
     AR_TRY(option_view(options, ar_comparison_columns, &view, err));
-    AR_TRY(made_by_check_directory(
-        options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
+    AR_TRY(made_by_check_directory(options, "compare.csv accuracy.csv", NULL, err));
     AR_TRY(read_sets(options, &sets, err));
     if (!has_cluster && sets.one == NULL) {
         return expect_cluster(options, &sets, err);
@@ -419,10 +418,8 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
               "expect: found no log; expected one beside %.200s", topo);
     AR_TRY(option_number("--require", options->require, 1e-3, 10, &require, err));
     AR_TRY(option_view(options, ar_expect_columns, &view, err));
-    AR_TRY(made_by_check_directory(options,
-                                   (const char *const[]){"answer.csv", "expect.csv", "suspects.csv",
-                                                         "compare.csv", "accuracy.csv", NULL},
-                                   NULL, err));
+    AR_TRY(made_by_check_directory(
+        options, "answer.csv expect.csv suspects.csv compare.csv accuracy.csv", NULL, err));
     AR_TRY(read_sets(&logs, &sets, err));
     AR_TRY(expect_rows(&logs, &sets, topo, &scenario, &expectation, err));
     if (options->out != NULL) {
@@ -450,10 +447,8 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_scenario scenario;
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
-    AR_TRY(made_by_check_directory(
-        options,
-        (const char *const[]){"sets.csv", "factors.csv", "kinds.csv", "coverage.csv", NULL}, NULL,
-        err));
+    AR_TRY(
+        made_by_check_directory(options, "sets.csv factors.csv kinds.csv coverage.csv", NULL, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));

@@ -11,7 +11,6 @@ enum { SAMPLES_MAX = 100000 };
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    static const char *const files[] = {"reproduce.csv", "families.csv", "step_errors.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
     struct ar_view view;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
@@ -31,7 +30,8 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));
     }
     AR_TRY(published_read(&request, &reproduction.rows, err));
-    AR_TRY(made_by_check_directory(options, files, NULL, err));
+    AR_TRY(
+        made_by_check_directory(options, "reproduce.csv families.csv step_errors.csv", NULL, err));
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
             reproduction.rows.count, reproduction.rows.count == 1 ? "" : "s",
             reproduction.samples_count, reproduction.seed);

@@ -13,7 +13,7 @@
 #include "lists.h"
 #include "made_by.h"
 
-static const char *const file_names[] = {"trace.json", "trace.paje", OPTION_ROWS_FILE, NULL};
+#define FILE_NAMES "trace.json trace.paje " OPTION_ROWS_FILE
 
 #define LONG_S 1.0 /* notes appear at once if the command takes longer */
 
@@ -121,8 +121,8 @@ static enum ar_status run_traced(const struct options *options, const struct ar_
     AR_TRY(options_run_timeline(options, scenario, &job, &timing, row, err));
     struct ar_row same = *row;
     same.wall_s = NAN; /* the same step gives the same file */
-    AR_TRY(ar_output_begin_in(options->out, file_names[0], options->arena, &json, err));
-    AR_TRY(ar_output_begin_in(options->out, file_names[1], options->arena, &paje, err));
+    AR_TRY(ar_output_begin_in(options->out, "trace.json", options->arena, &json, err));
+    AR_TRY(ar_output_begin_in(options->out, "trace.paje", options->arena, &paje, err));
     timeline_write_trace(json->file, &timing, &same, mark);
     usage_write_paje(paje->file, &timing, mark);
     AR_TRY(ar_output_commit(json, err));
@@ -169,7 +169,7 @@ static enum ar_status run_scenarios(const struct options *options,
     struct ar_known known = {.arena = &room}, checked = {.arena = &check_room};
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
-    AR_TRY(wants_rows ? made_by_check_directory(options, file_names, NULL, err) : AR_OK);
+    AR_TRY(wants_rows ? made_by_check_directory(options, FILE_NAMES, NULL, err) : AR_OK);
     struct ar_row *rows = ar_arena_alloc(options->arena, 2 * count, sizeof *rows);
     struct ar_scenario *checkers = ar_arena_alloc(options->arena, count, sizeof *checkers);
     for (size_t i = 0; i < count; i++) {

@@ -312,8 +312,7 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
     if (options->out != NULL && request->launcher.rank == 0) {
         /* Refuses the output of another command, and finds out whether this sweep is complete
          * there. A directory with a journal has an unfinished sweep; the journal knows which. */
-        static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", "advice.csv",
-                                            NULL};
+        const char *files = "sweep.csv payload.csv layouts.csv advice.csv";
         bool has_journal =
             access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
         const char *rows =
@@ -323,7 +322,7 @@ static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error
         sweep->request.mark = mark;
         sweep->request.is_complete = options->resume && !has_journal && made_by_is_file(rows) &&
                                      made_by_has_mark(options, mark);
-        AR_TRY(made_by_check_directory(sweep->given, has_journal ? &files[4] : files, mark, err));
+        AR_TRY(made_by_check_directory(sweep->given, has_journal ? "" : files, mark, err));
     }
     return note_space(sweep, err);
 }

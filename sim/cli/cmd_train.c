@@ -135,10 +135,9 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
                   options->mtbf != NULL || options->checkpoint != NULL,
               err, AR_USAGE,
               "train: found --tokens, --price, --power, --mtbf or --checkpoint without --workload");
-    AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
-    AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));
+    AR_TRY(option_view(options, training_columns, &runs.view, err));
     AR_TRY(options_scenario(options, 0, &runs.given, err));
-    AR_TRY(made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err));
+    AR_TRY(made_by_check_directory(options, "train.csv", NULL, err));
     runs.end = &runs.first;
     for (size_t i = 0; i < options->arguments_count; i++) {
         AR_TRY(predict_file(options->arguments[i], &runs, err));

@@ -147,7 +147,7 @@ static void find_leftovers(const struct options *options)
     }
 }
 
-enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
+enum ar_status made_by_check_directory(const struct options *options, const char *names,
                                        const char *more, struct ar_error *err)
 {
     if (options->out == NULL) {
@@ -155,7 +155,8 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     }
     bool is_ours = options->force || made_by_has_mark(options, made_by(options)) ||
                    (more != NULL && made_by_has_mark(options, more));
-    for (const char *name = "command.txt"; name != NULL && !is_ours; name = *names++) {
+    names = ar_arena_format(options->arena, "command.txt %s", names);
+    AR_EACH_WORD(name, is_ours ? NULL : names) {
         AR_TRY(refuse_file(path_in_out(options, name), err));
     }
     if (options->force && made_by_has_mark(options, ", command ") &&

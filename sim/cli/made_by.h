@@ -20,11 +20,11 @@ const char *made_by(const struct options *options);
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err);
 
-/** The same for the directory --out, in which the command writes the files `names`, ended by NULL.
+/** The same for the directory --out, in which the command writes the files `names`, words.
  * A directory with the mark `more` is the command's, too (NULL: there is none). Makes the
  * directory; if it stays empty, it goes with the arena of the options. With --force, files that
  * another command left go then, too, if this one has signed the directory and not written them. */
-enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
+enum ar_status made_by_check_directory(const struct options *options, const char *names,
                                        const char *more, struct ar_error *err);
 
 /** Whether the path is that of a regular file. */
