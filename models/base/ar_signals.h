@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum { AR_SIGNALS_COUNT = 3 };
 
@@ -33,6 +34,9 @@ void ar_signals_let_in(double time_s);
 
 /** Whether a signal was let through since the program began. */
 bool ar_signals_arrived(void);
+
+/** fork() of a process that is killed with this one. */
+pid_t ar_fork(void);
 
 /** Goes back to how it was; a signal that was held back comes now. */
 void ar_signals_restore(const struct ar_signals *before);

@@ -2,6 +2,9 @@
 
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 static const int numbers[AR_SIGNALS_COUNT] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -66,4 +69,18 @@ void ar_signals_restore(const struct ar_signals *before)
         sigaction(numbers[i], &before->actions[i], NULL);
     }
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+pid_t ar_fork(void)
+{
+    pid_t parent = getpid();
+    fflush(NULL); /* nothing is to be printed twice */
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(1); /* it died before it could be asked to take this process along */
+        }
+    }
+    return child;
 }

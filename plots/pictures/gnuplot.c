@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ static void read_message(const struct gnuplot *gnuplot, const char *name, const 
 }
 
 /* Runs in the child. The scripts are in UTF-8, which gnuplot reads only if the locale says so. */
-static void become_gnuplot(const struct gnuplot *gnuplot, const char *name, pid_t parent)
+static void become_gnuplot(const struct gnuplot *gnuplot, const char *name)
 {
     const sigset_t mask = ar_signals_mask();
     char errors[PATH_SIZE];
@@ -57,8 +56,7 @@ static void become_gnuplot(const struct gnuplot *gnuplot, const char *name, pid_
     snprintf(errors, sizeof errors, "%s.err", name);
     snprintf(file, sizeof file, "%s.gp", name);
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-        chdir(gnuplot->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
+    if (chdir(gnuplot->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
         freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL &&
         freopen(errors, "w", stderr) != NULL) {
         /* -d: the user's gnuplotrc may set anything */
@@ -75,13 +73,11 @@ static void become_gnuplot(const struct gnuplot *gnuplot, const char *name, pid_
 static enum ar_status start_gnuplot(const struct gnuplot *gnuplot, struct ar_plot_drawing *drawing,
                                     struct ar_error *err)
 {
-    fflush(NULL);
-    pid_t parent = getpid();
-    drawing->child = fork();
+    drawing->child = ar_fork();
     AR_REFUSE(drawing->child < 0, err, AR_NO_MEMORY, "%s: cannot start: %s", gnuplot->program,
               strerror(errno));
     if (drawing->child == 0) {
-        become_gnuplot(gnuplot, drawing->name, parent);
+        become_gnuplot(gnuplot, drawing->name);
     }
     return AR_OK;
 }

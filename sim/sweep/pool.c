@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,38 +145,6 @@ void ar_progress_end(const struct ar_progress *progress)
     }
 }
 
-/* --- processes and the sockets that join them ------------------------------------------------- */
-
-/* Forks a process that is killed with this one, joined to it by a socket; 0 in it, -1: failed. */
-static pid_t fork_joined(int *socket, struct ar_error *err)
-{
-    int ends[2];
-    pid_t parent = getpid();
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        (void)ar_error_set(err, AR_NO_MEMORY, "cannot open a socket to a worker: %s",
-                           strerror(errno));
-        return -1;
-    }
-    fflush(NULL); /* nothing is to be printed twice */
-    pid_t process = fork();
-    if (process < 0) {
-        (void)ar_error_set(err, AR_NO_MEMORY, "cannot fork a worker: %s", strerror(errno));
-    }
-    if (process == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(1); /* it died before it could be asked to take this process along */
-        }
-    }
-    int kept = process == 0 ? 1 : 0;
-    close(ends[1 - kept]);
-    if (process < 0) {
-        close(ends[kept]);
-    }
-    *socket = ends[kept];
-    return process;
-}
-
 /* --- a worker --------------------------------------------------------------------------------- */
 
 struct worker_shift {
@@ -211,13 +178,19 @@ static enum ar_status compute_requests(void *context, struct ar_error *err)
 static enum ar_status worker_start(struct ar_pool *pool, struct pool_worker *worker,
                                    struct ar_error *err)
 {
-    int socket;
-    pid_t process = fork_joined(&socket, err);
+    int ends[2]; /* of a socket: the pool's, the worker's */
+    AR_REFUSE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0, err, AR_NO_MEMORY,
+              "cannot open a socket to a worker: %s", strerror(errno));
+    pid_t process = ar_fork();
     if (process < 0) {
-        return err->status;
+        (void)ar_error_set(err, AR_NO_MEMORY, "cannot fork a worker: %s", strerror(errno));
+        close(ends[0]);
+        close(ends[1]);
+        return AR_NO_MEMORY;
     }
+    close(ends[process == 0 ? 0 : 1]);
     if (process > 0) {
-        *worker = (struct pool_worker){.process = process, .socket = socket};
+        *worker = (struct pool_worker){.process = process, .socket = ends[0]};
         return AR_OK;
     }
     for (uint32_t i = 0; i < pool->jobs; i++) {
@@ -228,7 +201,7 @@ static enum ar_status worker_start(struct ar_pool *pool, struct pool_worker *wor
     ar_signals_restore(&pool->before);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    struct worker_shift shift = {pool, socket};
+    struct worker_shift shift = {pool, ends[1]};
     enum ar_status status = ar_memory_guard(compute_requests, &shift, err);
     _exit(status == AR_IO ? 1 : ar_status_exit_code(status));
 }

@@ -2,15 +2,14 @@
 #include "simgrid_task.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ar_file.h"
+#include "ar_signals.h"
 #include "ar_simgrid_xml.h"
 
 enum { CAUSE_SIZE = 240 };
@@ -99,15 +98,9 @@ static enum ar_status fork_child(const struct simgrid_module *module, struct sim
                                  int log, struct ar_error *err)
 {
     int wait_status = 0;
-    fflush(NULL);
-    pid_t parent = getpid();
-    pid_t child = fork();
+    pid_t child = ar_fork();
     AR_REFUSE(child < 0, err, AR_NO_MEMORY, "cannot fork a simulation: %s", strerror(errno));
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(1); /* it died before it could be asked to take this process along */
-        }
         dup2(log, STDERR_FILENO);
         dup2(log, STDOUT_FILENO);
         /* No handlers of atexit(): a process that ends needs no clean-up. */
