@@ -62,3 +62,9 @@ enum ar_status ar_recorded_load(const char *path, struct ar_arena *arena,
 /** Reads a text in memory in the same way, and changes it. */
 enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
                                  struct ar_recorded **recorded, struct ar_error *err);
+
+/** Appends a task without needs, for which there is room; returns its number. */
+uint32_t ar_recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task);
+
+/** Adds a need of the last task. */
+void ar_recorded_need(struct ar_recorded *recorded, uint32_t other);

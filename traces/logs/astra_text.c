@@ -209,9 +209,9 @@ static enum ar_status read_astra_layer(struct astra_reader *reader, char *const 
 static uint32_t add_astra_compute(struct astra_reader *reader, const struct layer *layer,
                                   double time_s, enum ar_recorded_duty duty)
 {
-    return time_s > 0 ? recorded_add(reader->recorded,
-                                     &(struct ar_recorded_task){
-                                         .time_s = time_s, .duty = duty, .line = layer->line})
+    return time_s > 0 ? ar_recorded_add(reader->recorded,
+                                        &(struct ar_recorded_task){
+                                            .time_s = time_s, .duty = duty, .line = layer->line})
                       : NO_TASK;
 }
 
@@ -224,7 +224,7 @@ static uint32_t add_astra_collective(struct astra_reader *reader, const struct l
     if (phase->operation == NULL) {
         return NO_TASK;
     }
-    uint32_t task = recorded_add(
+    uint32_t task = ar_recorded_add(
         recorded, &(struct ar_recorded_task){.operation = phase->operation,
                                              .bytes = phase->bytes,
                                              .is_part = !reader->is_simai &&
@@ -234,7 +234,7 @@ static uint32_t add_astra_collective(struct astra_reader *reader, const struct l
                                              .duty = duty,
                                              .line = layer->line});
     if (is_beside && before != NO_TASK) {
-        recorded_need(recorded, before);
+        ar_recorded_need(recorded, before);
     }
     return task;
 }
@@ -289,9 +289,10 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
             add_astra_weights(&reader, layer);
         }
         if (!holds_up && sent != NO_TASK) { /* the layer ends when it has ended */
-            recorded_add(reader.recorded, &(struct ar_recorded_task){.duty = AR_RECORDED_BACKWARD,
-                                                                     .line = layer->line});
-            recorded_need(reader.recorded, sent);
+            ar_recorded_add(
+                reader.recorded,
+                &(struct ar_recorded_task){.duty = AR_RECORDED_BACKWARD, .line = layer->line});
+            ar_recorded_need(reader.recorded, sent);
         }
     }
     uint32_t last = NO_TASK; /* collectives beside the GPU run one after the other */
@@ -299,11 +300,11 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
         last = recorded->tasks[i].is_beside ? i : last;
     }
     if (layers > 0) {
-        recorded_add(recorded, &(struct ar_recorded_task){.time_s = update_s,
-                                                          .duty = AR_RECORDED_UPDATE,
-                                                          .line = reader.line});
+        ar_recorded_add(recorded, &(struct ar_recorded_task){.time_s = update_s,
+                                                             .duty = AR_RECORDED_UPDATE,
+                                                             .line = reader.line});
         if (last != NO_TASK) {
-            recorded_need(recorded, last);
+            ar_recorded_need(recorded, last);
         }
     }
     if (recorded->pp > 1) {

@@ -264,20 +264,20 @@ static void end_node(struct chakra_reader *reader, struct node *node)
         return;
     }
     bool is_sent = node->operation != NULL;
-    uint32_t task =
-        recorded_add(reader->recorded,
-                     &(struct ar_recorded_task){
-                         .operation = node->operation,
-                         .time_s = node->time_s,
-                         .bytes = node->bytes,
-                         .is_part = is_sent && strcmp(node->operation, "allgather") == 0,
-                         .groups = is_sent ? AR_RECORDED_DP | AR_RECORDED_EP | AR_RECORDED_TP : 0,
-                         .is_beside = is_sent,
-                         .duty = AR_RECORDED_FORWARD,
-                         .line = node->id});
+    uint32_t task = ar_recorded_add(
+        reader->recorded,
+        &(struct ar_recorded_task){
+            .operation = node->operation,
+            .time_s = node->time_s,
+            .bytes = node->bytes,
+            .is_part = is_sent && strcmp(node->operation, "allgather") == 0,
+            .groups = is_sent ? AR_RECORDED_DP | AR_RECORDED_EP | AR_RECORDED_TP : 0,
+            .is_beside = is_sent,
+            .duty = AR_RECORDED_FORWARD,
+            .line = node->id});
     uint32_t other = is_sent ? compute : sent; /* the other kind; its own runs in order */
     if (other != NONE) {
-        recorded_need(reader->recorded, other);
+        ar_recorded_need(reader->recorded, other);
     }
     node->compute = is_sent ? NONE : task;
     node->sent = is_sent ? task : NONE;

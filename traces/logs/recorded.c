@@ -17,7 +17,7 @@ enum ar_status recorded_room(struct ar_recorded *recorded, size_t tasks, size_t 
     return AR_OK;
 }
 
-uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task)
+uint32_t ar_recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task)
 {
     struct ar_recorded_task *added = &recorded->tasks[recorded->tasks_count];
     *added = *task;
@@ -26,7 +26,7 @@ uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_tas
     return recorded->tasks_count++;
 }
 
-void recorded_need(struct ar_recorded *recorded, uint32_t other)
+void ar_recorded_need(struct ar_recorded *recorded, uint32_t other)
 {
     assert(recorded->tasks_count > 0 && other < recorded->tasks_count - 1);
     recorded->needs[recorded->needs_count++] = other;

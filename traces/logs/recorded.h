@@ -14,9 +14,3 @@ enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size
 /** Gives the step room for so many tasks and needs, once. */
 enum ar_status recorded_room(struct ar_recorded *recorded, size_t tasks, size_t needs,
                              struct ar_arena *arena, struct ar_error *err);
-
-/** Appends a task without needs, for which there is room; returns its number. */
-uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task);
-
-/** Adds a need of the last task. */
-void recorded_need(struct ar_recorded *recorded, uint32_t other);

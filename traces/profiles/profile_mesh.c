@@ -21,14 +21,11 @@ struct rank_step {
 static uint32_t add_rank_task(struct rank_step *rank, const struct ar_recorded_task *task,
                               uint32_t need)
 {
-    struct ar_recorded *made = rank->made;
-    struct ar_recorded_task *added = &made->tasks[made->tasks_count];
-    *added = *task;
-    added->needs_first = made->needs_count;
-    added->needs_count = need != NO_TASK;
-    made->needs[made->needs_count] = need;
-    made->needs_count += added->needs_count;
-    return made->tasks_count++;
+    uint32_t added = ar_recorded_add(rank->made, task);
+    if (need != NO_TASK) {
+        ar_recorded_need(rank->made, need);
+    }
+    return added;
 }
 
 /* Adds the computation that is gathered, if there is one. */
