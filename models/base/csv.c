@@ -89,10 +89,7 @@ static enum ar_status read_comment(struct loader *loader, char *text)
                    "), where it would be ignored; expected it before",
                    csv->header_line);
     char *value = size > 0 ? text + mark + 1 : text;
-    value += strspn(value, BLANKS);
-    for (char *end = strchr(value, '\0'); end > value && strchr(BLANKS, end[-1]) != NULL;) {
-        *--end = '\0';
-    }
+    value = ar_trim(value);
     text[size] = size > 0 ? '\0' : text[size];
     *AR_ARENA_ADD(loader->arena, csv->directives, csv->directives_count) =
         (struct ar_csv_directive){size > 0 ? text : "", value, loader->line};
@@ -210,19 +207,11 @@ bool ar_csv_has_columns(const struct ar_csv *csv, struct ar_columns columns)
     return true;
 }
 
-static enum ar_status report_missing(const struct ar_csv *csv, const char *column,
-                                     struct ar_error *err)
-{
-    return ar_error_in_line(err, csv->path, csv->header_line,
-                            "column \"%s\" is missing; expected it in the header", column);
-}
-
 enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struct ar_error *err)
 {
     AR_EACH_WORD(name, columns) {
-        if (ar_csv_find_column(csv, name) == SIZE_MAX) {
-            return report_missing(csv, name, err);
-        }
+        AR_REFUSE_LINE(ar_csv_find_column(csv, name) == SIZE_MAX, err, csv->path, csv->header_line,
+                       "column \"%s\" is missing; expected it in the header", name);
     }
     return AR_OK;
 }
@@ -271,15 +260,12 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
         }
     }
     for (size_t i = 0; i < listed; i++) {
-        if (places[i] != SIZE_MAX || columns.list[i].may_be_missing) {
-            continue;
-        }
-        return !is_directive
-                   ? report_missing(csv, names[i], err)
-                   : ar_error_set(err, AR_BAD_DATA,
-                                  "%s: directive \"%s\" is missing; expected it as "
-                                  "\"# KEY%s VALUE\" before the header",
-                                  csv->path, names[i], csv->comments == AR_CSV_FACTS ? ":" : " =");
+        bool is_missing = places[i] == SIZE_MAX && !columns.list[i].may_be_missing;
+        AR_TRY(is_missing && !is_directive ? ar_csv_check(csv, names[i], err) : AR_OK);
+        AR_REFUSE(is_missing, err, AR_BAD_DATA,
+                  "%s: directive \"%s\" is missing; expected it as \"# KEY%s VALUE\" before the "
+                  "header",
+                  csv->path, names[i], csv->comments == AR_CSV_FACTS ? ":" : " =");
     }
     for (size_t row = 0; row < (is_directive ? 1 : csv->rows_count); row++) {
         void *record = (char *)records + row * columns.list[0].record_size;
@@ -291,11 +277,11 @@ static enum ar_status read_records(const struct ar_csv *csv, bool is_directive,
             }
             const char *text = is_directive ? csv->directives[places[i]].value : cells[places[i]];
             uint64_t line = is_directive ? csv->directives[places[i]].line : csv->lines[row];
-            if (!(text[0] == '\0' ? column->may_be_empty
-                                  : ar_record_read_cell(column, text, record))) {
-                return wrong_text(csv, line, noun, column->name, text, AR_SHOW_EXPECTED(column),
-                                  err);
-            }
+            bool is_read =
+                text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record);
+            AR_TRY(is_read ? AR_OK
+                           : wrong_text(csv, line, noun, column->name, text,
+                                        AR_SHOW_EXPECTED(column), err));
         }
     }
     return AR_OK;
