@@ -41,6 +41,9 @@ void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
 void *ar_arena_room(struct ar_arena *arena, size_t count, size_t size)
     __attribute__((alloc_size(2, 3)));
 
+/** A copy of `count` objects of `size` bytes. */
+void *ar_arena_copy(struct ar_arena *arena, const void *objects, size_t count, size_t size);
+
 /** A copy of a text, or a text made as by printf(). */
 char *ar_arena_text(struct ar_arena *arena, const char *text);
 char *ar_arena_format(struct ar_arena *arena, const char *format, ...)

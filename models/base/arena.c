@@ -156,10 +156,15 @@ void *ar_arena_room(struct ar_arena *arena, size_t count, size_t size)
     return take_item(arena, count, size, false, NULL, NULL)->bytes;
 }
 
+void *ar_arena_copy(struct ar_arena *arena, const void *objects, size_t count, size_t size)
+{
+    void *copy = ar_arena_room(arena, count, size);
+    return count > 0 ? memcpy(copy, objects, count * size) : copy;
+}
+
 char *ar_arena_text(struct ar_arena *arena, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    return memcpy(ar_arena_room(arena, bytes, 1), text, bytes);
+    return ar_arena_copy(arena, text, strlen(text) + 1, 1);
 }
 
 char *ar_arena_format(struct ar_arena *arena, const char *format, ...)

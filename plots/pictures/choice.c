@@ -302,14 +302,11 @@ bool ar_plot_name_series(const struct ar_plot_table *table, const struct ar_plot
                          struct ar_arena *arena, struct ar_plot_table *named)
 {
     size_t values_count = table->csv->rows_count * table->csv->columns_count;
-    struct ar_csv *csv = ar_arena_alloc(arena, 1, sizeof *csv);
-    *csv = *table->csv;
-    csv->cells = ar_arena_alloc(arena, csv->cells_count, sizeof *csv->cells);
-    memcpy(csv->cells, table->csv->cells, csv->cells_count * sizeof *csv->cells);
+    struct ar_csv *csv = ar_arena_copy(arena, table->csv, 1, sizeof *csv);
+    csv->cells = ar_arena_copy(arena, csv->cells, csv->cells_count, sizeof *csv->cells);
     *named = *table;
     named->csv = csv;
-    named->values = ar_arena_alloc(arena, values_count + 1, sizeof *named->values);
-    memcpy(named->values, table->values, values_count * sizeof *named->values);
+    named->values = ar_arena_copy(arena, table->values, values_count, sizeof *named->values);
     AR_EACH_WORD(column, find_differences(table, kind, arena)) {
         extend_names(named, column, arena);
     }

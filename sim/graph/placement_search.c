@@ -97,11 +97,9 @@ static enum ar_status construct_placement(struct search *search, struct ar_arena
     uint32_t count = search->operators->count, devices = search->request->devices_count;
     double *ends_s = ar_arena_alloc(arena, count + 1u, sizeof *ends_s);
     double *free_s = ar_arena_alloc(arena, devices, sizeof *free_s);
-    double *used = ar_arena_alloc(arena, devices, sizeof *used);
-    uint32_t *before = ar_arena_alloc(arena, count + 1u, sizeof *before);
+    double *used = ar_arena_copy(arena, search->used_bytes, devices, sizeof *used);
+    uint32_t *before = ar_arena_copy(arena, search->devices, count, sizeof *before);
     double end_s = INFINITY;
-    memcpy(before, search->devices, count * sizeof *before);
-    memcpy(used, search->used_bytes, devices * sizeof *used);
     memset(search->used_bytes, 0, devices * sizeof *search->used_bytes);
     bool has_room_for_all = true;
     for (uint32_t i = 0; i < count && has_room_for_all; i++) {

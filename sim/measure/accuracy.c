@@ -165,8 +165,8 @@ static enum ar_status take_set(void *context, const struct ar_pool_answer *got,
     const struct predicted_sets *sets = context;
     struct predicted_set *set = &sets->list[got->item];
     AR_REFUSE(got->is_lost, err, AR_INTERNAL, "%s: %s", set->rows->set->name, got->bytes);
-    char *bytes = ar_arena_room(sets->arena, 1, got->bytes_count);
-    struct worker_answer *answer = memcpy(bytes, got->bytes, got->bytes_count);
+    char *bytes = ar_arena_copy(sets->arena, got->bytes, 1, got->bytes_count);
+    struct worker_answer *answer = (void *)bytes;
     AR_REFUSE(answer->err.status != AR_OK, err, answer->err.status, "%s", answer->err.text);
     set->notes = answer->notes;
     bytes += sizeof *answer;

@@ -273,8 +273,7 @@ static void change_library(const struct suspect *suspect, double factor, uint32_
         tuning->has_collnet = suspect->collnet > 0 && tuning->hca_kind == AR_HCA_INFINIBAND;
     }
     if (suspect->choices != 0) { /* leaves those alone, where a call has any of them */
-        struct ar_release *release = ar_arena_alloc(arena, 1, sizeof *release);
-        *release = *tuning->release;
+        struct ar_release *release = ar_arena_copy(arena, tuning->release, 1, sizeof *release);
         uint32_t sums = release->all_reduces & suspect->choices;
         uint32_t halves = release->halves & suspect->choices;
         release->all_reduces = sums != 0 ? sums : release->all_reduces;
@@ -352,14 +351,13 @@ static enum ar_status predict_moved(const struct ar_measured *measured,
     scenario.arena = arena;
     scenario.cluster = cluster;
     if (scenario.table != NULL) {
-        struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
-        *table = *scenario.table;
+        struct ar_library_table *table = ar_arena_copy(arena, scenario.table, 1, sizeof *table);
         change_library(suspect, factor, nodes, node, net, arena, &table->library);
         scenario.table = table;
     }
     if (scenario.constants != NULL) {
-        struct ar_library *constants = ar_arena_alloc(arena, 1, sizeof *constants);
-        *constants = *scenario.constants;
+        struct ar_library *constants =
+            ar_arena_copy(arena, scenario.constants, 1, sizeof *constants);
         change_library(suspect, factor, nodes, node, net, arena, constants);
         scenario.constants = constants;
     }

@@ -26,8 +26,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
                                  struct ar_error *err)
 {
     const struct ar_transformer *keys = &scenario->model;
-    struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
-    *model = *row;
+    struct ar_transformer *model = ar_arena_copy(scenario->arena, row, 1, sizeof *model);
     bool has_other_size = (keys->hidden > 0 || keys->heads > 0) && model->key_latent == 0;
     model->head_dim = has_other_size ? 0 : model->head_dim;
     model->ffn = keys->hidden > 0 ? 0 : model->ffn;

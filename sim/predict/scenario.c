@@ -152,8 +152,8 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
     if (old == NULL) {
         return ar_scenario_set(scenario, key, origin, text, err);
     }
-    struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count, sizeof *list);
-    memcpy(list, settings->list, settings->count * sizeof *list);
+    struct ar_setting *list =
+        ar_arena_copy(scenario->arena, settings->list, settings->count, sizeof *list);
     list[old - settings->list] =
         (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
     settings->list = list;
@@ -246,9 +246,8 @@ enum ar_status ar_scenario_ask_machines(struct ar_scenario *scenario, struct ar_
     if (is_fitted || scenario->constants == NULL || !has_release || !facts->has_gpu_generation) {
         return AR_OK;
     }
-    struct ar_library *told = ar_arena_alloc(scenario->arena, 1, sizeof *told);
+    struct ar_library *told = ar_arena_copy(scenario->arena, scenario->constants, 1, sizeof *told);
     struct ar_machine_factors *machines = ar_arena_alloc(scenario->arena, 1, sizeof *machines);
-    *told = *scenario->constants;
     AR_TRY(ar_machine_factors_read(facts, told->tuning.release, machines, err));
     told->told = &machines->told;
     scenario->constants = told;

@@ -160,8 +160,7 @@ static void apply_settings(const struct variants *variants, uint32_t variant,
     if (count == 0) {
         return; /* they are in the base */
     }
-    struct ar_setting *list = ar_arena_alloc(scenario->arena, count, sizeof *list);
-    memcpy(list, settings->list, count * sizeof *list);
+    struct ar_setting *list = ar_arena_copy(scenario->arena, settings->list, count, sizeof *list);
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         if (axis->key == AR_KEY_SET) {

@@ -215,8 +215,7 @@ bool ar_device_cost_has_group(const struct ar_device_cost *cost, enum ar_precisi
 struct ar_device_cost *ar_device_cost_single(const struct ar_device_cost *cost,
                                              struct ar_arena *arena)
 {
-    struct ar_device_cost *single = ar_arena_alloc(arena, 1, sizeof *single);
-    *single = *cost;
+    struct ar_device_cost *single = ar_arena_copy(arena, cost, 1, sizeof *single);
     single->is_single = true;
     for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
         single->value[AR_COST_KERNEL_FLOOR][i] = 0;

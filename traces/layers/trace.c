@@ -260,13 +260,11 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
                                struct ar_trace **trace, struct ar_error *err)
 {
     const struct ar_trace *read = &file->trace;
-    struct ar_trace *made = ar_arena_alloc(arena, 1, sizeof *made);
-    size_t layers_bytes = read->layers_count * sizeof *made->layers;
-    size_t tensors_bytes = read->tensors_count * sizeof *made->tensor_elements;
-    *made = *read; /* the layers get times of their own; the tensors, too, may be changed */
-    made->layers = memcpy(ar_arena_alloc(arena, 1, layers_bytes), read->layers, layers_bytes);
-    made->tensor_elements =
-        memcpy(ar_arena_alloc(arena, 1, tensors_bytes), read->tensor_elements, tensors_bytes);
+    struct ar_trace *made = ar_arena_copy(arena, read, 1, sizeof *made);
+    /* The layers get times of their own; the tensors, too, may be changed. */
+    made->layers = ar_arena_copy(arena, read->layers, read->layers_count, sizeof *made->layers);
+    made->tensor_elements = ar_arena_copy(arena, read->tensor_elements, read->tensors_count,
+                                          sizeof *made->tensor_elements);
     if (!made->is_timed) {
         assert(cost != NULL);
         AR_REFUSE(request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX, err, AR_USAGE,
