@@ -199,10 +199,11 @@ struct ar_graph_series {
 /** When something is sent. */
 struct ar_sending {
     double begin_s, end_s;
-    double last_s; /**< latest end of all up to here */
-    uint32_t work; /**< its number among those that are sent */
-    uint32_t role; /**< that sends or gets it */
-    uint32_t from; /**< role * AR_STREAMS_COUNT + stream of the one that sends it */
+    double last_s;  /**< latest end of all up to here */
+    uint32_t work;  /**< its number among those that are sent */
+    uint32_t role;  /**< that sends or gets it */
+    uint32_t from;  /**< role * AR_STREAMS_COUNT + stream of the one that sends it */
+    uint32_t place; /**< in the order of tasks */
 };
 
 /** All that a role sends and gets, in the order of begins. */

@@ -84,30 +84,8 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
     return AR_OK;
 }
 
-static bool begins_before(const struct ar_sending *one, const struct ar_sending *other)
-{
-    return one->role != other->role ? one->role < other->role : one->begin_s < other->begin_s;
-}
-
-/* Sorts by role and begin; those that begin at once stay in their order, that of tasks. Streams are
- * sorted in themselves, so that most parts are merged by one comparison. */
-static void sort_sendings(struct ar_sending *list, uint32_t count, struct ar_sending *room)
-{
-    uint32_t half = count / 2;
-    if (count < 2) {
-        return;
-    }
-    sort_sendings(list, half, room);
-    sort_sendings(list + half, count - half, room);
-    if (!begins_before(&list[half], &list[half - 1])) {
-        return;
-    }
-    memcpy(room, list, half * sizeof *list);
-    for (uint32_t first = 0, second = half, at = 0; first < half; at++) {
-        bool is_second = second < count && begins_before(&list[second], &room[first]);
-        list[at] = is_second ? list[second++] : room[first++];
-    }
-}
+/* By role and begin; those that begin at once stay in their order, that of tasks. */
+AR_ORDER(compare_sendings, struct ar_sending, AR_RISES(role), AR_RISES(begin_s), AR_RISES(place))
 
 /* Lists what each role sends and gets while its second stream, or one that sends to it, is busy. */
 static void list_sendings(const struct ar_graph *graph, const struct sharing *sharing)
@@ -134,15 +112,17 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
         for (int end = 0; is_sent && end < (task->to != task->role ? 2 : 1); end++) {
             const struct ar_interval *window = &busy[ends[end]];
             if (task->start_s < window->end_s && task->end_s > window->begin_s) {
-                sharing->list[count++] = (struct ar_sending){.begin_s = task->start_s,
-                                                             .end_s = task->end_s,
-                                                             .work = task->work,
-                                                             .role = ends[end],
-                                                             .from = ar_task_from(task)};
+                sharing->list[count] = (struct ar_sending){.begin_s = task->start_s,
+                                                           .end_s = task->end_s,
+                                                           .work = task->work,
+                                                           .role = ends[end],
+                                                           .from = ar_task_from(task),
+                                                           .place = count};
+                count++;
             }
         }
     }
-    sort_sendings(sharing->list, count, ar_arena_room(&arena, count, sizeof *sharing->list));
+    qsort(sharing->list, count, sizeof *sharing->list, compare_sendings);
     for (uint32_t role = 0, i = 0; role < graph->roles_count; role++) {
         struct ar_sendings *sendings = &sharing->sendings[role];
         double last_s = 0;
