@@ -77,9 +77,8 @@ bool ar_operation_wants(const struct ar_operation *operation,
     X(all_to_all)                                                                                  \
     X(send)
 
-#define X(name) extern const struct ar_operation ar_operation_##name;
-AR_OPERATION_LIST(X)
-#undef X
+#define AR_DECLARE_OPERATION(name) extern const struct ar_operation ar_operation_##name;
+AR_OPERATION_LIST(AR_DECLARE_OPERATION)
 
 extern const struct ar_operation *const ar_operations[];
 extern const size_t ar_operations_count;

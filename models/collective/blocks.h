@@ -276,6 +276,5 @@ extern const struct block block_folded_scatter;
     X(all_to_all_two_level)                                                                        \
     X(send)
 
-#define X(name) extern const struct ar_algorithm ar_algorithm_##name;
-AR_ALGORITHM_LIST(X)
-#undef X
+#define DECLARE_ALGORITHM(name) extern const struct ar_algorithm ar_algorithm_##name;
+AR_ALGORITHM_LIST(DECLARE_ALGORITHM)

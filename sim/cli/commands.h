@@ -34,9 +34,9 @@
 #define COMMAND_NUMBER(name) COMMAND_##name,
 enum command_number { COMMAND_LIST(COMMAND_NUMBER) };
 
-#define X(name) enum ar_status command_##name(const struct options *options, struct ar_error *err);
-COMMAND_LIST(X)
-#undef X
+#define DECLARE_COMMAND(name)                                                                      \
+    enum ar_status command_##name(const struct options *options, struct ar_error *err);
+COMMAND_LIST(DECLARE_COMMAND)
 /** Runs a sweep whose rows are handed over (sweep_request.take) in place of being printed, and that
  * begins anew where one was interrupted. `given`: the options of the command line, which the files
  * of the sweep name. */

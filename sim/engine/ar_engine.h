@@ -51,9 +51,8 @@ struct ar_engine {
  * NCCL's own cost model (ar_tuning.h). */
 #define AR_ENGINE_LIST(X) X(simgrid) X(recurrence) X(closed) X(library) X(nccl)
 
-#define X(name) extern const struct ar_engine ar_engine_##name;
-AR_ENGINE_LIST(X)
-#undef X
+#define AR_DECLARE_ENGINE(name) extern const struct ar_engine ar_engine_##name;
+AR_ENGINE_LIST(AR_DECLARE_ENGINE)
 
 /** The table of all engines. */
 extern const struct ar_engine *const ar_engines[];

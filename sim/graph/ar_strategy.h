@@ -92,9 +92,8 @@ struct ar_strategy {
     X(ssp)                                                                                         \
     X(work_units)
 
-#define X(name) extern const struct ar_strategy ar_strategy_##name;
-AR_STRATEGY_LIST(X)
-#undef X
+#define AR_DECLARE_STRATEGY(name) extern const struct ar_strategy ar_strategy_##name;
+AR_STRATEGY_LIST(AR_DECLARE_STRATEGY)
 extern const struct ar_strategy *const ar_strategies[];
 extern const size_t ar_strategies_count;
 

@@ -38,9 +38,8 @@ enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err)
     int major, minor, patch;
     AR_TRY(module_get(&module, err));
     module->version(&major, &minor, &patch);
-#define X(option) " " option
-    snprintf(text, size, "simgrid %d.%d.%d" AR_SIMGRID_OPTIONS(X), major, minor, patch);
-#undef X
+#define BEHIND_BLANK(option) " " option
+    snprintf(text, size, "simgrid %d.%d.%d" AR_SIMGRID_OPTIONS(BEHIND_BLANK), major, minor, patch);
     return AR_OK;
 }
 
