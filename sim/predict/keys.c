@@ -484,21 +484,6 @@ bool ar_key_is(enum ar_key key, enum ar_key_use use)
     return (ar_keys[key].uses & (unsigned)use) != 0;
 }
 
-enum ar_key ar_key_find(const char *name)
-{
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        const char *at = ar_key_name((enum ar_key)i);
-        size_t j = 0;
-        while (at[j] != '\0' && (at[j] == name[j] || (at[j] == '-' && name[j] == '_'))) {
-            j++;
-        }
-        if (at[j] == '\0' && name[j] == '\0') {
-            return (enum ar_key)i;
-        }
-    }
-    return AR_KEYS_COUNT;
-}
-
 const char *ar_key_directive(const char *name, char text[AR_KEY_TEXT])
 {
     ar_copy_text(text, AR_KEY_TEXT, name);
@@ -506,4 +491,16 @@ const char *ar_key_directive(const char *name, char text[AR_KEY_TEXT])
         *at = '_';
     }
     return text;
+}
+
+enum ar_key ar_key_find(const char *name)
+{
+    char wanted[AR_KEY_TEXT], own[AR_KEY_TEXT];
+    ar_key_directive(name, wanted);
+    for (enum ar_key key = 0; key < AR_KEYS_COUNT; key++) {
+        if (strcmp(ar_key_directive(ar_key_name(key), own), wanted) == 0) {
+            return key;
+        }
+    }
+    return AR_KEYS_COUNT;
 }

@@ -102,10 +102,9 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
                                    struct ar_error *err)
 {
     struct ar_framework *made = ar_arena_alloc(arena, 1, sizeof *made);
+    ar_framework_clear(made);
     if (base != NULL) {
         *made = *base;
-    } else {
-        ar_framework_clear(made);
     }
     bool is_given[AR_TERMS_COUNT] = {false};
     AR_EACH(const struct ar_setting, setting, settings.list, settings.count) {
@@ -201,9 +200,7 @@ enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
 {
     bool is_given = ar_framework_is_on(framework, AR_TERM_MEMORY_RATE);
     double found_Bps = is_given ? framework->terms[AR_TERM_MEMORY_RATE].number : trace->memory_Bps;
-    if (found_Bps <= 0) {
-        return report_timed(trace, term, AR_TERM_MEMORY_RATE, "780GB/s", err);
-    }
+    AR_REFUSE_BY(found_Bps <= 0, report_timed(trace, term, AR_TERM_MEMORY_RATE, "780GB/s", err));
     *rate_Bps = found_Bps;
     return AR_OK;
 }
@@ -216,9 +213,8 @@ enum ar_status ar_framework_apply(const struct ar_framework *framework, struct a
     bool has_floor = ar_framework_is_on(framework, AR_TERM_KERNEL_FLOOR);
     double launches_s = 0, traffic_s = 0;
     if (kernels > 0) {
-        if (trace->is_timed && !has_floor) {
-            return report_timed(trace, AR_TERM_OPTIMIZER_KERNELS, AR_TERM_KERNEL_FLOOR, "5us", err);
-        }
+        AR_REFUSE_BY(trace->is_timed && !has_floor, report_timed(trace, AR_TERM_OPTIMIZER_KERNELS,
+                                                                 AR_TERM_KERNEL_FLOOR, "5us", err));
         launches_s = kernels * (has_floor ? framework->terms[AR_TERM_KERNEL_FLOOR].number
                                           : trace->kernel_floor_s);
     }

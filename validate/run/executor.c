@@ -435,9 +435,8 @@ static enum ar_status advance_until_done(const struct execution *execution, bool
         }
         double now_s = ar_clock_s();
         stuck_since_s = stuck_since_s < 0 ? now_s : stuck_since_s;
-        if (now_s - stuck_since_s > execution->config->timeout_s) {
-            return report_stuck(execution, find_unfinished(execution), err);
-        }
+        AR_REFUSE_BY(now_s - stuck_since_s > execution->config->timeout_s,
+                     report_stuck(execution, find_unfinished(execution), err));
         AR_REFUSE(!transport->calls->wait(transport, ticket), err, AR_INTERRUPTED,
                   "another rank failed");
     }
