@@ -17,33 +17,30 @@
 enum { LOSSES_SHOWN = 3, DAY_S = 86400, HOUR_S = 3600 };
 
 /* A row of the output: a plan, a part of its step that is lost, or the plan with one change. */
+#define ADVICE_LIST(X)                                                                             \
+    X(string, kind, "plan, loss or change", .heading = "")                                         \
+    X(string, name, "name of the loss or change", .heading = "")                                   \
+    X(count, gpus, "number of GPUs", .heading = "gpus")                                            \
+    X(string, mesh, "layout", .heading = "mesh")                                                   \
+    X(number, iteration_s, "time of a step, or the part of it that is lost",                       \
+      .heading = "step\n(s)", .decimals = 3)                                                       \
+    X(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s")                \
+    X(number, mfu_frac, "operations of the model over the dense peak", .heading = "mfu\n(%)",      \
+      .factor = 100, .decimals = 1)                                                                \
+    X(number, useful_frac, "share of the time that failures leave", .heading = "useful\n(%)",      \
+      .factor = 100, .decimals = 1, .is_rare = true)                                               \
+    X(number, days, "days of the training, failures included", .heading = "days", .decimals = 1,   \
+      .is_rare = true)                                                                             \
+    X(number, cost, "GPU hours times --price", .heading = "cost", .is_rare = true)                 \
+    X(number, energy_kWh, "GPU hours times --power", .heading = "kWh", .is_rare = true)            \
+    X(string, text, "the row in words")
+
 struct advice {
-    const char *kind, *name, *mesh;
-    uint64_t gpus;
-    double iteration_s, tokens_per_s, mfu_frac, useful_frac, days, cost, energy_kWh;
-    const char *text;
+    ADVICE_LIST(AR_LIST_FIELD)
 };
 
-#define ADVICE(kind_, field, help, ...)                                                            \
-    AR_COLUMN(kind_, struct advice, field, #field, help, __VA_ARGS__)
-static const struct ar_column advice_columns[] = {
-    ADVICE(string, kind, "plan, loss or change", .heading = ""),
-    ADVICE(string, name, "name of the loss or change", .heading = ""),
-    ADVICE(count, gpus, "number of GPUs", .heading = "gpus"),
-    ADVICE(string, mesh, "layout", .heading = "mesh"),
-    ADVICE(number, iteration_s, "time of a step, or the part of it that is lost",
-           .heading = "step\n(s)", .decimals = 3),
-    ADVICE(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s"),
-    ADVICE(number, mfu_frac, "operations of the model over the dense peak", .heading = "mfu\n(%)",
-           .factor = 100, .decimals = 1),
-    ADVICE(number, useful_frac, "share of the time that failures leave", .heading = "useful\n(%)",
-           .factor = 100, .decimals = 1, .is_rare = true),
-    ADVICE(number, days, "days of the training, failures included", .heading = "days",
-           .decimals = 1, .is_rare = true),
-    ADVICE(number, cost, "GPU hours times --price", .heading = "cost", .is_rare = true),
-    ADVICE(number, energy_kWh, "GPU hours times --power", .heading = "kWh", .is_rare = true),
-    ADVICE(string, text, "the row in words"),
-};
+#define ADVICE(kind_, field, ...) AR_COLUMN(kind_, struct advice, field, #field, __VA_ARGS__),
+static const struct ar_column advice_columns[] = {ADVICE_LIST(ADVICE)};
 
 /* The options as numbers (NAN: not given), and the rows so far. */
 struct adviser {

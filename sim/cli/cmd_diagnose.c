@@ -19,31 +19,25 @@
 
 /* A row of the output: the step as measured, as predicted, with the number read in another unit, or
  * predicted with a cause. */
+#define FINDING_LIST(X)                                                                            \
+    X(string, kind, "measured, predicted, a reading of the number, or a cause", .heading = "")     \
+    X(string, name, "name of the reading or cause", .heading = "")                                 \
+    X(number, iteration_s, "time of a step", .heading = "step\n(s)", .decimals = 4)                \
+    X(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s")                \
+    X(number, mfu_frac,                                                                            \
+      "operations over the dense peak, attention counted over all pairs of tokens",                \
+      .heading = "mfu\n(%)", .factor = 100, .decimals = 1)                                         \
+    X(number, mfu_causal_frac, "the same, attention counted over the pairs before a token",        \
+      .heading = "causal\n(%)", .factor = 100, .decimals = 1)                                      \
+    X(number, ratio, "this time over the measured one", .heading = "/ measured", .decimals = 2)    \
+    X(string, text, "what it is", .heading = "what it is")
+
 struct finding {
-    const char *kind; /* measured, predicted, reading, cause, mfu */
-    const char *name;
-    double iteration_s, tokens_per_s, mfu_frac, mfu_causal_frac;
-    double ratio; /* this time over the measured one */
-    const char *text;
+    FINDING_LIST(AR_LIST_FIELD)
 };
 
-#define FINDING(kind_, field, help, ...)                                                           \
-    AR_COLUMN(kind_, struct finding, field, #field, help, __VA_ARGS__)
-static const struct ar_column finding_columns[] = {
-    FINDING(string, kind, "measured, predicted, a reading of the number, or a cause",
-            .heading = ""),
-    FINDING(string, name, "name of the reading or cause", .heading = ""),
-    FINDING(number, iteration_s, "time of a step", .heading = "step\n(s)", .decimals = 4),
-    FINDING(number, tokens_per_s, "tokens per second of all GPUs", .heading = "tokens/s"),
-    FINDING(number, mfu_frac,
-            "operations over the dense peak, attention counted over all pairs of tokens",
-            .heading = "mfu\n(%)", .factor = 100, .decimals = 1),
-    FINDING(number, mfu_causal_frac, "the same, attention counted over the pairs before a token",
-            .heading = "causal\n(%)", .factor = 100, .decimals = 1),
-    FINDING(number, ratio, "this time over the measured one", .heading = "/ measured",
-            .decimals = 2),
-    FINDING(string, text, "what it is", .heading = "what it is"),
-};
+#define FINDING(kind_, field, ...) AR_COLUMN(kind_, struct finding, field, #field, __VA_ARGS__),
+static const struct ar_column finding_columns[] = {FINDING_LIST(FINDING)};
 
 enum { FINDINGS_MAX = 80 };
 #define FILE_NAME "diagnose.csv" /* in --out */

@@ -303,9 +303,7 @@ enum { COMMENTS_MAX = 16, VALUE_MAX = 200 /* of a cluster file */ };
 static const char *comment_of(struct ar_arena *arena, const char *what, const char *text)
 {
     char *comment = ar_arena_format(arena, "%s: %.300s", what, text);
-    for (char *at = comment; *at != '\0'; at++) {
-        *at = (char)((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
-    }
+    ar_text_to_line(comment);
     return comment;
 }
 
