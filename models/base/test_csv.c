@@ -108,14 +108,6 @@ Test(csv, what_is_written_is_what_is_read)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    cr_assert_not_null(file);
-    fputs(text, file);
-    cr_assert_eq(fclose(file), 0);
-}
-
 Test(file, a_file_is_read_whole_without_a_byte_order_mark_or_not_at_all)
 {
     static const char name[] = "ar_file_test.txt";
@@ -124,7 +116,7 @@ Test(file, a_file_is_read_whole_without_a_byte_order_mark_or_not_at_all)
     char *text = NULL, digits[300001];
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        write_file(name, cases[i][0]);
+        test_write_file(name, cases[i][0]);
         TEST_OK(ar_file_read(name, 8, "a text", &arena, &text, &bytes, &why));
         cr_expect_str_eq(text, cases[i][1]);
         cr_expect_eq(bytes, strlen(cases[i][1]));
@@ -132,7 +124,7 @@ Test(file, a_file_is_read_whole_without_a_byte_order_mark_or_not_at_all)
     for (int i = 0; i < 50000; i++) {
         snprintf(digits + 6 * i, 7, "%05d\n", i);
     }
-    write_file(name, digits);
+    test_write_file(name, digits);
     TEST_OK(ar_file_read(name, 300000, "digits", &arena, &text, &bytes, &why));
     cr_expect_eq(bytes, 300000);
     cr_expect_str_eq(text, digits);

@@ -34,13 +34,6 @@ static void remove_folder(void)
 
 TestSuite(output, .init = make_folder, .fini = remove_folder);
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 static void expect_file(const char *path, const char *text)
 {
     char found[256] = "";
@@ -109,7 +102,7 @@ Test(output, a_path_that_cannot_be_is_an_error_that_names_it)
 {
     char longer[8000];
     expect_error(ar_output_begin("no/x.csv", &arena, &output, &err), "no/x.csv", strerror(ENOENT));
-    write_file("x", "old");
+    test_write_file("x", "old");
     expect_error(ar_output_begin("x/y", &arena, &output, &err), "x/y", strerror(ENOTDIR));
     expect_file("x", "old");
     memset(longer, 'a', sizeof longer - 1);
@@ -172,7 +165,7 @@ static int commit_more_than_fits(size_t bytes)
 
 Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 {
-    write_file("x.csv", "old");
+    test_write_file("x.csv", "old");
     in_child(commit_more_than_fits, 1001);    /* fails in the flush of the commit */
     in_child(commit_more_than_fits, 1000000); /* in a write, long before */
     expect_file("x.csv", "old");
@@ -200,7 +193,7 @@ Test(output, directories_are_made_with_their_parents_and_may_exist)
 
 Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
 {
-    write_file("x", "old");
+    test_write_file("x", "old");
     expect_error(ar_make_directory("x/y", &err), "x", "found a file");
     expect_error(ar_make_directory("x", &err), "x", "found a file");
     expect_error(ar_make_directory("", &err), "", "empty path");
@@ -217,7 +210,7 @@ Test(output, directories_for_other_programs_go_with_their_arenas)
     const char *paths[2];
     for (size_t i = 0; i < 2; i++) {
         TEST_OK(ar_scratch_make(folder, &arenas[i], &paths[i], &why));
-        write_file(ar_arena_format(&arenas[i], "%s/x", paths[i]), "x");
+        test_write_file(ar_arena_format(&arenas[i], "%s/x", paths[i]), "x");
         cr_expect_eq(files_count(), 1 + i);
     }
     for (size_t i = 0; i < 2; i++) {

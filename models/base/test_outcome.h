@@ -1,10 +1,11 @@
 /** \file test_outcome.h
- * For tests, which have Criterion from here: calls that must succeed, and calls that must be
- * refused with a line that says why.
+ * For tests, which have Criterion from here: calls that must succeed, calls that must be refused
+ * with a line that says why, and files for them.
  */
 #pragma once
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ar_error.h"
@@ -40,3 +41,11 @@
         const char *given = (pairs)[pair_at][0];                                                   \
         TEST_FAILS(code, (pairs)[pair_at][1], call);                                               \
     }
+
+/** Writes a file. */
+static inline void test_write_file(const char *path, const char *content)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(content, file) >= 0 && fclose(file) == 0);
+}

@@ -45,10 +45,7 @@ void remove_directory(void)
 
 void write_file(const char *name, const char *content)
 {
-    FILE *file = fopen(in_directory(name), "w");
-    cr_assert_not_null(file);
-    fputs(content, file);
-    cr_assert_eq(fclose(file), 0);
+    test_write_file(in_directory(name), content);
 }
 
 size_t read_file(const char *name)

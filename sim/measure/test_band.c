@@ -8,7 +8,7 @@
 static void enter(void)
 {
     scenarios_enter();
-    scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n"
+    test_write_file(scenarios_trace, "# batch = 10\n# precision = fp32\n"
                                      "layer,forward_s,backward_s,gradient_elements\n"
                                      "a,0.001,0.002,1000000\n"); /* no optimizer */
 }
@@ -31,7 +31,7 @@ static struct published reproduce_as(const char *quantity, const char *framework
              "baseline,trace,framework,assume\n"
              "a,%s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s,%s\n",
              quantity, measured, scenarios_trace, framework, assume);
-    scenarios_write(scenarios_run, text);
+    test_write_file(scenarios_run, text);
     TEST_OK(published_read_file(scenarios_run, &given, &reproduction.rows, &why));
     TEST_OK(reproduce_run(&reproduction, &why));
     struct published result = reproduction.rows.rows[0]; /* its numbers */

@@ -22,7 +22,7 @@ static struct training predict(const char *given, const char *text)
     struct training training;
     struct ar_scenario scenario = scenarios_of(given);
     const char *trace = strstr(text, "# trace = ") != NULL ? "" : strrchr(scenarios_trace, '/') + 1;
-    scenarios_write(scenarios_run,
+    test_write_file(scenarios_run,
                     ar_arena_format(&scenarios_arena, "# run = 1\n%s%s\n%s",
                                     trace[0] != '\0' ? "# trace = " : "", trace, text));
     TEST_OK(training_file_load(scenarios_run, &scenarios_arena, &file, &why));

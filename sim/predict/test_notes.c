@@ -90,7 +90,7 @@ Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)
     "nodes = 4\ngpus_per_node = 1\nhcas = 1\nhca.bandwidth = 10GB/s\nnet.latency = 5us\n"          \
     "library.node_bus = 100GB/s\nlibrary.net_bus = 90GB/s\n"
     const char *path = ar_arena_format(&scenarios_arena, "%s.topo", scenarios_trace);
-    scenarios_write(path, "name = small\n" UNSAID "gpu.generation = volta\ncpu.vendor = intel\n");
+    test_write_file(path, "name = small\n" UNSAID "gpu.generation = volta\ncpu.vendor = intel\n");
 #define SMALL(text) ar_arena_format(&scenarios_arena, "cluster=%s;payload=64MB;" text, path)
     expect_note(SMALL("gpus=4;algorithm=ring"),
                 "cluster small gives no gpu.reduce_cost: taken as 0");
@@ -110,7 +110,7 @@ Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)
     expect_none(BARE "gpus=8;algorithm=ring", "taken as");
     remove(path);
     path = ar_arena_format(&scenarios_arena, "%s.unsaid.topo", scenarios_trace);
-    scenarios_write(path, "name = unsaid\n" UNSAID);
+    test_write_file(path, "name = unsaid\n" UNSAID);
     expect_note(SMALL("gpus=4;algorithm=tree;engine=nccl;set=library.channels=4"),
                 "cluster unsaid gives no gpu.generation: taken as volta");
     expect_note(SMALL("gpus=4;algorithm=ring;engine=nccl;set=library.release=2.21.5"),

@@ -229,12 +229,12 @@ Test(scenario, any_number_of_a_file_changes_the_hash)
     enum { FILES = sizeof numbers / sizeof numbers[0] };
     uint64_t hashes[FILES];
     for (size_t i = 0; i < FILES; i++) {
-        scenarios_write(scenarios_trace,
+        test_write_file(scenarios_trace,
                         ar_arena_format(&scenarios_arena,
                                         "# batch = 10\n# precision = fp32\n# optimizer_s = %s\n"
                                         "layer,forward_s,backward_s,gradient_elements\na,%s\n",
                                         numbers[i][0], numbers[i][1]));
-        scenarios_write(scenarios_run,
+        test_write_file(scenarios_run,
                         ar_arena_format(&scenarios_arena,
                                         "term,value,source\nfusion.passes,%s,me\n", numbers[i][2]));
         scenarios_inputs = ar_inputs_create(&scenarios_arena);
@@ -262,7 +262,7 @@ Test(scenario, texts_are_hashed_with_their_ends)
 Test(scenario, a_file_is_read_once)
 {
     struct ar_scenario first = scenarios_loaded(small(""));
-    scenarios_write(scenarios_trace, "# batch = 20\n# precision = fp16\n"
+    test_write_file(scenarios_trace, "# batch = 20\n# precision = fp16\n"
                                      "layer,forward_s,backward_s,gradient_elements\n"
                                      "a,0.1,0.2,5\n");
     struct ar_scenario second = scenarios_loaded(small(""));

@@ -10,13 +10,6 @@ struct ar_arena scenarios_arena;
 struct ar_inputs *scenarios_inputs;
 char scenarios_trace[SCENARIOS_PATH], scenarios_run[SCENARIOS_PATH];
 
-void scenarios_write(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 /* Tests run in processes of their own, hence the process number. */
 void scenarios_enter(void)
 {
@@ -24,7 +17,7 @@ void scenarios_enter(void)
              (int)getpid());
     snprintf(scenarios_run, sizeof scenarios_run, "%s/%d.run.csv", AR_TEST_BINARY_DIR,
              (int)getpid());
-    scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
+    test_write_file(scenarios_trace, "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
                                      "layer,forward_s,backward_s,gradient_elements\n"
                                      "a,0.001,0.002,1000000\n");
     scenarios_inputs = ar_inputs_create(&scenarios_arena);

@@ -24,9 +24,6 @@ extern char scenarios_trace[SCENARIOS_PATH];
 /** A file beside it, which a test may write: a run. */
 extern char scenarios_run[SCENARIOS_PATH];
 
-/** Writes a file. */
-void scenarios_write(const char *path, const char *text);
-
 /** The keys of `KEY=VALUE;KEY=VALUE`, set as on a command line or in a file; must succeed. */
 void scenarios_set(struct ar_scenario *scenario, const char *text);
 struct ar_scenario scenarios_of(const char *text);

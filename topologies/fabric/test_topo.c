@@ -200,10 +200,7 @@ Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused_also_of_lon
     /* A long path leaves room for the message. */
     char path[TEST_PATH_SIZE + 300];
     snprintf(path, sizeof path, "%s/%0200d.topo", AR_TEST_BINARY_DIR, 0);
-    FILE *file = fopen(path, "w");
-    cr_assert(file != NULL);
-    fputs("nodes = many ; x\n", file);
-    fclose(file);
+    test_write_file(path, "nodes = many ; x\n");
     expect_refusal(path, "",
                    "0.topo:1: key \"nodes\": found \"many\"; expected a whole number from 1 to");
     unlink(path);
