@@ -134,7 +134,7 @@ static enum ar_status list_workloads(struct lister *list, struct ar_error *err)
 static enum ar_status list_gpu(struct lister *list, struct ar_error *err)
 {
     const struct ar_input *input;
-    AR_TRY(ar_inputs_find(list->inputs, RESOURCE_COST, "list", list->file, &input, err));
+    AR_TRY(ar_inputs_find(list->inputs, RESOURCE_COST, "list", list->path, &input, err));
     const struct ar_device_cost *cost = input->cost;
     enum ar_precision precision = AR_BF16; /* what is shown of a table, else fp16 or fp32 */
     if (!ar_device_cost_has_group(cost, AR_BF16, AR_COST_OF_PRODUCTS)) {
@@ -162,11 +162,10 @@ static enum ar_status list_picture(struct lister *list, struct ar_error *err)
 
 static void list_other_workloads(struct lister *list)
 {
-    struct ar_csv_list *models;
-    char path[RESOURCE_PATH], names[RESOURCE_NAMES_MAX][64];
+    const struct ar_input *input;
+    char names[RESOURCE_NAMES_MAX][64];
     size_t count = resource_names(RESOURCE_MODEL, names);
     for (size_t i = 0; i < count; i++) {
-        const struct ar_input *input;
         if (ar_inputs_find(list->inputs, RESOURCE_MODEL, "list", names[i], &input, AR_IGNORED) ==
             AR_OK) {
             const char *size = ar_arena_format(list->arena, "%.4g billion parameters",
@@ -174,10 +173,10 @@ static void list_other_workloads(struct lister *list)
             add_item(list, names[i], "%-28s %s", size, "config.json of Hugging Face");
         }
     }
-    if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, AR_IGNORED) == AR_OK &&
-        ar_csv_load_list(path, list->scratch, ar_evoformer_columns, &models, AR_IGNORED) == AR_OK) {
+    if (ar_inputs_find(list->inputs, RESOURCE_EVOFORMERS, "list", "evoformers", &input,
+                       AR_IGNORED) == AR_OK) {
         list->of = "of --strategy dap:";
-        AR_EACH(const struct ar_evoformer, model, models->rows, models->count) {
+        AR_EACH(const struct ar_evoformer, model, input->list->rows, input->list->count) {
             add_item(list, model->name, "%s", model->source);
         }
     }
@@ -185,9 +184,9 @@ static void list_other_workloads(struct lister *list)
 
 static enum ar_status list_operators(struct lister *list, struct ar_error *err)
 {
-    struct ar_operators *operators;
-    AR_TRY(ar_operators_load(list->path, list->scratch, &operators, err));
-    add_item(list, list->file, "%u operators", operators->count);
+    struct ar_csv *operators;
+    AR_TRY(ar_csv_load(list->path, list->scratch, &operators, err));
+    add_item(list, list->file, "%zu operators", operators->rows_count);
     return AR_OK;
 }
 
@@ -212,7 +211,7 @@ static void list_strategies(struct lister *list)
 static enum ar_status list_run(struct lister *list, struct ar_error *err)
 {
     const struct training_file *run;
-    AR_TRY(training_file_load(list->file, list->scratch, &run, err));
+    AR_TRY(training_file_load(list->path, list->scratch, &run, err));
     add_item(list, list->file, "%s", run->title != NULL ? run->title : "");
     return AR_OK;
 }
@@ -266,9 +265,6 @@ static void list_engines(struct lister *list)
 static enum ar_status list_sets(struct lister *list, struct ar_error *err)
 {
     struct ar_measured_index index = {.sets_count = 0};
-    if (strcmp(list->file, "index") != 0) {
-        return AR_OK; /* a set */
-    }
     AR_TRY(ar_measured_index_read(list->path, list->scratch, &index, err));
     for (size_t i = 0; i < index.sets_count; i++) {
         add_item(list, index.sets[i].name, "--cluster %s --engine %s: %s", index.sets[i].cluster,
@@ -291,9 +287,6 @@ static const struct ar_column system_columns[] = {TEXT(system),  TEXT(source),  
 static enum ar_status list_systems(struct lister *list, struct ar_error *err)
 {
     struct ar_csv_list *systems;
-    if (strcmp(list->file, "systems") != 0) {
-        return AR_OK; /* another file of the folder */
-    }
     AR_TRY(ar_csv_load_list(list->path, list->scratch, AR_COLUMNS(system_columns), &systems, err));
     AR_EACH(const struct system_row, row, systems->rows, systems->count) {
         add_item(list, row->system,
@@ -318,6 +311,7 @@ static const struct topic {
     void (*list_rest)(struct lister *list);
     enum ar_status (*list_file)(struct lister *list, struct ar_error *err);
     enum resource kind; /* of the files, if `list_file` is set */
+    const char *only;   /* the one file that is listed; NULL: all */
     const char *below;  /* said below a whole list; NULL: nothing */
 } topics[] = {
     {"algorithms", .list_rest = list_algorithms_of_all,
@@ -340,8 +334,8 @@ static const struct topic {
     {"frameworks", .list_rest = list_terms, .list_file = list_framework,
      .kind = RESOURCE_FRAMEWORK},
     {"engines", .list_rest = list_engines},
-    {"sets", .list_file = list_sets, .kind = RESOURCE_SETS},
-    {"systems", .list_file = list_systems, .kind = RESOURCE_SETS},
+    {"sets", .list_file = list_sets, .kind = RESOURCE_SETS, .only = "index"},
+    {"systems", .list_file = list_systems, .kind = RESOURCE_SETS, .only = "systems"},
     {"pictures", .list_file = list_picture, .kind = RESOURCE_PICTURE,
      .below =
          "'allreckon plot' and 'report' draw them, and --out of others; a template restyles one"},
@@ -353,7 +347,9 @@ static const struct topic {
 static void list_topic(struct lister *list, const struct topic *topic)
 {
     char names[RESOURCE_NAMES_MAX][64];
-    size_t count = topic->list_file != NULL ? resource_names(topic->kind, names) : 0;
+    size_t count = topic->list_file == NULL ? 0
+                   : topic->only != NULL    ? 1
+                                            : resource_names(topic->kind, names);
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     list->scratch = &scratch;
     list->topic = topic->name;
@@ -361,9 +357,9 @@ static void list_topic(struct lister *list, const struct topic *topic)
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
         struct ar_error err;
-        list->file = ar_arena_text(list->arena, names[i]);
+        list->file = topic->only != NULL ? topic->only : ar_arena_text(list->arena, names[i]);
         list->path = path;
-        if (resource_find(topic->kind, "list", names[i], path, &err) != AR_OK ||
+        if (resource_find(topic->kind, "list", list->file, path, &err) != AR_OK ||
             topic->list_file(list, &err) != AR_OK) {
             add_item(list, list->file, "cannot be read: %s", err.text);
         }

@@ -51,19 +51,18 @@ static bool is_profile(const char *path)
     return ends_with(path, "trace.json") || ends_with(path, ".json.gz");
 }
 
-/* Writes the directory of a folder of shipped files; false if there is none. */
-static bool find_folder(const char *folder, char path[RESOURCE_PATH])
+/* Writes the path of a shipped file or folder; false if there is none. */
+static bool find_shipped(const char *name, char path[RESOURCE_PATH])
 {
     static const char *const installed[] = {AR_DATA_FROM_PROGRAM, AR_DATA_FROM_LIBRARY};
     for (int i = 0; i < 2; i++) {
-        int length =
-            snprintf(path, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(), installed[i], folder);
-        if (length < RESOURCE_PATH && access(path, R_OK | X_OK) == 0) {
+        int length = snprintf(path, RESOURCE_PATH, "%s/%s/%s", ar_own_folder(), installed[i], name);
+        if (length < RESOURCE_PATH && access(path, R_OK) == 0) {
             return true;
         }
     }
-    snprintf(path, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, folder);
-    return access(path, R_OK | X_OK) == 0;
+    snprintf(path, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, name);
+    return access(path, R_OK) == 0;
 }
 
 AR_ORDER(compare_names, char, strcmp(a, b))
@@ -73,7 +72,7 @@ size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64])
     char path[RESOURCE_PATH];
     struct dirent **entries = NULL;
     int entries_count =
-        find_folder(kinds[kind].folder, path) ? scandir(path, &entries, NULL, NULL) : 0;
+        find_shipped(kinds[kind].folder, path) ? scandir(path, &entries, NULL, NULL) : 0;
     size_t count = 0;
     for (int i = 0; i < entries_count; i++) {
         if (count < RESOURCE_NAMES_MAX && entries[i]->d_name[0] != '.' &&
@@ -111,14 +110,10 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
         ar_copy_text(path, RESOURCE_PATH, name);
         return AR_OK;
     }
-    char folder[RESOURCE_PATH];
-    char file[80];
-    if (name[0] != '\0' && strlen(name) < 64 && find_folder(kinds[kind].folder, folder)) {
-        snprintf(file, sizeof file, "%s%s", name, kinds[kind].ending);
-        int length = snprintf(path, RESOURCE_PATH, "%s/%s", folder, file);
-        if (length < RESOURCE_PATH && access(path, R_OK) == 0 && file[0] != '.') {
-            return AR_OK;
-        }
+    char file[160];
+    snprintf(file, sizeof file, "%s/%.64s%s", kinds[kind].folder, name, kinds[kind].ending);
+    if (name[0] != '\0' && name[0] != '.' && strlen(name) < 64 && find_shipped(file, path)) {
+        return AR_OK;
     }
     char names[RESOURCE_NAMES_MAX][64];
     const char *pointers[RESOURCE_NAMES_MAX];
@@ -136,7 +131,7 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
 
 enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], struct ar_error *err)
 {
-    AR_REFUSE(!find_folder(folder, path), err, AR_NO_INPUT,
+    AR_REFUSE(!find_shipped(folder, path), err, AR_NO_INPUT,
               "%s is neither beside the program nor in %s", folder, AR_DATA_DIR);
     return AR_OK;
 }
