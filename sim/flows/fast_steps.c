@@ -7,6 +7,8 @@
  *   the nodes behind it whose paths are like its own. Links of all nodes carry equally many, and
  *   so do those of all full racks. Gains 20 times on pairwise all-to-alls of 16,384 ranks.
  * - A step with the messages of another one is copied: phases mirror each other, pairs swap.
+ * - Where paths move along with ranks one by one, all nodes are as far from each other: shifts take
+ *   like links, and two distances show who uses these. Gains 1.5 times on a million ranks.
  * - Of a step with one message, as of a linear gather, only its sender is looked at. Gains 200
  *   times on 65,536 ranks. */
 #include "flows.h"
@@ -84,6 +86,17 @@ uint32_t fast_steps_repeats(const struct exchange_scratch *scratch, uint32_t pos
     uint32_t a = ar_cluster_path_repeats(cluster, positions, position, peers[position]);
     uint32_t b = ar_cluster_path_repeats(cluster, positions, last, peers[last]);
     return a < b ? a : b;
+}
+
+bool fast_steps_have_path(struct flows_scratch *all, const struct ar_phase *phase)
+{
+    struct exchange_scratch *scratch = all->exchange;
+    uint32_t ahead = scratch->sent.peers[0], *seen = scratch->aheads;
+    bool has_two = seen[1] > 0;
+    seen[1] = has_two || seen[0] == 0 || seen[0] == ahead ? seen[1] : ahead;
+    seen[0] = seen[0] == 0 ? ahead : seen[0];
+    return has_two && phase->is_shift && scratch->folded == 1 && scratch->lanes == 1 &&
+           all->kept == NULL && !all->flows->is_plain;
 }
 
 /* Roots are position 0: it sends the only message, or receives it. */

@@ -48,7 +48,10 @@ struct exchange_scratch {
     uint32_t period_folded; /**< of the cluster, into which its paths are folded; 0: they are not */
     uint32_t *ranks;        /**< [lane][position] */
     struct step_flows sent; /**< in the present step */
-    struct like_steps *like; /**< [step of the collective] */
+    uint32_t aheads[2];     /**< the first two distances of the present shift; 0: not known yet */
+    bool has_path;          /**< the present step has the path of the one before, */
+    const struct ar_exchange_step *before; /**< this one; NULL: none */
+    struct like_steps *like;               /**< [step of the collective] */
     uint32_t steps;
     struct ar_message_kind *kinds; /**< of all exchanges so far, in the arena of the flows */
     uint32_t kinds_count;
@@ -128,6 +131,9 @@ uint32_t fast_steps_period_of_all(const struct ar_flows *flows);
 
 /** For how many nodes the messages of the node at a position stand in the present shift. */
 uint32_t fast_steps_repeats(const struct exchange_scratch *scratch, uint32_t position);
+
+/** Whether the present step has the path of the one before, and uses links as steps before did. */
+bool fast_steps_have_path(struct flows_scratch *scratch, const struct ar_phase *phase);
 
 /** The position that sends in a step of a phase with one message a step. */
 uint32_t fast_steps_sender(const struct exchange_scratch *scratch, const struct ar_phase *phase,

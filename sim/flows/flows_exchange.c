@@ -17,11 +17,11 @@ static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t
 }
 
 /* Whether all links of the present step, and of those like it, have one sender or receiver so far:
- * notes who uses them. */
+ * notes who uses them, unless that is known. */
 static bool are_links_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
-    for (uint32_t flow = 0; flow < scratch->sent.flows_count; flow++) {
+    for (uint32_t flow = 0; flow < scratch->sent.flows_count && !scratch->has_path; flow++) {
         uint32_t position = scratch->sent.senders[flow];
         uint32_t first = scratch->sent.places[flow] - position;
         uint32_t to = scratch->sent.peers[position];
@@ -292,10 +292,13 @@ static void step_find_paths(struct flows_scratch *all, const struct ar_phase *ph
                 .turns = ar_arena_room(all->room, places, sizeof *sent->turns)};
         }
         step_find_flows(all, phase, step);
-        paths_make_flows_room(all->room, (size_t)scratch->lanes * scratch->folded,
-                              &scratch->rates->paths); /* for all steps at once */
-        ar_maxmin_find_paths(scratch->rates, scratch->sent.flows, scratch->sent.flows_count,
-                             scratch->period_folded);
+        scratch->has_path = fast_steps_have_path(all, phase);
+        if (!scratch->has_path) {
+            paths_make_flows_room(all->room, (size_t)scratch->lanes * scratch->folded,
+                                  &scratch->rates->paths); /* for all steps at once */
+            ar_maxmin_find_paths(scratch->rates, scratch->sent.flows, scratch->sent.flows_count,
+                                 scratch->period_folded);
+        }
         sent->paths = scratch->rates->paths;
         if (all->kept != NULL) {
             all->kept[step] = *sent;
@@ -419,14 +422,21 @@ static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase
             step_drain(scratch);
         }
     }
-    for (uint32_t flow = 0; flow < scratch->sent.flows_count && !all->is_again; flow++) {
-        const struct ar_maxmin *rates = scratch->rates;
-        scratch->sent.turns[flow] =
-            flow_turns(rates, flow, phase->is_at_once ? rates->messages : rates->flows,
-                       scratch->channels * (phase->is_at_once ? phase->steps : 1));
+    const struct ar_exchange_step *before = scratch->before;
+    if (before != NULL && scratch->kinds[before->first_kind].pieces == scratch->sent.pieces[0]) {
+        *made = *before;
+        made->ahead = scratch->sent.peers[0];
+    } else {
+        for (uint32_t flow = 0; flow < scratch->sent.flows_count && !all->is_again; flow++) {
+            const struct ar_maxmin *rates = scratch->rates;
+            scratch->sent.turns[flow] =
+                flow_turns(rates, flow, phase->is_at_once ? rates->messages : rates->flows,
+                           scratch->channels * (phase->is_at_once ? phase->steps : 1));
+        }
+        step_find_kinds(all->arena, scratch, phase, made);
+        exchange_keep_step(all->arena, scratch, phase->is_shift, made);
     }
-    step_find_kinds(all->arena, scratch, phase, made);
-    exchange_keep_step(all->arena, scratch, phase->is_shift, made);
+    scratch->before = scratch->has_path ? made : NULL;
     struct like_steps *like = &scratch->like[step];
     like->is_private = scratch->is_private = all->is_again ? like->is_private : scratch->is_private;
     like->made = made;
@@ -504,6 +514,8 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         .is_full = phase->messages == (uint64_t)phase->steps * scratch->positions,
     };
     scratch->folded = phase->is_shift ? scratch->period : scratch->sending;
+    scratch->aheads[0] = scratch->aheads[1] = 0;
+    scratch->before = NULL;
     scratch->can_repeat =
         phase->is_shift && (phase->is_at_once || all->kept == NULL) &&
         scratch->node < scratch->folded && scratch->folded == scratch->positions &&
