@@ -29,6 +29,23 @@ static double time_of(const struct ar_row *row)
     return isnan(row->iteration_s) ? row->allreduce_s : row->iteration_s;
 }
 
+/* A time that a collective takes at least: what goes from rank to rank through all of them comes to
+ * all nodes, or all NVLink domains of several nodes, by a message of the network each. */
+static double least_time_s(const struct ar_scenario *candidate)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(candidate->cluster);
+    uint32_t ranks = ar_scenario_group_ranks(candidate);
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t count = ar_algorithm_phases(candidate->algorithm, &candidate->shape, phases);
+    for (uint32_t i = 0; i < count && ar_scenario_kind(candidate)->is_collective; i++) {
+        if (phases[i].kind == AR_PHASE_WALK && phases[i].line == ranks) {
+            return (ranks - 1) / (facts->gpus_per_node * facts->nvlink_domain_nodes) *
+                   facts->message.path_s[AR_TIER_RACK];
+        }
+    }
+    return 0;
+}
+
 /* Whether a candidate may be faster than those before it. Steps with jitter or stragglers last
  * longer, in the mean, than one without: where they take long to compute, that one is run first. */
 static bool may_be_faster(const struct ar_scenario *candidate, const struct choice *choice)
@@ -36,6 +53,10 @@ static bool may_be_faster(const struct ar_scenario *candidate, const struct choi
     static const double long_s = 0.05;
     struct ar_row row;
     struct ar_scenario even = *candidate;
+    double limit_s = is_of_nccl(candidate) ? choice->called_s : choice->best_s;
+    if (least_time_s(candidate) > limit_s) {
+        return false;
+    }
     if (choice->count == 0 || candidate->iterations_count == 1 ||
         ar_run_cost_s(candidate) < long_s) {
         return true;
@@ -43,8 +64,7 @@ static bool may_be_faster(const struct ar_scenario *candidate, const struct choi
     even.jitter_frac = 0;
     even.stragglers_count = 0;
     even.iterations_count = 1;
-    return ar_run(&even, &row, AR_IGNORED) != AR_OK || time_of(&row) < choice->best_s ||
-           (is_of_nccl(candidate) && (choice->called == NULL || time_of(&row) < choice->called_s));
+    return ar_run(&even, &row, AR_IGNORED) != AR_OK || time_of(&row) < limit_s;
 }
 
 /* Runs one candidate; one that cannot run is left out, and the error says why. */
@@ -69,7 +89,7 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
         choice->best = *candidate;
         choice->best_s = time_s;
     }
-    if (is_of_nccl(candidate) && (choice->called == NULL || time_s < choice->called_s)) {
+    if (is_of_nccl(candidate) && time_s < choice->called_s) {
         choice->called = candidate->algorithm;
         choice->called_s = time_s;
     }
@@ -128,7 +148,7 @@ static const char *describe_choice(const struct ar_scenario *scenario, const str
 
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err)
 {
-    struct choice choice = {.count = 0};
+    struct choice choice = {.best_s = HUGE_VAL, .called_s = HUGE_VAL};
     bool is_free = scenario->algorithm == NULL && /* and no library chooses */
                    ar_engine_algorithm(scenario->engine, scenario->operation) != NULL;
     if (!scenario->has_best_shape && !is_free) {
