@@ -155,10 +155,24 @@ static double simulated_messages(const struct ar_collective *collective, bool is
     return messages;
 }
 
-/* A message takes so many times as long in a tree, whose shares of links are found first, and in an
- * exchange where ranks differ: 1,024 to 65,536 ranks of abci-v100, dgx-h100 and alps. */
-#define TREE_WEIGHT     100
+/* A message takes so many times as long in an exchange where ranks differ: 1,024 to 65,536 ranks of
+ * abci-v100, dgx-h100 and alps. */
 #define UNEVEN_EXCHANGE 5
+
+/* The time of finding who shares which links for messages of one size: 16,384 to 1,048,576 ranks of
+ * dgx-h100. In trees ranks that do the same are found, but not in chains on links that they share;
+ * in exchanges with a root nobody stands for others, so each rank of a channel takes its time. */
+static double flows_cost_s(const struct ar_collective *collective, double messages,
+                           const struct ar_phase *first, const struct ar_phase *last)
+{
+    if (first->kind == AR_PHASE_TREE) {
+        return messages * (collective->shape.y == 1 && collective->channels > 1 ? 500e-9 : 130e-9);
+    }
+    bool is_rooted = collective->operation->has_root && last->kind == AR_PHASE_EXCHANGE;
+    return is_rooted && !last->is_at_once
+               ? messages * 75e-9 + collective->channels * 350e-9 * ar_collective_ranks(collective)
+               : 0;
+}
 
 /* Messages times what each takes the engine. But for jitter and stragglers, ranks start together,
  * and one lane stands for those that do the same. */
@@ -166,7 +180,7 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
     bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
-    double messages = (double)ar_collective_messages(&collective), each = 1;
+    double messages = (double)ar_collective_messages(&collective), each = 1, flows_s = 0;
     if (ar_engine_simulates(scenario->engine) && collective.algorithm != NULL) {
         messages = simulated_messages(&collective, is_even);
     } else if (collective.algorithm != NULL && ar_scenario_library(scenario) == NULL) {
@@ -174,9 +188,10 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
         uint32_t count = ar_algorithm_phases(collective.algorithm, &collective.shape, phases);
         each = is_even ? ar_flows_lanes_each(&collective) : 1;
         messages /= each;
-        if (count > 0 && phases[0].kind == AR_PHASE_TREE) {
-            messages *= TREE_WEIGHT;
-        } else if (count > 0 && phases[0].kind == AR_PHASE_EXCHANGE && !is_even) {
+        flows_s = count == 0 ? 0
+                             : flows_cost_s(&collective, messages, &phases[0], &phases[count - 1]) *
+                                   fmax(1, collectives / scenario->iterations_count);
+        if (count > 0 && phases[0].kind == AR_PHASE_EXCHANGE && !is_even) {
             messages *= UNEVEN_EXCHANGE;
         }
         /* A ring that ranks begin apart, behind what comes from a root, is walked on the channels
@@ -185,8 +200,8 @@ static double messages_cost_s(const struct ar_scenario *scenario, double collect
                                phases[count - 1].kind == AR_PHASE_WALK && collective.channels > 1 &&
                                ar_cluster_facts(collective.cluster)->gpus_per_node > 1);
     }
-    return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels / each,
-                            collectives, collectives * messages, is_even);
+    return flows_s + ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels / each,
+                                      collectives, collectives * messages, is_even);
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ the

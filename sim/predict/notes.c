@@ -301,9 +301,12 @@ void ar_note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ran
 
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s)
 {
+    struct ar_scenario closed = *scenario;
+    closed.engine = &ar_engine_closed;
     if (cost_s > LONG_S) {
-        ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
-                scenario->engine->name, AR_SHOW_DURATION(cost_s));
+        ar_note(notes, "engine %s takes about %s%s", scenario->engine->name,
+                AR_SHOW_DURATION(cost_s),
+                ar_run_cost_s(&closed) < 1 ? "; --engine closed estimates at once" : "");
     }
 }
 
