@@ -43,6 +43,21 @@ static inline double ar_later_s(double a_s, double b_s)
     return a_s > b_s ? a_s : b_s;
 }
 
+/** The last of some times, none of which is below 0; 0 of none. */
+static inline double ar_last_s(const double *times_s, size_t count)
+{
+    double last_s[4] = {0}; /* of every fourth one: comparisons need not wait for each other */
+    for (size_t i = 0; i < count / 4 * 4; i += 4) {
+        for (size_t k = 0; k < 4; k++) {
+            last_s[k] = ar_later_s(last_s[k], times_s[i + k]);
+        }
+    }
+    for (size_t i = count / 4 * 4; i < count; i++) {
+        last_s[0] = ar_later_s(last_s[0], times_s[i]);
+    }
+    return ar_later_s(ar_later_s(last_s[0], last_s[1]), ar_later_s(last_s[2], last_s[3]));
+}
+
 /** The greatest count that divides both; 0 if both are 0. */
 static inline uint32_t ar_common_divisor(uint32_t a, uint32_t b)
 {

@@ -15,11 +15,20 @@ struct moment {
     double *own_s;   /* the base, if no other moment has it; else NULL */
 };
 
+enum { LATEST_MAX = 64 };
+
+/* The ranks of a role that can be the last ones while all do the same: each other rank begins no
+ * later than one of them and is no slower. */
+struct latest {
+    uint32_t count, ranks[LATEST_MAX]; /* count 0: there are more */
+};
+
 /* The ranks of a request, and the arena of moments. */
 struct moments {
     const struct ar_graph_request *request;
     struct ar_arena *memory;              /* of moments */
     double *last_s;                       /* scratch: [rank of a role] */
+    struct latest *latest;                /* [role] */
     double *zeros, *ones;                 /* [rank]: in place of times and factors that are not */
     uint32_t *groups[1 << AR_AXES_COUNT]; /* [axes][rank]: find_group(); NULL: not needed yet */
 };
@@ -32,15 +41,18 @@ static struct moment moment_begin(const struct moments *moments, uint32_t role)
         .base_s = start_s != NULL ? start_s + (size_t)role * moments->request->ranks_count : NULL};
 }
 
+static const double *role_factors(const struct moments *moments, uint32_t role)
+{
+    const struct ar_graph_request *request = moments->request;
+    return request->factor != NULL ? request->factor + (size_t)role * request->ranks_count
+                                   : moments->ones;
+}
+
 static double moment_at(const struct moments *moments, uint32_t role, const struct moment *moment,
                         uint32_t rank)
 {
-    const struct ar_graph_request *request = moments->request;
-    const double *factor = request->factor != NULL
-                               ? request->factor + (size_t)role * request->ranks_count
-                               : moments->ones;
     const double *base_s = moment->base_s != NULL ? moment->base_s : moments->zeros;
-    return base_s[rank] + factor[rank] * moment->elapsed_s;
+    return base_s[rank] + role_factors(moments, role)[rank] * moment->elapsed_s;
 }
 
 /* Whether all ranks of the request are at the same time at this moment. */
@@ -49,24 +61,42 @@ static bool moment_is_even(const struct moments *moments, const struct moment *m
     return moment->base_s == NULL && moments->request->factor == NULL;
 }
 
+/* Finds the ranks that can be the last ones at moments with the base of a role. */
+static void find_latest(const double *base_s, const double *factor, uint32_t ranks_count,
+                        struct latest *latest)
+{
+    uint32_t *ranks = latest->ranks, count = 0;
+    for (uint32_t rank = 0; rank < ranks_count && count < LATEST_MAX; rank++) {
+        uint32_t i = 0;
+        while (i < count && (base_s[ranks[i]] < base_s[rank] || factor[ranks[i]] < factor[rank])) {
+            bool is_before = base_s[ranks[i]] <= base_s[rank] && factor[ranks[i]] <= factor[rank];
+            ranks[i] = is_before ? ranks[--count] : ranks[i];
+            i += is_before ? 0 : 1;
+        }
+        bool is_new = i == count;
+        uint32_t later = is_new ? rank : ranks[i];
+        count += is_new ? 1 : 0;
+        ranks[i] = ranks[0]; /* the later one is asked first: the next rank may well be before it */
+        ranks[0] = later;
+    }
+    latest->count = count < LATEST_MAX ? count : 0;
+}
+
 /* When the moment is on the last rank. */
 static double moment_last(const struct moments *moments, uint32_t role, struct moment *moment)
 {
-    double last_s[4] = {0}; /* of every fourth rank: comparisons need not wait for each other */
     if (moment_is_even(moments, moment)) {
         return moment->elapsed_s;
     }
-    uint32_t count = moments->request->ranks_count, fours = count / 4 * 4;
-    for (uint32_t rank = 0; moment->last_s == 0 && rank < fours; rank += 4) {
-        for (uint32_t k = 0; k < 4; k++) {
-            last_s[k] = ar_later_s(last_s[k], moment_at(moments, role, moment, rank + k));
+    if (moment->last_s == 0) {
+        const struct latest *latest = &moments->latest[role];
+        bool is_listed = latest->count > 0 && moment->base_s == moment_begin(moments, role).base_s;
+        uint32_t count = is_listed ? latest->count : moments->request->ranks_count;
+        for (uint32_t i = 0; i < count; i++) {
+            moments->last_s[i] = moment_at(moments, role, moment, is_listed ? latest->ranks[i] : i);
         }
+        moment->last_s = ar_last_s(moments->last_s, count);
     }
-    for (uint32_t rank = fours; moment->last_s == 0 && rank < count; rank++) {
-        last_s[0] = ar_later_s(last_s[0], moment_at(moments, role, moment, rank));
-    }
-    moment->last_s = ar_later_s(moment->last_s, ar_later_s(ar_later_s(last_s[0], last_s[1]),
-                                                           ar_later_s(last_s[2], last_s[3])));
     return moment->last_s;
 }
 
@@ -427,11 +457,18 @@ static void begin_walk(struct walk *walk)
     if (has_ranks) {
         walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
         moments->last_s = ar_arena_room(memory, ranks, sizeof *moments->last_s);
+        moments->latest = ar_arena_alloc(memory, graph->roles_count, sizeof *moments->latest);
         moments->zeros = ar_arena_alloc(memory, ranks, sizeof *moments->zeros);
         moments->ones = ar_arena_room(memory, ranks, sizeof *moments->ones);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         moments->ones[rank] = 1;
+    }
+    bool is_even = moments->request->start_s == NULL && moments->request->factor == NULL;
+    for (uint32_t role = 0; has_ranks && !is_even && role < graph->roles_count; role++) {
+        const double *base_s = moment_begin(moments, role).base_s;
+        find_latest(base_s != NULL ? base_s : moments->zeros, role_factors(moments, role), ranks,
+                    &moments->latest[role]);
     }
     if (has_ranks && walk->moments.request->sendings == NULL) { /* there may be series */
         walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
@@ -504,10 +541,12 @@ enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
     for (uint32_t i = 0; request->end_s != NULL && i < streams; i++) {
         uint32_t role = i / AR_STREAMS_COUNT, task = graph->last[i];
         double *end_s = request->end_s + (size_t)role * request->ranks_count;
-        for (uint32_t rank = 0; rank < request->ranks_count; rank++) {
-            double last_s =
-                task != AR_NO_TASK ? moment_at(&walk.moments, role, &walk.end[task], rank) : 0;
-            end_s[rank] = i % AR_STREAMS_COUNT > 0 && end_s[rank] > last_s ? end_s[rank] : last_s;
+        if (i % AR_STREAMS_COUNT == 0) {
+            memset(end_s, 0, request->ranks_count * sizeof *end_s);
+        }
+        for (uint32_t rank = 0; task != AR_NO_TASK && rank < request->ranks_count; rank++) {
+            end_s[rank] =
+                ar_later_s(end_s[rank], moment_at(&walk.moments, role, &walk.end[task], rank));
         }
     }
     return AR_OK;

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 
 #include "ar_graph.h"
+#include "ar_numbers.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_graph *graph;
@@ -204,6 +205,25 @@ Test(graph, groups_wait_for_their_last_rank_and_messages_go_rank_by_rank)
     cr_assert_eq(ar_graph_schedule_with(graph, &others, &err), AR_OK);
     cr_expect_eq(ends_s[0], 2 + 1 + 1);
     cr_expect_eq(ends_s[2], 4 + 1);
+}
+
+/* Either ranks differ at random, or those that begin later are faster, so that each may be last. */
+Test(graph, a_task_ends_when_the_last_of_many_ranks_has_ended_it)
+{
+    enum { RANKS = 997 };
+    static double begins_s[2 * RANKS], slowness[2 * RANKS], ends_s[2 * RANKS];
+    const struct ar_graph_request request = {
+        .ranks_count = RANKS, .start_s = begins_s, .factor = slowness, .end_s = ends_s};
+    for (uint32_t run = 0; run < 20; run++) {
+        for (uint32_t rank = 0; rank < RANKS; rank++) {
+            uint32_t other = run % 2 == 0 ? rank * 541 % RANKS : RANKS - rank * 631 % RANKS;
+            begins_s[rank] = rank * 631 % RANKS;
+            slowness[rank] = 1 + other / 1e3;
+        }
+        uint32_t task = compute(0, AR_STREAM_COMPUTE, 100, 1);
+        cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+        cr_expect_eq(graph->tasks[task].end_s, ar_last_s(ends_s, RANKS));
+    }
 }
 
 Test(graph, even_ranks_are_as_fast_as_the_one_that_stands_for_them)

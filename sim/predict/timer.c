@@ -155,14 +155,14 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
 
 /* --- series ----------------------------------------------------------------------------------- */
 
-/* Copies the values of one role to all roles, which act alike. */
+/* Copies the values of one role to all roles, which act alike, if there are several. */
 static const double *spread_role(const struct timer *timer, const double *of_role, double *of_all)
 {
-    uint32_t each = timer->role_ranks;
-    for (uint32_t role = 0; of_role != NULL && role < timer->timing->graph->roles_count; role++) {
+    uint32_t each = timer->role_ranks, roles = timer->timing->graph->roles_count;
+    for (uint32_t role = 0; of_role != NULL && roles > 1 && role < roles; role++) {
         memcpy(of_all + (size_t)role * each, of_role, each * sizeof *of_all);
     }
-    return of_role != NULL ? of_all : NULL;
+    return of_role != NULL && roles > 1 ? of_all : of_role;
 }
 
 static enum ar_status time_series(void *context, const struct ar_graph_series *series,

@@ -41,12 +41,10 @@ static double find_exposed(const struct ar_timing *timing, const struct ar_graph
     if (timing->rank_end_s == NULL) {
         return exposed_s;
     }
-    double begin_s = 0, end_s = 0;
-    for (uint32_t rank = 0; rank < ar_job_ranks(timing->job); rank++) {
-        begin_s = fmax(begin_s, timing->rank_start_s[rank]);
-        end_s = fmax(end_s, timing->rank_end_s[rank]);
-    }
-    return end_s - begin_s - find_compute(timing, split) - split->bubble_s;
+    uint32_t ranks = ar_job_ranks(timing->job);
+    double begin_s = ar_last_s(timing->rank_start_s, ranks);
+    return ar_last_s(timing->rank_end_s, ranks) - begin_s - find_compute(timing, split) -
+           split->bubble_s;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -154,7 +152,8 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
                 timing->rank_factor[job->stragglers[j].rank] *= job->stragglers[j].factor;
             }
             for (uint32_t rank = 0; i > 0 && rank < ranks; rank++) {
-                first_s = fmin(first_s, timing->rank_end_s[rank]);
+                double end_s = timing->rank_end_s[rank];
+                first_s = end_s < first_s ? end_s : first_s;
             }
             for (uint32_t rank = 0; i > 0 && rank < ranks; rank++) {
                 bool is_alone = timing->graph->roles_count == 1;
