@@ -109,8 +109,8 @@ static void bundle_load(const struct bundle_run *run)
     bool is_first = recurrence->first_step == 0; /* nothing was sent before */
     for (size_t place = 0; place < run->bundle->places_count; place++) {
         const struct rank_state *state = &recurrence->states[positions[place]];
-        arrays->now_s[place] = state->now_s;
-        arrays->free_s[place] = state->peer == run->bundle->peers[place] ? state->free_s : 0;
+        arrays->now_s[place] = recurrence->now_s[positions[place]];
+        arrays->free_s[place] = state->peer == run->bundle->peers[place] + 1 ? state->free_s : 0;
     }
     for (uint32_t i = 0; i < run->window; i++) {
         const double *from_s = recurrence->flights_s + (size_t)i * recurrence->positions;
@@ -128,10 +128,9 @@ static void bundle_store(const struct bundle_run *run)
     const struct bundle_arrays *arrays = run->arrays;
     const uint32_t *positions = run->bundle->positions;
     for (size_t place = 0; place < run->bundle->places_count; place++) {
-        recurrence->states[positions[place]] =
-            (struct rank_state){.now_s = arrays->now_s[place],
-                                .free_s = arrays->free_s[place],
-                                .peer = run->bundle->peers[place]};
+        recurrence->now_s[positions[place]] = arrays->now_s[place];
+        recurrence->states[positions[place]] = (struct rank_state){
+            .free_s = arrays->free_s[place], .peer = run->bundle->peers[place] + 1};
     }
     for (uint32_t i = 0; i < run->window; i++) {
         int64_t message = (int64_t)run->all->phase->steps - run->window + i;

@@ -5,12 +5,11 @@
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
-/* The state of the position that a hop leads to, or of the one that stands for it. */
-static inline struct rank_state *hop_receiver(const struct recurrence *recurrence,
-                                              const struct ar_hop *hop)
+/* The position that a hop leads to, or the one that stands for it. */
+static inline uint32_t hop_receiver(const struct recurrence *recurrence, const struct ar_hop *hop)
 {
     uint32_t positions = recurrence->positions;
-    return &recurrence->states[hop->to < positions ? hop->to : hop->to % positions];
+    return hop->to < positions ? hop->to : hop->to % positions;
 }
 
 /* Sends from a rank, which is at `*now_s`, over a connection that is free from `*free_s` on, once
@@ -32,7 +31,7 @@ static inline double message_send(const struct recurrence *recurrence, const str
 static double hop_free_s(const struct recurrence *recurrence, const struct ar_hop *hop)
 {
     const struct rank_state *state = &recurrence->states[hop->from];
-    return state->peer == hop->to ? state->free_s : 0;
+    return state->peer == hop->to + 1 ? state->free_s : 0;
 }
 
 void recurrence_run_moves(struct recurrence *recurrence)
@@ -58,18 +57,19 @@ void recurrence_run_moves(struct recurrence *recurrence)
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
                 sent_bytes[i] = (double)(sends->counts[hop->from] * collective->element_bytes);
                 state->free_s = hop_free_s(recurrence, hop);
-                state->peer = hop->to; /* any of all positions */
+                state->peer = hop->to + 1; /* any of all positions */
                 *flight_s = message_send(recurrence, hop, hop->kind->rate_Bps, sent_bytes[i],
-                                         &state->now_s, &state->free_s, *flight_s);
-                hop_receiver(recurrence, hop)->arrival_s = *flight_s;
+                                         &recurrence->now_s[hop->from], &state->free_s, *flight_s);
+                recurrence->states[hop_receiver(recurrence, hop)].arrival_s = *flight_s;
             }
         }
         for (uint32_t i = 0; i < hops_count; i++) {
             if (sent_bytes[i] >= 0) {
-                struct rank_state *to = hop_receiver(recurrence, &hops[i]);
+                uint32_t to = hop_receiver(recurrence, &hops[i]);
                 bool reduces = step < recurrence->phase->copies_from;
-                to->now_s = ar_later_s(to->now_s, to->arrival_s) +
-                            (reduces ? sent_bytes[i] * recurrence->reduce_s_per_byte : 0);
+                recurrence->now_s[to] =
+                    ar_later_s(recurrence->now_s[to], recurrence->states[to].arrival_s) +
+                    (reduces ? sent_bytes[i] * recurrence->reduce_s_per_byte : 0);
             }
         }
     }
@@ -95,7 +95,6 @@ struct tree_run {
     const struct ar_hop *hops; /* of the lane */
     uint32_t first, hops_count;
     const struct ar_tree_shares *shares;
-    double *now_s;     /* [position]: as in its state; they lie close to each other */
     double *free_s;    /* by hop */
     double *flights_s; /* [part % slots][hop]: arrivals */
     size_t slots;      /* the window if parts wait for one; else 1 */
@@ -109,17 +108,21 @@ static double part_bytes(const struct tree_run *run, uint32_t part)
 }
 
 /* The hops that carry a part in a step: those that began so many periods before. */
-static void tree_send_part(const struct tree_run *run, uint32_t part, uint32_t began)
+static void tree_run_part(const struct tree_run *run, uint32_t step, uint32_t part)
 {
-    const struct ar_pattern *pattern = run->all->pattern;
-    double bytes = part_bytes(run, part);
+    const struct recurrence *all = run->all;
+    const uint32_t *began = &all->pattern->step_hops[step - part * all->phase->period];
     double *flights_s = run->flights_s + part % run->slots * run->hops_count;
-    bool waits = part >= run->all->collective->window;
-    for (uint32_t i = pattern->step_hops[began]; i < pattern->step_hops[began + 1]; i++) {
+    double bytes = part_bytes(run, part);
+    double reduce_s = step < all->phase->copies_from ? bytes * all->reduce_s_per_byte : 0;
+    bool waits = part >= all->collective->window;
+    for (uint32_t i = began[0]; i < began[1]; i++) {
+        const struct ar_hop *hop = &run->hops[i];
         double rate_Bps = ar_tree_rate_Bps(run->shares, part, run->first + i);
-        flights_s[i] =
-            message_send(run->all, &run->hops[i], rate_Bps, bytes, &run->now_s[run->hops[i].from],
-                         &run->free_s[i], waits ? flights_s[i] : 0);
+        double *to_s = &all->now_s[hop->to];
+        flights_s[i] = message_send(all, hop, rate_Bps, bytes, &all->now_s[hop->from],
+                                    &run->free_s[i], waits ? flights_s[i] : 0);
+        *to_s = ar_later_s(*to_s, flights_s[i]) + reduce_s;
     }
 }
 
@@ -139,36 +142,19 @@ void recurrence_run_tree(struct recurrence *recurrence)
                            .first = first,
                            .hops_count = hops_count,
                            .shares = ar_flows_tree_shares(flows, index, (double)bytes),
-                           .now_s = recurrence->room_s,
-                           .free_s = recurrence->room_s + recurrence->positions,
-                           .flights_s = recurrence->room_s + recurrence->positions + hops_count,
+                           .free_s = recurrence->room_s,
+                           .flights_s = recurrence->room_s + hops_count,
                            .slots = phase->parts > window ? window : 1};
     for (size_t i = 0; i < hops_count; i++) {
-        run.free_s[i] = hop_free_s(recurrence, &run.hops[i]);
-    }
-    for (size_t i = 0; i < recurrence->positions; i++) {
-        run.now_s[i] = recurrence->states[i].now_s;
+        run.free_s[i] = recurrence->has_flights ? hop_free_s(recurrence, &run.hops[i]) : 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
         uint32_t periods = step / phase->period + 1;
         uint32_t parts = periods < phase->parts ? periods : phase->parts;
+        /* A rank sends in a step before it hears: an earlier part than the one that it gets. */
         for (uint32_t part = 0; part < parts; part++) {
-            tree_send_part(&run, part, step - part * phase->period);
+            tree_run_part(&run, step, part);
         }
-        for (uint32_t part = 0; part < parts; part++) {
-            const uint32_t *began = &run.all->pattern->step_hops[step - part * phase->period];
-            const double *arrivals_s = run.flights_s + part % run.slots * hops_count;
-            double reduce_s = step < phase->copies_from
-                                  ? part_bytes(&run, part) * recurrence->reduce_s_per_byte
-                                  : 0;
-            for (uint32_t i = began[0]; i < began[1]; i++) {
-                double *to_s = &run.now_s[run.hops[i].to];
-                *to_s = ar_later_s(*to_s, arrivals_s[i]) + reduce_s;
-            }
-        }
-    }
-    for (size_t i = 0; i < recurrence->positions; i++) {
-        recurrence->states[i].now_s = run.now_s[i];
     }
     /* Nobody waits for the flights of a tree in the next phase; a rank is done when the last one of
      * each of its hops has arrived. */
@@ -177,7 +163,7 @@ void recurrence_run_tree(struct recurrence *recurrence)
         double *flight_s = &recurrence->flights_s[run.hops[i].from];
         *flight_s = ar_later_s(*flight_s, last_s[i]);
         recurrence->states[run.hops[i].from].free_s = run.free_s[i];
-        recurrence->states[run.hops[i].from].peer = run.hops[i].to;
+        recurrence->states[run.hops[i].from].peer = run.hops[i].to + 1;
     }
 }
 
@@ -215,9 +201,7 @@ void recurrence_run_sums(struct recurrence *recurrence)
     double *finish_s = free_s + lines_count;       /* [line][window]: parts have left it */
     memset(free_s, 0, lines_count * (1 + window) * sizeof *free_s);
     for (uint32_t part = 0; part < phase->steps / phase->period; part++) {
-        for (uint32_t i = 0; i < recurrence->positions; i++) {
-            at_s[i] = recurrence->states[i].now_s;
-        }
+        memcpy(at_s, recurrence->now_s, recurrence->positions * sizeof *at_s);
         for (uint32_t stage = 0; stage < sums->stages; stage++) {
             uint32_t step = recurrence->first_step + part * phase->period + stage;
             for (uint32_t i = first[stage] - first[0]; i < first[stage + 1] - first[0]; i++) {
@@ -226,7 +210,5 @@ void recurrence_run_sums(struct recurrence *recurrence)
             }
         }
     }
-    for (uint32_t i = 0; i < recurrence->positions; i++) { /* the last part has come last */
-        recurrence->states[i].now_s = at_s[i];
-    }
+    memcpy(recurrence->now_s, at_s, recurrence->positions * sizeof *at_s); /* of the last part */
 }

@@ -21,7 +21,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     size_t positions = recurrence->positions, ranks = recurrence->ranks;
     uint32_t window = recurrence->collective->window;
     size_t lanes = ar_collective_lanes(&flows->resolved);
-    size_t room = (5 + 2 * lanes) * positions; /* of an exchange */
+    size_t room = (4 + 2 * lanes) * positions; /* of an exchange */
     recurrence->flights_each = 1;
     AR_EACH(const struct ar_pattern, pattern, flows->patterns, flows->phases_count) {
         const struct ar_line_sums *sums = pattern->line_sums;
@@ -34,7 +34,10 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     recurrence->jumps_from = flows->is_plain ? HUGE_VAL : JUMPS_FROM;
     recurrence->like = ar_arena_alloc(arena, lanes, sizeof *recurrence->like);
     recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
-    recurrence->lane_ranks = ar_arena_alloc(arena, ranks, sizeof *recurrence->lane_ranks);
+    recurrence->lane_ranks = ar_arena_alloc(arena, ranks * recurrence->collective->channels,
+                                            sizeof *recurrence->lane_ranks);
+    recurrence->now_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->now_s);
+    recurrence->next_s = recurrence->now_s + positions;
     recurrence->begins_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->begins_s);
     recurrence->flights_s =
         ar_arena_alloc(arena, positions * recurrence->flights_each, sizeof *recurrence->flights_s);
@@ -51,16 +54,19 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 /* --- one call on one lane --------------------------------------------------------------------- */
 
 /* All positions wait until what they have sent has arrived, and have no connection any more. */
-static void recurrence_finish(const struct recurrence *recurrence)
+static void recurrence_finish(struct recurrence *recurrence)
 {
-    double *flight_s = recurrence->flights_s;
-    for (uint32_t i = 0; i < recurrence->flights_each; i++) {
-        for (uint32_t k = 0; k < recurrence->positions; k++, flight_s++) {
-            struct rank_state *state = &recurrence->states[k];
-            *state = (struct rank_state){.now_s = ar_later_s(state->now_s, *flight_s),
-                                         .peer = UINT32_MAX};
-            *flight_s = 0;
+    size_t positions = recurrence->positions, flights = recurrence->flights_each * positions;
+    if (recurrence->has_flights) {
+        for (size_t first = 0; first < flights; first += positions) {
+            for (size_t i = 0; i < positions; i++) {
+                recurrence->now_s[i] =
+                    ar_later_s(recurrence->now_s[i], recurrence->flights_s[first + i]);
+            }
         }
+        memset(recurrence->flights_s, 0, flights * sizeof *recurrence->flights_s);
+        memset(recurrence->states, 0, positions * sizeof *recurrence->states);
+        recurrence->has_flights = false;
     }
 }
 
@@ -74,7 +80,7 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
         if (ar_order_lane(&recurrence->order, channel, rank) == lane) {
             uint32_t position = ar_order_position(&recurrence->order, lane, rank);
             ar_timeline_marks(recurrence->trial, recurrence->call, i, channel)[mark] =
-                recurrence->states[position].now_s;
+                recurrence->now_s[position];
         }
     }
 }
@@ -102,8 +108,10 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
                                           : recurrence_run_exchange)(recurrence);
         } else if (bundle->is_regular && are_alike) {
             recurrence_run_bundle(recurrence, bundle);
+            recurrence->has_flights = true;
         } else if (phase->steps > 0) {
             (phase->kind == AR_PHASE_TREE ? recurrence_run_tree : recurrence_run_moves)(recurrence);
+            recurrence->has_flights = true;
         }
         recurrence->first_step += phase->steps;
     }
@@ -230,11 +238,14 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
             continue; /* it ends as the channel before */
         }
         double *begins_s = recurrence->begins_s, *next_s = begins_s + positions;
-        uint32_t *lane_ranks = &recurrence->lane_ranks[(size_t)positions * (lane / channels)];
+        uint32_t *lane_ranks =
+            &recurrence->lane_ranks[(size_t)positions *
+                                    (recurrence->has_same_ranks ? lane / channels : lane)];
+        for (uint32_t position = 0; position < positions && !recurrence->has_lane_ranks;
+             position++) {
+            lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
+        }
         for (uint32_t position = 0; position < positions; position++) {
-            if (!recurrence->has_same_ranks || !recurrence->has_ranks) {
-                lane_ranks[position] = ar_order_rank(&recurrence->order, lane, position);
-            }
             next_s[position] = ready_s[lane_ranks[position]];
         }
         /* A lane that is like the one that was run before ends with its states. */
@@ -244,15 +255,11 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
                        are_lanes_alike(recurrence, lane, run);
         if (!is_like) {
             memcpy(begins_s, next_s, positions * sizeof *begins_s);
-            double begin_s = recurrence->setup_s + call->copy_s;
-            struct rank_state *states = recurrence->states;
-            for (uint32_t position = 0; position < positions; position++) {
-                states[position] =
-                    (struct rank_state){.now_s = begins_s[position], .peer = UINT32_MAX};
-            }
+            memcpy(recurrence->now_s, begins_s, positions * sizeof *begins_s);
             recurrence_mark(recurrence, lane, AR_MARK_START);
+            double begin_s = recurrence->setup_s + call->copy_s;
             for (uint32_t position = 0; position < positions; position++) {
-                states[position].now_s += begin_s;
+                recurrence->now_s[position] += begin_s;
             }
             recurrence_run_lane(recurrence, lane, part.count);
             recurrence_finish(recurrence);
@@ -262,11 +269,11 @@ static void call_run(struct recurrence *recurrence, uint32_t index)
         }
         for (uint32_t position = 0; position < positions; position++) {
             double *finish = &finish_s[lane_ranks[position]];
-            *finish = ar_later_s(recurrence->states[position].now_s, *finish);
-            time.finish_s = ar_later_s(*finish, time.finish_s);
+            *finish = ar_later_s(recurrence->now_s[position], *finish);
         }
     }
-    recurrence->has_ranks = true;
+    recurrence->has_lane_ranks = true;
+    time.finish_s = ar_last_s(finish_s, ranks);
     time.finish_s += call_wait_for_links(recurrence, time.start_s, time.finish_s);
     memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
     trial->times[index] = time;

@@ -44,12 +44,11 @@ struct bundle {
 
 /* --- a call ---------------------------------------------------------------------------------- */
 
-/** One rank on the lane that is being run. */
+/** The connection of one rank on the lane that is being run, in walks and trees. */
 struct rank_state {
-    double now_s;     /**< it has finished the steps so far */
-    double free_s;    /**< its connection has sent the last message */
-    double arrival_s; /**< of the message it receives in this step */
-    uint32_t peer;    /**< position its connection leads to */
+    double free_s;    /**< it has sent the last message */
+    double arrival_s; /**< of the message that the rank receives in this step */
+    uint32_t peer;    /**< position that it leads to, plus one; 0: there is none */
     uint32_t oldest;  /**< place of its next flight in a phase that goes move by move; else 0 */
 };
 
@@ -91,17 +90,21 @@ struct recurrence {
     /* By rank, and on the present lane. */
     double *rank_ready_s;      /**< [rank]: free for the next call */
     double *finish_s;          /**< [rank]: this call, latest lane so far */
-    uint32_t *lane_ranks;      /**< [group][position]: rank, on the last lane */
-    bool has_ranks;            /**< those of all groups are known, if all channels have the same */
+    uint32_t *lane_ranks;      /**< [lane][position]: rank; only [group][position] where all
+                                    channels have the same */
+    bool has_lane_ranks;       /**< they are known */
     double *begins_s;          /**< [position]: it was ready for the call on the lane that was run
                                     last; twice: room for the next one */
+    double *now_s, *next_s;    /**< [position]: it has finished the steps so far; room for more */
     struct rank_state *states; /**< [position] */
+    bool has_flights;          /**< some states or flights are not zero */
     double *flights_s;     /**< [flights_each][position]: arrivals, the oldest first; 0: none yet */
     uint32_t flights_each; /**< the window; 1 where no phase is of walks */
     struct ar_sends sends; /**< room for one step of an exchange */
     double *room_s;        /**< what phases but bundles need on a lane */
     struct bundle_arrays arrays;
     double jumps_from;             /**< messages of a bundle from which on rings may jump */
+    struct pairs *pairs;           /**< times of exchanges that are remembered (fast_pairs.c) */
     uint32_t rings_jumped;         /**< bundles in which they did so far */
     const struct ar_phase *walked; /**< of the call: one in which rings of a lane did not */
 };
@@ -123,6 +126,17 @@ double *bundle_flights(const struct bundle_run *run, int64_t message);
  * after its last. False, with the arrays as they were, if it has not become steady early
  * (fast_ring_jump.c). */
 bool ring_jump_run(const struct bundle_run *run);
+
+/** The times of the messages of the present phase, an exchange that is not at once, that are
+ * remembered from call to call (fast_pairs.c); NULL: none are. */
+struct pairs *pairs_find(struct recurrence *recurrence);
+
+/** Runs a step of the phase from `now_s` into it; false if its times are not known. */
+bool pairs_run(const struct pairs *pairs, uint32_t step, struct recurrence *recurrence);
+
+/** Remembers the times of a step by place of its senders: those of messages, and of adding up. */
+void pairs_remember(const struct recurrence *recurrence, uint32_t step, const double *times_s,
+                    const double *sums_s, struct pairs *pairs);
 
 /** Lays out the phases of rings on all lanes, with what it takes to run them. */
 void bundles_create(struct ar_arena *arena, struct recurrence *recurrence);

@@ -11,8 +11,7 @@ static void bundles_make(struct ar_arena *arena, const struct ar_flows *flows,
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {
         state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
-        recurrence->states[position] =
-            (struct rank_state){.now_s = 3e-4 * (state >> 8) / 16777216.0, .peer = UINT32_MAX};
+        recurrence->now_s[position] = 3e-4 * (state >> 8) / 16777216.0;
     }
 }
 

@@ -41,8 +41,8 @@ static inline void test_expect_same_states(const struct recurrence *a, const str
     for (uint32_t position = 0; position < a->positions; position++) {
         const struct rank_state *left = &a->states[position];
         const struct rank_state *right = &b->states[position];
-        double most_s = tolerance * left->now_s;
-        test_expect_near(left->now_s, right->now_s, most_s, what);
+        double most_s = tolerance * a->now_s[position];
+        test_expect_near(a->now_s[position], b->now_s[position], most_s, what);
         test_expect_near(left->free_s, right->free_s, most_s, what);
         cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
         for (uint32_t age = 0; age < window; age++) {

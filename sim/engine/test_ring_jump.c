@@ -30,8 +30,7 @@ static void ring_run_lane(struct ar_arena *arena, const struct ar_flows *flows,
     recurrence->jumps_from = jumps_from;
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {
-        recurrence->states[position] =
-            (struct rank_state){.now_s = start_of(starts, position, &state), .peer = UINT32_MAX};
+        recurrence->now_s[position] = start_of(starts, position, &state);
     }
     recurrence_run_lane(recurrence, channel, elements);
 }
