@@ -187,15 +187,10 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
 
 size_t flows_links_count(const struct ar_collective *collective)
 {
-    const struct ar_cluster *cluster = collective->cluster;
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    uint32_t all = ar_cluster_links_count(cluster);
     uint32_t groups = ar_collective_groups(collective), ranks = ar_shape_ranks(&collective->shape);
     bool has_mesh = collective->mesh.axes_count > 0;
     uint32_t last = has_mesh ? ar_mesh_rank(&collective->mesh, groups - 1, ranks - 1) : ranks - 1;
-    uint32_t nodes = last / facts->gpus_per_node + 1;
-    bool has_others = all > ar_cluster_links_of_nodes(cluster, facts->nodes_count);
-    return has_others ? all : ar_cluster_links_of_nodes(cluster, nodes);
+    return ar_cluster_links_among(collective->cluster, last + 1);
 }
 
 /* --- a collective ---------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ double timer_busiest_s(const struct timer *timer, double *moved_j)
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct ar_graph *graph = timer->timing->graph;
     const struct ar_cluster *cluster = timer->job->collective.cluster;
-    uint32_t links = ar_cluster_links_count(cluster);
+    uint32_t links = ar_cluster_links_among(cluster, ar_job_ranks(timer->job));
     bool knows_links = timer->job->library == NULL;
     double busiest_s = NAN, energy_j = 0;
     struct ar_link_load *loads = ar_arena_alloc(&arena, links, sizeof *loads);
@@ -45,9 +45,8 @@ double timer_busiest_s(const struct timer *timer, double *moved_j)
                 busiest_s = 0;
             }
         }
-        uint64_t all = (uint64_t)most;
-        if (all > 0) { /* else it is of another job */
-            ar_link_load_add_flows(known->flows, all, loads);
+        if (most >= 1) { /* else it is of another job */
+            ar_link_load_add_flows(known->flows, (uint64_t)most, loads);
         }
     }
     for (uint32_t i = 0; i < links; i++) {

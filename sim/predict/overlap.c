@@ -42,9 +42,9 @@ static enum ar_status find_link_loads(struct timer *timer, uint32_t number, stru
     if (known->loads != NULL) {
         return AR_OK;
     }
-    sharing->loads[number] = known->loads =
-        ar_arena_alloc(timer->known->arena, ar_cluster_links_count(collective.cluster),
-                       sizeof *sharing->loads[number]);
+    uint32_t links = ar_cluster_links_among(collective.cluster, ar_job_ranks(timer->job));
+    known->loads = ar_arena_alloc(timer->known->arena, links, sizeof *known->loads);
+    sharing->loads[number] = known->loads;
     AR_TRY(timer_find_flows(timer, number, &flows, err));
     if (flows == NULL) {
         return ar_link_load_add(&collective, elements, sharing->loads[number], err);
@@ -59,11 +59,11 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
 {
     const struct ar_cluster *cluster = timer->job->collective.cluster;
     const struct ar_work *works = timer->timing->graph->works;
-    double one_s = works[one].time_s, other_s = works[other].time_s;
-    double busiest = 1;
+    double one_s = works[one].time_s, other_s = works[other].time_s, busiest = 1;
+    uint32_t links = ar_cluster_links_among(cluster, ar_job_ranks(timer->job));
     AR_TRY(find_link_loads(timer, one, sharing, err));
     AR_TRY(find_link_loads(timer, other, sharing, err));
-    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
+    for (uint32_t link = 0; link < links; link++) {
         uint64_t of_one = sharing->loads[one][link].bytes;
         uint64_t of_other = sharing->loads[other][link].bytes;
         if (of_one > 0 && of_other > 0) {
@@ -98,9 +98,8 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
     }
     AR_EACH(const struct ar_task, task, graph->tasks, graph->tasks_count) {
         const uint32_t ends[] = {task->role, task->to};
-        for (int end = 0;
-             end < 2 && task->stream != AR_STREAM_COMPUTE && task->stream != AR_STREAM_HOST;
-             end++) {
+        bool is_beside = task->stream != AR_STREAM_COMPUTE && task->stream != AR_STREAM_HOST;
+        for (int end = 0; is_beside && end < 2; end++) {
             struct ar_interval *window = &busy[ends[end]];
             window->begin_s = fmin(window->begin_s, task->start_s);
             window->end_s = fmax(window->end_s, task->end_s);

@@ -207,8 +207,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
     }
     trial->agreed_s = trial->rank_factor != NULL ? timer->agreed_s : NULL;
     AR_TRY(ar_trial_run(trial, timer->job->engine, err));
-    trial->flows =
-        work_is_own(timer->job, work) ? timer->flows : NULL; /* fill_trial() reads these */
+    trial->flows = work_is_own(timer->job, work) ? timer->flows : NULL; /* for fill_trial() */
     for (uint32_t i = 0; i < series->count; i++) {
         tasks[series->tasks[i]].start_s = trial->times[i].start_s;
         tasks[series->tasks[i]].end_s = trial->times[i].finish_s;
