@@ -103,8 +103,8 @@ AR_DESTROYER(remove_if_empty, rmdir)
 #define FILES_OF_COMMANDS                                                                          \
     "accuracy.csv advice.csv answer.csv compare.csv coverage.csv expect.csv factors.csv "          \
     "families.csv kinds.csv layers.csv layouts.csv parameters.csv payload.csv pipeline.csv "       \
-    "report.html reproduce.csv sent.csv sets.csv step.csv suspects.csv sweep.csv sweep.journal "   \
-    "trace.json trace.paje train.csv"
+    "report.html reproduce.csv sent.csv sets.csv step.csv step_errors.csv suspects.csv sweep.csv " \
+    "sweep.journal trace.json trace.paje train.csv"
 
 /* A file that another command had left when this one began with --force. */
 struct leftover {
