@@ -18,7 +18,7 @@ for algorithm in ring torus2d hierarchical halving-doubling; do
     for ranks in 1024 4096 16384 65536; do
         say "rate of recurrence, $algorithm, $ranks ranks"
         run_rate "$ranks" "$algorithm" 2 0
-        steps=$(awk -v m="$messages" 'BEGIN { print 2 + int(1e9 / m) }') # what is done once per run counts little
+        steps=$(awk -v m="$messages" 'BEGIN { print 2 + int(4e9 / m) }') # what is done once per run counts little
         [ "$steps" -lt 1000 ] || steps=1000
         repetition=1 repeats=1
         while [ "$repetition" -le "$repeats" ]; do
