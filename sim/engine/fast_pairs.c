@@ -6,7 +6,7 @@
 #include "recurrence.h"
 #include "ring_kernel.h"
 
-/* Positions beside each other, so many, that are run in one loop. */
+/* BLOCK positions beside each other are run in one loop. */
 enum { BLOCK = 32, CLASSES_MAX = 256 };
 
 enum way {
@@ -15,12 +15,12 @@ enum way {
     BESIDE /* and have partners that lie beside each other, too */
 };
 
-/* A position goes on after both it and its partner have come: a time later, and when it has added
- * up what it got. Those that take as long are a class. */
+/* A position goes on when the later one of it and its partner has come, a message has taken its
+ * time, and what it got is added up. Positions with the same two times are a class. */
 struct pair_step {
     uint8_t *classes;         /* [position]; NULL: nobody has looked at the step yet */
     uint8_t *ways;            /* [position / BLOCK]; NULL: no pairs, or too many classes */
-    const uint32_t *partners; /* [position]; itself: it has none */
+    const uint32_t *partners; /* [position], for messages of any size; itself: it has none */
     uint32_t classes_count;
     double times_s[CLASSES_MAX], sums_s[CLASSES_MAX];
 };
@@ -82,18 +82,24 @@ void pairs_remember(const struct recurrence *recurrence, uint32_t at, const doub
     struct ar_arena *arena = &recurrence->flows->kept->memory;
     const struct ar_exchange *exchange = recurrence->pattern->exchange;
     const uint32_t *peers = exchange->steps[at].peers;
-    uint32_t count = recurrence->positions, *partners;
+    const struct pairs *other = pairs;
+    uint32_t count = recurrence->positions;
     if (pairs == NULL || pairs->steps[at].classes != NULL || exchange->steps[at].count < count) {
         return;
     }
     struct pair_step *step = &pairs->steps[at];
     step->classes = ar_arena_room(arena, count, sizeof *step->classes);
-    step->partners = peers;
-    if (!exchange->is_full) {
-        step->partners = partners = ar_arena_room(arena, count, sizeof *partners);
+    while (other != NULL &&
+           (other->key.phase != pairs->key.phase || other->steps[at].partners == NULL)) {
+        other = other->next;
+    }
+    step->partners = other != NULL ? other->steps[at].partners : exchange->is_full ? peers : NULL;
+    if (step->partners == NULL) {
+        uint32_t *partners = ar_arena_room(arena, count, sizeof *partners);
         for (uint32_t i = 0; i < count; i++) {
             partners[i] = peers[i] != AR_NEVER ? peers[i] : i;
         }
+        step->partners = partners;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t partner = step->partners[i];
@@ -143,11 +149,11 @@ static void blocks_run(size_t count, const struct pair_step *step, const double 
 bool pairs_run(const struct pairs *pairs, uint32_t at, struct recurrence *recurrence)
 {
     double *now_s = recurrence->now_s, *next_s = recurrence->next_s;
-    if (pairs == NULL || pairs->steps[at].ways == NULL) {
-        return false;
+    bool is_known = pairs != NULL && pairs->steps[at].ways != NULL;
+    if (is_known) {
+        blocks_run(recurrence->positions, &pairs->steps[at], now_s, next_s);
+        recurrence->now_s = next_s;
+        recurrence->next_s = now_s;
     }
-    blocks_run(recurrence->positions, &pairs->steps[at], now_s, next_s);
-    recurrence->now_s = next_s;
-    recurrence->next_s = now_s;
-    return true;
+    return is_known;
 }

@@ -88,31 +88,29 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     const struct ar_flows *flows = recurrence->flows;
-    recurrence->resolved_lane = ar_flows_lane(flows, lane);
+    uint32_t lanes = ar_collective_lanes(&flows->resolved), own = ar_flows_lane(flows, lane);
+    recurrence->resolved_lane = own;
     recurrence->elements = elements;
     recurrence->first_step = 0;
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         const struct ar_phase *phase = recurrence->phase = &flows->phases[i];
-        const struct bundle *bundle =
-            &recurrence
-                 ->bundles[i * ar_collective_lanes(&flows->resolved) + recurrence->resolved_lane];
+        const struct bundle *bundle = &recurrence->bundles[i * lanes + own];
         /* Arrays know the hops of one price: messages with costs besides paths must be alike. */
         bool are_alike =
             recurrence->arrays.latency_s == NULL || (elements > 0 && elements % phase->parts == 0);
         recurrence->pattern = &flows->patterns[i];
         recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
-        if (phase->steps > 0 &&
-            (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS)) {
+        bool waits = phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS;
+        if (phase->steps > 0 && waits) {
             recurrence_finish(recurrence);
             (phase->kind == AR_PHASE_SUMS ? recurrence_run_sums
                                           : recurrence_run_exchange)(recurrence);
         } else if (bundle->is_regular && are_alike) {
             recurrence_run_bundle(recurrence, bundle);
-            recurrence->has_flights = true;
         } else if (phase->steps > 0) {
             (phase->kind == AR_PHASE_TREE ? recurrence_run_tree : recurrence_run_moves)(recurrence);
-            recurrence->has_flights = true;
         }
+        recurrence->has_flights = recurrence->has_flights || !waits;
         recurrence->first_step += phase->steps;
     }
     recurrence_mark(recurrence, lane, AR_MARK_PHASES + flows->phases_count);

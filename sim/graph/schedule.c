@@ -73,9 +73,8 @@ static void find_latest(const double *base_s, const double *factor, uint32_t ran
             ranks[i] = is_before ? ranks[--count] : ranks[i];
             i += is_before ? 0 : 1;
         }
-        bool is_new = i == count;
-        uint32_t later = is_new ? rank : ranks[i];
-        count += is_new ? 1 : 0;
+        uint32_t later = i < count ? ranks[i] : rank;
+        count += i == count ? 1 : 0;
         ranks[i] = ranks[0]; /* the later one is asked first: the next rank may well be before it */
         ranks[0] = later;
     }

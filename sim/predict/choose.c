@@ -29,8 +29,8 @@ static double time_of(const struct ar_row *row)
     return isnan(row->iteration_s) ? row->allreduce_s : row->iteration_s;
 }
 
-/* A time that a collective takes at least: what goes from rank to rank through all of them comes to
- * all nodes, or all NVLink domains of several nodes, by a message of the network each. */
+/* A time that a collective takes at least. What goes around all ranks enters each node but its
+ * first, or each NVLink domain of several nodes, by a message over the network. */
 static double least_time_s(const struct ar_scenario *candidate)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(candidate->cluster);
@@ -54,12 +54,10 @@ static bool may_be_faster(const struct ar_scenario *candidate, const struct choi
     struct ar_row row;
     struct ar_scenario even = *candidate;
     double limit_s = is_of_nccl(candidate) ? choice->called_s : choice->best_s;
-    if (least_time_s(candidate) > limit_s) {
-        return false;
-    }
-    if (choice->count == 0 || candidate->iterations_count == 1 ||
+    bool is_slower = least_time_s(candidate) > limit_s;
+    if (is_slower || choice->count == 0 || candidate->iterations_count == 1 ||
         ar_run_cost_s(candidate) < long_s) {
-        return true;
+        return !is_slower;
     }
     even.jitter_frac = 0;
     even.stragglers_count = 0;

@@ -183,10 +183,9 @@ static enum ar_status worker_start(struct ar_pool *pool, struct pool_worker *wor
               "cannot open a socket to a worker: %s", strerror(errno));
     pid_t process = ar_fork();
     if (process < 0) {
-        (void)ar_error_set(err, AR_NO_MEMORY, "cannot fork a worker: %s", strerror(errno));
         close(ends[0]);
         close(ends[1]);
-        return AR_NO_MEMORY;
+        return ar_error_set(err, AR_NO_MEMORY, "cannot fork a worker: %s", strerror(errno));
     }
     close(ends[process == 0 ? 0 : 1]);
     if (process > 0) {
