@@ -7,15 +7,15 @@ struct exchange_run {
     const struct recurrence *all;
     const struct ar_exchange *exchange;
     bool is_even;       /* pieces have equal sizes */
-    double *arrivals_s; /* [place of the step]: of what it sends */
-    double *adding_s;   /* [place of the step]: its receiver adds it up */
-    double *times_s;    /* [kind of the step]: a message, */
-    double *sums_s;     /* and adding it up; or what a byte takes */
+    double *arrivals_s; /* [place of the step]: time that its message takes; then its arrival */
+    double *adding_s;   /* [place of the step]: time that its receiver takes to add it up */
+    double *times_s;    /* [kind of the step]: time that a message takes, or one without bytes */
+    double *sums_s;     /* [kind of the step]: time to add it up, or that a byte of it takes */
 };
 
-/* The times of the messages of a step, by sender, from when both have come, and of adding them up:
- * first those of each kind of message; where pieces have different sizes the time without its
- * bytes, and that of each of them. */
+/* Finds how long the message of each sender takes from when both ends have come, and how long it
+ * takes to add it up. Messages of a kind take as long where pieces have equal sizes; else a kind
+ * has the time of a message without bytes and that of one byte. */
 static void step_find_times(const struct exchange_run *run, uint32_t step)
 {
     const struct recurrence *all = run->all;

@@ -49,8 +49,8 @@ struct exchange_scratch {
     uint32_t *ranks;        /**< [lane][position] */
     struct step_flows sent; /**< in the present step */
     uint32_t aheads[2];     /**< the first two distances of the present shift; 0: not known yet */
-    bool has_path;          /**< the present step has the path of the one before, */
-    const struct ar_exchange_step *before; /**< this one; NULL: none */
+    bool has_path;          /**< the present step has the path of the one before */
+    const struct ar_exchange_step *before; /**< the last step, if it has that path, too; or NULL */
     struct like_steps *like;               /**< [step of the collective] */
     uint32_t steps;
     struct ar_message_kind *kinds; /**< of all exchanges so far, in the arena of the flows */

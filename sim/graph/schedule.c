@@ -20,7 +20,7 @@ enum { LATEST_MAX = 64 };
 /* The ranks of a role that can be the last ones while all do the same: each other rank begins no
  * later than one of them and is no slower. */
 struct latest {
-    uint32_t count, ranks[LATEST_MAX]; /* count 0: there are more */
+    uint32_t count, ranks[LATEST_MAX]; /* count 0: too many */
 };
 
 /* The ranks of a request, and the arena of moments. */

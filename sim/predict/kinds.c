@@ -159,9 +159,9 @@ static double simulated_messages(const struct ar_collective *collective, bool is
  * abci-v100, dgx-h100 and alps. */
 #define UNEVEN_EXCHANGE 5
 
-/* The time of finding who shares which links for messages of one size: 16,384 to 1,048,576 ranks of
- * dgx-h100. In trees ranks that do the same are found, but not in chains on links that they share;
- * in exchanges with a root nobody stands for others, so each rank of a channel takes its time. */
+/* The time that it takes to find who shares which links, for messages of one size: measured on
+ * 16,384 to 1,048,576 ranks of dgx-h100. Ranks of trees that do the same are looked at once, those
+ * of chains that share links each; so is each rank of each channel in exchanges with a root. */
 static double flows_cost_s(const struct ar_collective *collective, double messages,
                            const struct ar_phase *first, const struct ar_phase *last)
 {

@@ -296,9 +296,9 @@ uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t
 /** Whether a link is a direction of an HCA. */
 bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link);
 
-/** Directed links of the whole cluster; of the first nodes, which come first; those that paths
- * among the first ranks may take have lower numbers than the third; their bandwidth, and their name
- * in the SimGrid platform (written to `name` of `size` bytes; returns `name`). */
+/** Directed links of the whole cluster; of the first nodes, which come first; so many of the first
+ * links that paths among the first ranks take no others; their bandwidth, and their name in the
+ * SimGrid platform (written to `name` of `size` bytes; returns `name`). */
 enum { AR_LINK_NAME_SIZE = 64 };
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
 uint32_t ar_cluster_links_of_nodes(const struct ar_cluster *cluster, uint32_t nodes);
