@@ -1,15 +1,12 @@
-#include <criterion/criterion.h>
-#include <stdio.h>
-
 #include "ar_boxing.h"
+#include "test_outcome.h"
 
 enum { TENSOR = 4096 };
-static struct ar_error err;
 
 static struct ar_placements placed(const char *text)
 {
     struct ar_placements placements;
-    cr_assert_eq(ar_placements_parse("--from", text, &placements, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_placements_parse("--from", text, &placements, &why));
     return placements;
 }
 
@@ -86,8 +83,6 @@ Test(boxing, placements_that_are_none_are_refused)
 {
     static const char *const bad[] = {"", "X", "S", "Sx", "S0,B,P", "B,", "s0"};
     struct ar_placements placements;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        cr_expect_eq(ar_placements_parse("--to", bad[i], &placements, &err), AR_USAGE, "%s",
-                     bad[i]);
-    }
+    TEST_EACH_FAILS(AR_USAGE, "--to: found", bad,
+                    ar_placements_parse("--to", given, &placements, &why));
 }

@@ -1,11 +1,9 @@
-#include <criterion/criterion.h>
-
 #include "ar_graph.h"
 #include "ar_numbers.h"
+#include "test_outcome.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_graph *graph;
-static struct ar_error err;
 
 static void begin(void)
 {
@@ -66,7 +64,7 @@ Test(graph, streams_run_beside_each_other_until_one_needs_the_other)
     uint32_t third = compute(0, AR_STREAM_COMPUTE, 1, 1);
     ar_graph_need(graph, gather, first);
     ar_graph_need(graph, third, gather);
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK);
+    TEST_OK(ar_graph_schedule(graph, &why));
     cr_assert_eq(graph->tasks[second].start_s, 2);
     cr_assert_eq(graph->tasks[third].start_s, 7);
 }
@@ -76,7 +74,7 @@ Test(graph, a_need_may_be_added_later_than_what_needs_it)
     uint32_t receive = compute(0, AR_STREAM_COMPUTE, 1, 1);
     uint32_t send = sent(1, 0, AR_STREAM_COMPUTE, AR_AXIS_PP, 4);
     ar_graph_need(graph, receive, send);
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK);
+    TEST_OK(ar_graph_schedule(graph, &why));
     cr_assert_eq(graph->tasks[receive].end_s, 5);
 }
 
@@ -86,9 +84,10 @@ Test(graph, tasks_that_wait_for_each_other_are_refused)
     uint32_t other = compute(1, AR_STREAM_COMPUTE, 1, 1);
     ar_graph_need(graph, one, other);
     ar_graph_need(graph, other, one);
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_BAD_DATA);
-    cr_assert_str_eq(err.text, "task graph: task 0 (forward of micro-batch 0, chunk 0, role 0) "
-                               "waits for itself; expected tasks without a circle");
+    TEST_FAILS(AR_BAD_DATA,
+               "task graph: task 0 (forward of micro-batch 0, chunk 0, role 0) waits for itself; "
+               "expected tasks without a circle",
+               ar_graph_schedule(graph, &why));
 }
 
 Test(graph, a_wait_is_put_down_to_what_was_waited_for)
@@ -101,7 +100,7 @@ Test(graph, a_wait_is_put_down_to_what_was_waited_for)
     uint32_t sum = sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 10);
     ar_graph_need(graph, after, message);
     ar_graph_need(graph, sum, before);
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK);
+    TEST_OK(ar_graph_schedule(graph, &why));
     ar_graph_split(graph, splits);
     cr_assert_eq(splits[0].duty_s[AR_DUTY_FORWARD], 4);
     cr_assert_eq(splits[0].bubble_s, 3, "from 1 to 4 the other role computes");
@@ -152,7 +151,7 @@ static void schedule_series(struct series_log *log, double *ends_s)
                                              .end_s = ends_s,
                                              .time_series = time_series,
                                              .context = log};
-    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &request, &why));
 }
 
 Test(graph, collectives_that_wait_for_computations_alone_are_one_series)
@@ -195,14 +194,14 @@ Test(graph, groups_wait_for_their_last_rank_and_messages_go_rank_by_rank)
     uint32_t message = sent(0, 1, AR_STREAM_COMPUTE, AR_AXIS_PP, 1);
     uint32_t other = compute(1, AR_STREAM_COMPUTE, 1, 1);
     ar_graph_need(graph, other, message);
-    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &request, &why));
     cr_expect_eq(graph->tasks[sum].end_s, 5, "rank 1 takes 4");
     cr_expect_eq(ends_s[0], 6);
     cr_expect_eq(ends_s[2], 7);
     cr_expect_eq(ends_s[3], 6 + 3, "the last rank takes three times as long");
     struct ar_graph_request others = request;
     others.sizes = alone; /* nobody else along tp */
-    cr_assert_eq(ar_graph_schedule_with(graph, &others, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &others, &why));
     cr_expect_eq(ends_s[0], 2 + 1 + 1);
     cr_expect_eq(ends_s[2], 4 + 1);
 }
@@ -221,7 +220,7 @@ Test(graph, a_task_ends_when_the_last_of_many_ranks_has_ended_it)
             slowness[rank] = 1 + other / 1e3;
         }
         uint32_t task = compute(0, AR_STREAM_COMPUTE, 100, 1);
-        cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+        TEST_OK(ar_graph_schedule_with(graph, &request, &why));
         cr_expect_eq(graph->tasks[task].end_s, ar_last_s(ends_s, RANKS));
     }
 }
@@ -233,9 +232,9 @@ Test(graph, even_ranks_are_as_fast_as_the_one_that_stands_for_them)
     sent(0, 0, AR_STREAM_COMPUTE, AR_AXIS_TP, 1);
     uint32_t message = sent(0, 1, AR_STREAM_COMPUTE, AR_AXIS_PP, 1);
     ar_graph_need(graph, compute(1, AR_STREAM_COMPUTE, 4, 1), message);
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK);
+    TEST_OK(ar_graph_schedule(graph, &why));
     double end_s = ar_graph_end_s(graph);
-    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &request, &why));
     cr_expect_eq(ar_graph_end_s(graph), end_s);
 }
 
@@ -247,7 +246,7 @@ Test(graph, computations_beside_communication_take_longer)
     const struct ar_graph_request request = {.slowdowns = slowdowns};
     struct ar_graph_split splits[2];
     uint32_t first = compute(0, AR_STREAM_COMPUTE, 4, 1);
-    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &request, &why));
     cr_expect_eq(graph->tasks[first].end_s, 5, "1 s, 1 s of work in 2 s, 2 s");
     ar_graph_split(graph, splits);
     cr_expect_eq(splits[0].duty_s[AR_DUTY_FORWARD], 4);
@@ -264,7 +263,7 @@ Test(graph, what_is_sent_beside_what_else_is_sent_goes_as_fast_as_both_leave_eac
     const struct ar_graph_request request = {.sendings = sendings, .speeds = speeds};
     uint32_t first = sent(0, 0, AR_STREAM_COMPUTE, AR_AXIS_TP, 3);
     uint32_t other = sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 2);
-    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &request, &why));
     cr_expect_eq(graph->tasks[first].end_s, 4, "1 s of work in 2 s, then 2 s");
     cr_expect_eq(graph->tasks[other].end_s, 2, "what is on the list is what it is itself");
 }
@@ -282,6 +281,6 @@ Test(graph, a_stream_shares_with_what_each_role_it_sends_to_has_on_its_list)
     sent(0, 1, AR_STREAM_MESSAGES, AR_AXIS_PP, 2);
     sent(0, 1, AR_STREAM_MESSAGES, AR_AXIS_PP, 2);
     uint32_t last = sent(0, 2, AR_STREAM_MESSAGES, AR_AXIS_PP, 1);
-    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    TEST_OK(ar_graph_schedule_with(graph, &request, &why));
     cr_expect_eq(graph->tasks[last].end_s - graph->tasks[last].start_s, 2);
 }

@@ -1,9 +1,8 @@
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_strategy.h"
+#include "test_outcome.h"
 
 /* Hops of 1 s, and of 10 bytes per second. */
 static const double latency_s = 1, rate_Bps = 10;
@@ -15,7 +14,6 @@ static struct ar_hop_time hop(const void *context, uint32_t from, uint32_t to, u
 }
 
 static const struct ar_hops hops = {.find = hop};
-static struct ar_error err;
 static struct ar_arena arena; /* of a test, which is a process */
 
 static const char *file_of(const char *text)
@@ -32,7 +30,7 @@ static struct ar_operators *read_operators(const char *text)
 {
     struct ar_operators *operators = NULL;
     const char *path = file_of(text);
-    cr_expect_eq(ar_operators_load(path, &arena, &operators, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_operators_load(path, &arena, &operators, &why));
     unlink(path);
     return operators;
 }
@@ -44,7 +42,7 @@ static double end_of(const struct ar_operators *operators, const uint32_t *devic
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_graph *graph = ar_operators_graph(operators, devices, count, &hops, &scratch);
-    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_graph_schedule(graph, &why));
     messages = graph->tasks_count - operators->count;
     return ar_graph_end_s(graph);
 }
@@ -87,7 +85,7 @@ static double found(const struct ar_operators *operators, bool is_annealed, uint
                                                .is_annealed = is_annealed,
                                                .seed = seed};
     uint32_t *made;
-    cr_assert_eq(ar_placement_find(operators, &search, &arena, &made, &err), AR_OK, "%s", err.text);
+    TEST_OK(ar_placement_find(operators, &search, &arena, &made, &why));
     memcpy(devices, made, operators->count * sizeof *devices);
     for (uint32_t i = 0; i < 3 && room_bytes > 0; i++) {
         cr_expect(ar_operators_memory_bytes(operators, devices, i) <= room_bytes);
@@ -127,8 +125,8 @@ Test(operators, what_does_not_fit_is_spread_or_refused)
     found(operators, true, 1, 12, devices);
     const struct ar_placement_search search = {.devices_count = 2, .hops = &hops, .room_bytes = 8};
     uint32_t *made;
-    cr_expect_eq(ar_placement_find(operators, &search, &arena, &made, &err), AR_USAGE);
-    cr_expect_not_null(strstr(err.text, "has no room on 2 GPUs"), "%s", err.text);
+    TEST_FAILS(AR_USAGE, "has no room on 2 GPUs",
+               ar_placement_find(operators, &search, &arena, &made, &why));
 }
 
 Test(operators, wrong_files_are_refused_where_they_are_wrong)
@@ -154,11 +152,10 @@ Test(operators, wrong_files_are_refused_where_they_are_wrong)
         struct ar_operators *operators;
         uint32_t *devices;
         const char *path = file_of(cases[i].text);
-        enum ar_status status = cases[i].is_placement
-                                    ? ar_placement_load(path, placed, 2, &arena, &devices, &err)
-                                    : ar_operators_load(path, &arena, &operators, &err);
-        cr_expect_eq(status, AR_BAD_DATA, "%zu", i);
-        cr_expect_not_null(strstr(err.text, cases[i].wanted), "%s", err.text);
+        TEST_FAILS(AR_BAD_DATA, cases[i].wanted,
+                   cases[i].is_placement
+                       ? ar_placement_load(path, placed, 2, &arena, &devices, &why)
+                       : ar_operators_load(path, &arena, &operators, &why));
         unlink(path);
     }
 }
@@ -173,8 +170,7 @@ Test(operators, a_written_placement_is_read_back)
     ar_placement_write(file, operators, written);
     fclose(file);
     const char *path = file_of(text);
-    cr_assert_eq(ar_placement_load(path, operators, 2, &arena, &devices, &err), AR_OK, "%s",
-                 err.text);
+    TEST_OK(ar_placement_load(path, operators, 2, &arena, &devices, &why));
     cr_expect_arr_eq(devices, written, sizeof written);
     unlink(path);
 }
@@ -211,8 +207,8 @@ static double step_of(const struct ar_strategy *strategy, uint32_t devices, uint
     request.depth = depth;
     request.rounds = rounds;
     uint32_t placed[4096];
-    cr_assert_eq(strategy->operators(&request, &arena, &operators, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_operators_settle(operators, &arena, &err), AR_OK);
+    TEST_OK(strategy->operators(&request, &arena, &operators, &why));
+    TEST_OK(ar_operators_settle(operators, &arena, &why));
     for (uint32_t i = 0; i < operators->count; i++) {
         bool is_answer = operators->list[i].duty == AR_DUTY_BACKWARD;
         operators->list[i].output_bytes *= has_answers || !is_answer;
@@ -283,7 +279,7 @@ static const struct ar_operators *partitioned(const struct ar_layer_work *parts,
 {
     struct ar_parts_request request = parts_of(parts, devices);
     struct ar_operators *operators;
-    cr_assert_eq(ar_strategy_partitioned.operators(&request, &arena, &operators, &err), AR_OK);
+    TEST_OK(ar_strategy_partitioned.operators(&request, &arena, &operators, &why));
     return operators;
 }
 
@@ -308,7 +304,8 @@ Test(operators, strips_send_halos_to_neighbours_and_all_to_the_classifier)
     for (uint32_t devices = 4; devices <= 11; devices += 7) { /* no work, and too many */
         struct ar_parts_request request = parts_of(devices == 4 ? NULL : work, devices);
         struct ar_operators *none;
-        cr_expect_eq(ar_strategy_partitioned.operators(&request, &arena, &none, &err), AR_USAGE);
+        TEST_FAILS(AR_USAGE, "--gpus: found",
+                   ar_strategy_partitioned.operators(&request, &arena, &none, &why));
     }
 }
 

@@ -1,8 +1,5 @@
-#include <criterion/criterion.h>
-
 #include "ar_schedule.h"
-
-static struct ar_error err;
+#include "test_outcome.h"
 
 /* The actions of a stage as a text: letters forward, capitals backward; chunks by number. */
 static const char *text_of(const char *name, struct ar_pipeline pipeline, uint32_t stage)
@@ -10,7 +7,7 @@ static const char *text_of(const char *name, struct ar_pipeline pipeline, uint32
     static char text[512];
     const struct ar_schedule *schedule;
     size_t length = 0;
-    cr_assert_eq(ar_schedule_parse("--schedule", name, &schedule, &pipeline.chunks, &err), AR_OK);
+    TEST_OK(ar_schedule_parse("--schedule", name, &schedule, &pipeline.chunks, &why));
     for (uint32_t step = 0; step < 2 * pipeline.batches * pipeline.chunks; step++) {
         struct ar_action action = schedule->action(&pipeline, stage, step);
         text[length++] = (char)((action.is_backward ? 'A' : 'a') + (int)action.batch);
@@ -52,7 +49,7 @@ Test(schedule, every_chunk_of_every_batch_goes_forward_and_then_backward)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct ar_pipeline pipeline = {.stages = 4, .batches = 8};
         const struct ar_schedule *schedule;
-        cr_assert_eq(ar_schedule_parse("", names[i], &schedule, &pipeline.chunks, &err), AR_OK);
+        TEST_OK(ar_schedule_parse("", names[i], &schedule, &pipeline.chunks, &why));
         for (uint32_t stage = 0; stage < 4; stage++) {
             int state[8][3] = {{0}};
             uint32_t kept = 0, most = 0;
@@ -73,9 +70,7 @@ Test(schedule, names_that_are_none_are_refused_in_one_line)
                                       "interleaved:x", "1f1b:2",      ""};
     const struct ar_schedule *schedule;
     uint32_t chunks;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        cr_assert_eq(ar_schedule_parse("--schedule", bad[i], &schedule, &chunks, &err), AR_USAGE);
-    }
-    cr_assert_str_eq(err.text, "--schedule: found \"\"; expected gpipe, 1f1b or interleaved:V with "
-                               "2 or more chunks V of each stage");
+    TEST_EACH_FAILS(
+        AR_USAGE, "\"; expected gpipe, 1f1b or interleaved:V with 2 or more chunks V of each stage",
+        bad, ar_schedule_parse("--schedule", given, &schedule, &chunks, &why));
 }

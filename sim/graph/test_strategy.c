@@ -3,7 +3,6 @@
 #include "ar_strategy.h"
 #include "test_outcome.h"
 
-static struct ar_error err;
 static struct ar_transformer gpt;
 static struct ar_part_times times = {.forward_s = {[AR_PART_LAYER] = 1},
                                      .backward_s = {[AR_PART_LAYER] = 2}};
@@ -133,16 +132,15 @@ Test(strategy, k_layers_of_a_stage_are_computed_again_and_keep_their_inputs)
     layout.recompute.layers = 6;
     cr_expect_eq(make(&layout, 0).end_s, full.end_s);
     layout.recompute.layers = 7;
-    cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_USAGE);
-    cr_expect_str_eq(err.text,
-                     "--recompute: found 7 layers; expected 1 to 6, the layers of a stage");
+    TEST_FAILS(AR_USAGE, "--recompute: found 7 layers; expected 1 to 6, the layers of a stage",
+               ar_layout_check_recompute("--recompute", &layout, &why));
     layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MLP};
     cr_expect_float_eq(make(&layout, 0).bytes[AR_AXIS_TP] - sent, 8 * 6 * state, 1,
                        "behind the network alone");
     layout.recompute = (struct ar_recompute){.modules = AR_AGAIN_MOE};
-    cr_assert_eq(ar_layout_check_recompute("--recompute", &layout, &err), AR_USAGE);
-    cr_expect_str_eq(err.text, "--recompute: found moe or moe_act of a model without experts; "
-                               "expected mlp there");
+    TEST_FAILS(AR_USAGE,
+               "--recompute: found moe or moe_act of a model without experts; expected mlp there",
+               ar_layout_check_recompute("--recompute", &layout, &why));
     times.again_s = again_s;
 }
 
@@ -279,7 +277,7 @@ Test(strategy, tensor_parallelism_beside_products_hides_all_but_one_piece)
     cr_assert_float_eq(make(&layout, 1).end_s, 8 * (2 * sent + 2 * sent + loss), 1e-6,
                        "computations are hidden, too");
     layout.is_sequence_parallel = false;
-    cr_assert_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE);
+    TEST_FAILS(AR_USAGE, "--mesh: found", ar_layout_check("--mesh", &layout, &why));
 }
 
 Test(strategy, a_step_takes_as_long_as_its_host_needs_if_that_is_slower_than_the_gpu)
@@ -354,7 +352,7 @@ Test(strategy, copies_of_what_replicas_share_sum_the_shards_beside_the_next_ones
     double parameters = ar_transformer_parameters(&gpt);
     layout.sizes[AR_AXIS_REP] = 4;
     layout.global_batch = 96;
-    cr_assert_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE, "all have all parameters");
+    TEST_FAILS(AR_USAGE, "--mesh: found", ar_layout_check("--mesh", &layout, &why));
     layout.strategy = &ar_strategy_zero3;
     struct made made = make(&layout, 1);
     cr_expect_eq(made.bytes[AR_AXIS_DP], 18 * parameters);
@@ -462,9 +460,10 @@ Test(strategy, sparse_gradients_are_gathered_with_their_places)
     cr_assert_eq(make(&layout, 5).bytes[AR_AXIS_DP], 8 * sent * (1 + 4));
     TEST_OK(ar_layout_check_sparse("--sparse", &layout, &why));
     layout.strategy = &ar_strategy_zero1;
-    cr_assert_eq(ar_layout_check_sparse("--sparse", &layout, &err), AR_USAGE);
-    cr_assert_str_eq(err.text, "--sparse: found strategy zero1; expected data, whose replicas sum "
-                               "gradients of all parameters");
+    TEST_FAILS(AR_USAGE,
+               "--sparse: found strategy zero1; expected data, whose replicas sum gradients of all "
+               "parameters",
+               ar_layout_check_sparse("--sparse", &layout, &why));
 }
 
 Test(strategy, independent_replicas_gather_once_at_the_end)
@@ -583,8 +582,7 @@ static void expect_refused(const uint32_t sizes[AR_AXES_COUNT], const char *sche
     memcpy(layout.sizes, sizes, sizeof layout.sizes);
     layout.global_batch = batch;
     layout.is_sequence_parallel = is_sequence_parallel;
-    cr_expect_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE);
-    cr_expect_str_eq(err.text + strlen("--mesh: found "), found);
+    TEST_FAILS(AR_USAGE, found, ar_layout_check("--mesh", &layout, &why));
 }
 
 Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)

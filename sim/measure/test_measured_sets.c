@@ -21,10 +21,8 @@ TestSuite(measured_sets, .init = enter);
 static const struct ar_measured *load(const struct ar_measured_set *set)
 {
     struct ar_set_rows *rows;
-    struct ar_error err;
     struct ar_scenario scenario = ar_scenario_begin(&arena, inputs);
-    cr_assert_eq(ar_set_load(&sets, set, &scenario, NULL, 0, NULL, &arena, &rows, &err), AR_OK,
-                 "%s: %s", set->name, err.text);
+    TEST_OK(ar_set_load(&sets, set, &scenario, NULL, 0, NULL, &arena, &rows, &why));
     return rows->measured;
 }
 

@@ -3,9 +3,8 @@
  */
 #pragma once
 
-#include <criterion/criterion.h>
-
 #include "ar_cluster.h"
+#include "test_outcome.h"
 #include "test_setting.h"
 
 enum { TEST_SETTINGS_MAX = 32 };
@@ -19,11 +18,9 @@ static inline struct ar_cluster *test_cluster_of_file(const char *path, const ch
         count++;
     }
     struct ar_cluster *cluster = NULL;
-    struct ar_error err;
     struct ar_setting list[TEST_SETTINGS_MAX];
     cr_assert(count <= TEST_SETTINGS_MAX);
-    enum ar_status status = ar_cluster_load(
-        path, ar_settings_of_option("--set", settings, count, list), arena, &cluster, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    TEST_OK(ar_cluster_load(path, ar_settings_of_option("--set", settings, count, list), arena,
+                            &cluster, &why));
     return cluster;
 }
