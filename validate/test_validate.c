@@ -1,18 +1,14 @@
 /* Rows as they are printed. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "cases.h"
 #include "runner.h"
+#include "test_outcome.h"
 
 static void expect_printed(struct measurement *row, const char *expected)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    cr_assert_not_null(file);
-    result_write_row(file, &backend_host, row);
-    fclose(file);
+    char *text;
+    TEST_TEXT(text, result_write_row(stream, &backend_host, row));
     cr_expect_str_eq(text, expected);
     free(text);
 }

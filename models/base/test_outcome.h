@@ -1,6 +1,6 @@
 /** \file test_outcome.h
  * For tests, which have Criterion from here: calls that must succeed, calls that must be refused
- * with a line that says why, and files for them.
+ * with a line that says why, texts that are written, and files.
  */
 #pragma once
 
@@ -41,6 +41,16 @@
         const char *given = (pairs)[pair_at][0];                                                   \
         TEST_FAILS(code, (pairs)[pair_at][1], call);                                               \
     }
+
+/** The text that a call writes to `stream`, which is declared here; the test frees it. */
+#define TEST_TEXT(text, call)                                                                      \
+    do {                                                                                           \
+        size_t text_bytes;                                                                         \
+        FILE *stream = open_memstream(&(text), &text_bytes);                                       \
+        cr_assert_not_null(stream);                                                                \
+        call;                                                                                      \
+        cr_assert_eq(fclose(stream), 0);                                                           \
+    } while (0)
 
 /** Writes a file. */
 static inline void test_write_file(const char *path, const char *content)

@@ -60,12 +60,9 @@ static void pick(const char *name)
 /* The data file of the rows that were picked. */
 static const char *data_text(void)
 {
-    static char text[2048];
-    FILE *out = fmemopen(text, sizeof text, "w");
-    cr_assert_not_null(out);
-    kind->write(out, &table, rows);
-    fclose(out);
-    return text;
+    char *text;
+    TEST_TEXT(text, kind->write(stream, &table, rows));
+    return ar_arena_own(&arena, text, free);
 }
 
 /* --- crossover ---------------------------------------------------------------------------- */
@@ -205,12 +202,9 @@ Test(plot_pictures, values_that_are_too_many_or_alike_as_names_of_files_have_non
 
 static const char *written(void (*write)(FILE *file, const char *text), const char *text)
 {
-    static char buffer[128];
-    FILE *stream = fmemopen(buffer, sizeof buffer, "w");
-    write(stream, text);
-    fputc('\0', stream);
-    fclose(stream);
-    return buffer;
+    char *found;
+    TEST_TEXT(found, write(stream, text));
+    return ar_arena_own(&arena, found, free);
 }
 
 Test(plot_pictures, text_cannot_leave_its_quotes_or_its_cell)

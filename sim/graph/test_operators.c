@@ -164,12 +164,11 @@ Test(operators, a_written_placement_is_read_back)
 {
     struct ar_operators *operators = read_operators(two_branches);
     const uint32_t written[] = {1, 0, 1, 0};
-    char text[128];
+    char *text;
     uint32_t *devices;
-    FILE *file = fmemopen(text, sizeof text, "w");
-    ar_placement_write(file, operators, written);
-    fclose(file);
+    TEST_TEXT(text, ar_placement_write(stream, operators, written));
     const char *path = file_of(text);
+    free(text);
     TEST_OK(ar_placement_load(path, operators, 2, &arena, &devices, &why));
     cr_expect_arr_eq(devices, written, sizeof written);
     unlink(path);

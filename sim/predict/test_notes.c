@@ -11,12 +11,8 @@ TestSuite(notes, .init = scenarios_enter, .fini = scenarios_leave);
 static const char *notes_of(const char *text)
 {
     struct ar_scenario scenario = scenarios_loaded(text);
-    char *notes = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&notes, &bytes);
-    cr_assert_not_null(file);
-    ar_note_before(file, &scenario, 0);
-    fclose(file);
+    char *notes;
+    TEST_TEXT(notes, ar_note_before(stream, &scenario, 0));
     return ar_arena_own(&scenarios_arena, notes, free);
 }
 

@@ -1,32 +1,25 @@
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_arena.h"
 #include "ar_row.h"
+#include "test_outcome.h"
 
 static struct ar_arena arena; /* of a test, which is a process */
 
 /* The table of one row. */
 static char *written(const struct ar_row *row)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    cr_assert_not_null(file);
-    ar_rows_write(file, AR_VIEW(AR_FORMAT_TABLE), row, 1);
-    cr_assert_eq(fclose(file), 0);
+    char *text;
+    TEST_TEXT(text, ar_rows_write(stream, AR_VIEW(AR_FORMAT_TABLE), row, 1));
     return ar_arena_own(&arena, text, free);
 }
 
 Test(row, a_note_is_one_line_whatever_it_quotes)
 {
-    char text[80] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
-    cr_assert_not_null(file);
-    ar_note(file, "%s and %d", "a\nb\tc", 2);
-    cr_assert_eq(fclose(file), 0);
+    char *text;
+    TEST_TEXT(text, ar_note(stream, "%s and %d", "a\nb\tc", 2));
     cr_expect_str_eq(text, "allreckon: note: a b c and 2\n");
+    free(text);
 }
 
 Test(row, a_table_says_why_a_row_has_no_result)

@@ -236,11 +236,8 @@ static struct ar_topo *load_text(const char *text)
 
 static void expect_written(const struct ar_topo *topo, const char *expected)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    ar_topo_write(topo, file);
-    fclose(file);
+    char *text;
+    TEST_TEXT(text, ar_topo_write(topo, stream));
     cr_expect_str_eq(text, expected);
     free(text);
 }
