@@ -93,8 +93,8 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
                   row.algorithm->name);
         return AR_OK;
     }
-    AR_TRY(list_shapes(cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
-                       &shapes, &shapes_count, err));
+    AR_TRY(list_shapes(cases->arena, arguments->shapes, row.ranks, row.ranks_per_node, &shapes,
+                       &shapes_count, err));
     struct ar_shape standard =
         ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
     for (size_t i = 0; i < shapes_count; i++) {
@@ -226,7 +226,7 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
         AR_TRY(parse_elements(arguments, type, "1MiB", arena, &lists->elements,
                               &lists->elements_count, err));
     }
-    return list_shapes_check("--shapes", arguments->shapes, lists->ranks, lists->ranks_count, err);
+    return list_shapes_check(arguments->shapes, lists->ranks, lists->ranks_count, err);
 }
 
 static uint32_t ranks_per_node(const struct arguments *arguments, const struct machine *machine,

@@ -195,18 +195,17 @@ static bool is_rule(const char *text)
     return ar_text_has_word("all square node", text);
 }
 
-static enum ar_status parse_grid(const char *where, const char *item, struct ar_shape *shape,
-                                 struct ar_error *err)
+static enum ar_status parse_grid(const char *item, struct ar_shape *shape, struct ar_error *err)
 {
-    AR_REFUSE(ar_shape_parse(where, item, shape, AR_IGNORED) != AR_OK, err, AR_USAGE,
-              "%s: found \"%.60s\"; expected all, square, node or grids such as 4x8,32x32", where,
+    AR_REFUSE(ar_shape_parse("", item, shape, AR_IGNORED) != AR_OK, err, AR_USAGE,
+              "--shapes: found \"%.60s\"; expected all, square, node or grids such as 4x8,32x32",
               item);
     return AR_OK;
 }
 
-enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
-                           uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
-                           size_t *count, struct ar_error *err)
+enum ar_status list_shapes(struct ar_arena *arena, const char *text, uint32_t ranks,
+                           uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
+                           struct ar_error *err)
 {
     const struct ar_shape squarest = ar_shape_squarest(ranks);
     size_t root = 1, found_count = 0;
@@ -222,7 +221,7 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
     }
     AR_EACH_PART(item, is_rule(text) ? NULL : ar_arena_text(arena, text), ',') {
         struct ar_shape shape;
-        AR_TRY(parse_grid(where, item, &shape, err));
+        AR_TRY(parse_grid(item, &shape, err));
         bool is_listed = ar_shape_ranks(&shape) != ranks;
         for (size_t i = 0; i < found_count; i++) {
             is_listed = is_listed || ar_shape_equal(&found[i], &shape);
@@ -236,19 +235,19 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
     return AR_OK;
 }
 
-enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,
-                                 size_t counts_count, struct ar_error *err)
+enum ar_status list_shapes_check(const char *text, const uint64_t *counts, size_t counts_count,
+                                 struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     AR_EACH_PART(item, is_rule(text) ? NULL : ar_arena_text(&arena, text), ',') {
         struct ar_shape shape;
         bool is_met = false;
-        AR_TRY(parse_grid(where, item, &shape, err));
+        AR_TRY(parse_grid(item, &shape, err));
         for (size_t i = 0; i < counts_count; i++) {
             is_met = is_met || counts[i] == ar_shape_ranks(&shape);
         }
         AR_REFUSE(!is_met, err, AR_USAGE,
-                  "%s: %s has %" PRIu32 " places; expected X*Y to be one of the GPU counts", where,
+                  "--shapes: %s has %" PRIu32 " places; expected X*Y to be one of the GPU counts",
                   item, ar_shape_ranks(&shape));
     }
     return AR_OK;

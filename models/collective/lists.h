@@ -37,10 +37,10 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
 /** The shapes of `ranks` ranks that `--shapes` text asks for. May be none. `all` means every
  * X * Y = ranks, `square` the squarest of them, `node` that with X = gpus_per_node if there is one;
  * of a list of grids those with X * Y = ranks are taken. */
-enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
-                           uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
-                           size_t *count, struct ar_error *err);
+enum ar_status list_shapes(struct ar_arena *arena, const char *text, uint32_t ranks,
+                           uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
+                           struct ar_error *err);
 
-/** Refuses a grid in a list of grids that has as many places as none of the counts. */
-enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,
-                                 size_t counts_count, struct ar_error *err);
+/** Refuses a grid of `--shapes` that has as many places as none of the counts. */
+enum ar_status list_shapes_check(const char *text, const uint64_t *counts, size_t counts_count,
+                                 struct ar_error *err);

@@ -187,8 +187,7 @@ static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_no
     struct ar_shape *shapes;
     size_t shapes_count;
     char *found = ar_arena_text(&arena, "");
-    TEST_OK(
-        list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &shapes_count, &why));
+    TEST_OK(list_shapes(&arena, text, ranks, gpus_per_node, &shapes, &shapes_count, &why));
     for (size_t i = 0; i < shapes_count; i++) {
         char shape[AR_SHAPE_TEXT];
         found = ar_arena_format(&arena, "%s%s%s", found, i > 0 ? " " : "",
@@ -211,10 +210,10 @@ Test(lists, shapes_are_those_that_multiply_to_the_ranks)
     expect_shapes("2x2", 12, 4, "");
     /* A grid must fit one of the counts. */
     static const uint64_t counts[] = {4, 8};
-    TEST_OK(list_shapes_check("--shapes", "all", counts, 2, &why));
-    TEST_OK(list_shapes_check("--shapes", "2x2,2x4", counts, 2, &why));
+    TEST_OK(list_shapes_check("all", counts, 2, &why));
+    TEST_OK(list_shapes_check("2x2,2x4", counts, 2, &why));
     TEST_FAILS(AR_USAGE, "--shapes: 3x3 has 9 places; expected X*Y to be one of the GPU counts",
-               list_shapes_check("--shapes", "2x2,3x3", counts, 2, &why));
-    TEST_FAILS(AR_USAGE, "", list_shapes_check("--shapes", "2x2,", counts, 2, &why));
-    TEST_FAILS(AR_USAGE, "", list_shapes_check("--shapes", "65536x65536", counts, 2, &why));
+               list_shapes_check("2x2,3x3", counts, 2, &why));
+    TEST_FAILS(AR_USAGE, "", list_shapes_check("2x2,", counts, 2, &why));
+    TEST_FAILS(AR_USAGE, "", list_shapes_check("65536x65536", counts, 2, &why));
 }

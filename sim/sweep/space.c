@@ -127,7 +127,7 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     if (ar_algorithm_shapes(algorithm) != AR_SHAPES_GRIDS) {
         return shape_add_points(adding, algorithm, default_shape(adding, algorithm, ranks), err);
     }
-    AR_TRY(list_shapes(&adding->space->lists, "--shapes", request->shapes, ranks,
+    AR_TRY(list_shapes(&adding->space->lists, request->shapes, ranks,
                        ar_scenario_node_members(adding->variant, algorithm), &shapes, &count, err));
     if (count == 0) {
         adding->refused->count += adding->payloads_count;
@@ -255,7 +255,7 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
               "--shapes: found \"%.100s\", which --algorithms %.100s do not react to; expected "
               "torus2d among them",
               request->shapes, request->algorithms);
-    AR_TRY(list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err));
+    AR_TRY(list_shapes_check(request->shapes, space->gpus, space->gpus_count, err));
     if (space->has_steps) {
         static const uint64_t no_payload = 0;
         size_t before = space->steps.count;
