@@ -86,8 +86,7 @@ struct ar_csv_list {
 enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
                                 struct ar_csv_list **list, struct ar_error *err);
 
-/** The row of a name; NULL, and AR_NO_INPUT with the nearest known one unless `err` is NULL, if
- * there is none. */
+/** The row of a name. NULL if there is none: `err`, unless NULL too, gets the nearest known one. */
 const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, const char *noun,
                              const char *name, struct ar_error *err);
 

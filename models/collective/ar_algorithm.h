@@ -201,8 +201,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
                                 uint32_t position, uint32_t place, bool sends,
                                 struct ar_move *move);
 
-/** The move of `position` in `step` on a buffer of `elements` elements, `step` below
- * ar_algorithm_steps(). */
+/** The move of `position` in `step`, below ar_algorithm_steps(), on a buffer of `elements`. */
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step);
 

@@ -38,8 +38,7 @@ const char *ar_mesh_format_along(const struct ar_mesh *mesh, char text[AR_MESH_T
 #define AR_SHOW_MESH(mesh)  ar_mesh_format((mesh), (char[AR_MESH_TEXT]){""})
 #define AR_SHOW_ALONG(mesh) ar_mesh_format_along((mesh), (char[AR_MESH_TEXT]){""})
 
-/** GPUs of the mesh, 1 without axes; groups in which the collective runs; GPUs of a group, of a
- * mesh with axes. */
+/** GPUs of the mesh, 1 without axes; groups in which the collective runs; GPUs of such a group. */
 uint64_t ar_mesh_ranks(const struct ar_mesh *mesh);
 uint32_t ar_mesh_groups(const struct ar_mesh *mesh);
 uint32_t ar_mesh_group_ranks(const struct ar_mesh *mesh);

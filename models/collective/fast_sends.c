@@ -1,6 +1,5 @@
-/* Sends of a whole step at once, and steps that are known to have the same messages. The results
- * are the same without this file: ar_algorithm_move() says what each position sends
- * (test_blocks.c). */
+/* Sends of a whole step at once, and steps that are known to have the same messages. Results are
+ * the same without this file: ar_algorithm_move() says what a position sends (test_blocks.c). */
 #include <assert.h>
 
 #include "blocks.h"

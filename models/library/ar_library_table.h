@@ -28,8 +28,7 @@
  * Then a CSV table with a row for each parameter of ar_library_fit.h, in any order, and the
  * columns parameter, value, unit, relative_standard_error, identified (yes or no), prior,
  * prior_source, and one `covariance.PARAMETER` for each parameter: the covariance of the logarithms
- * of the values. Numbers have all their digits, so that a table that is read predicts what was
- * fitted.
+ * of the values. Numbers have all their digits: a table that is read predicts what was fitted.
  */
 #pragma once
 

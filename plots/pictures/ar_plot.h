@@ -21,8 +21,7 @@
  * that is an error.
  *
  * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
- * a temporary directory inside the output directory and renamed. Existing files of these names
- * are replaced.
+ * a temporary directory inside the output directory and renamed. They replace files of their names.
  */
 #pragma once
 

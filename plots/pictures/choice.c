@@ -195,8 +195,7 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
     char columns[LINE] = "";
     char choice[LINE] = "";
     AR_EACH_WORD(column, find_differences(table, kind, arena)) {
-        /* A column in which rows differ, and the choice as it is given to --where. Settings are
-         * keys themselves. */
+        /* A column in which rows differ, and its value as --where takes it; settings are keys. */
         const char *cell = ar_csv_text(table->csv, 0, column);
         bool is_settings = strcmp(column, "settings") == 0 && cell[0] != '\0';
         char values[LINE] = "";

@@ -30,8 +30,7 @@ struct ar_engine {
     const char *name, *title;
     struct ar_engine_cost cost;
     bool has_band; /**< fitted to measurements: times have a 95 % band (ar_trial.band) */
-    /** Rejects what the engine cannot run (ar_engine_check()); NULL: it runs every algorithm, and
-     * makes no choice. */
+    /** Rejects what it cannot run (ar_engine_check()); NULL: it runs all, and makes no choice. */
     enum ar_status (*check)(const struct ar_engine *engine, const struct ar_collective *collective,
                             const struct ar_library *library, struct ar_error *err);
     /** The time of one call of a communication library; `calls` as in ar_tuning_choose(). NULL: the

@@ -194,8 +194,7 @@ static enum ar_status library_check(const struct ar_engine *engine,
 /* --- running ------------------------------------------------------------------------------ */
 
 /* The library's calls one after the other. Their errors are of the same fit: the ends of their
- * bands add up, as if they always erred together. The options are `head` and the names of the
- * choices that were made. */
+ * bands add up, as if they always erred together. Options are `head` and the choices' names. */
 static void library_run_calls(struct ar_trial *trial, const struct ar_engine *engine,
                               const char *head, const char *note)
 {

@@ -20,8 +20,7 @@ struct ar_paths {
     double *switches_s;    /**< [flow]: latency of its switches */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
     enum ar_tier *tiers;   /**< [flow] */
-    /** [as links]: by how many periods a link has been moved into the first one; or how many links
-     * it stands for. */
+    /** [as links]: the periods that a link was moved into the first one, or links it stands for. */
     uint32_t *turns;
     size_t flows_room, links_room;
 };

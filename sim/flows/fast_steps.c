@@ -9,8 +9,7 @@
  * - A step with the messages of another one is copied: phases mirror each other, pairs swap.
  * - Where paths move along with ranks one by one, all nodes are as far from each other: shifts take
  *   like links, and two distances show who uses these. Gains 1.5 times on a million ranks.
- * - Of a step with one message, as of a linear gather, only its sender is looked at. Gains 200
- *   times on 65,536 ranks. */
+ * - Of a step with one message, of a linear gather, only the sender is looked at: 200 times. */
 #include "flows.h"
 
 /* Ranks of groups are like no others, nor are those of one that stands for others unless it has the

@@ -44,8 +44,7 @@ struct ar_job {
     struct ar_async async;        /**< of a strategy with servers */
     struct ar_units units;        /**< of a strategy that deals work units */
     /** The collective itself; of a trace that of its gradients. Of other steps its cluster, window
-     * and bytes of an element, its algorithm (NULL: the first of each operation) and channels, and
-     * no shape. */
+     * and bytes of an element, channels, and its algorithm (NULL: the first of each operation). */
     struct ar_collective collective;
     struct ar_known *known;  /**< what other jobs found out, and this one adds to; NULL: nothing */
     uint64_t elements;       /**< of the payload: of a collective, or all gradients of a trace */

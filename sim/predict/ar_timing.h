@@ -81,8 +81,7 @@ struct ar_timing {
     double low_s, high_s;
     uint64_t payload_bytes;      /**< of all gradients */
     struct ar_graph_split split; /**< mean over the stages and steps */
-    uint64_t messages_count;     /**< works each once, series as often as they are; 0 if the engine
-                                      knows of none */
+    uint64_t messages_count;     /**< works count once, series each time; 0: none is known */
     double wall_s;               /**< real time that the run took, without baseline and bands */
     bool exact;                  /**< the engine neglects nothing */
     struct ar_layout layout;     /**< the job's; of a trace what became of it */

@@ -21,8 +21,7 @@ double timer_busiest_s(const struct timer *timer, double *moved_j)
         const struct ar_task *task = &graph->tasks[i];
         times[task->work * roles + task->role] += task->count * ar_task_times(graph, i);
     }
-    /* Flows are those of all stages at once, which differ in what they send over them: the busiest
-     * stage counts. */
+    /* Flows are of all stages at once, which differ in what they send: the busiest one counts. */
     for (size_t i = 0; knows_links && i < timer->known->works_count; i++) {
         const struct work_known *known = &timer->known->works[i];
         double most = 0;

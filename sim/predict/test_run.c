@@ -118,7 +118,7 @@ Test(run, the_best_shape_is_the_fastest_of_all_grids)
     }
 }
 
-/* Of two broadcasts one leaves out a ring, which is the fastest in the other. */
+/* One of two broadcasts leaves out a ring; in the other one the ring is the fastest. */
 Test(run, the_choice_of_an_algorithm_is_the_fastest_of_all_in_their_best_shapes)
 {
     static const char *const rests[] = {"payload=4KiB;engine=recurrence",

@@ -146,8 +146,7 @@ enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
  * LINK is divided by FACTOR. LINK is a name as ar_cluster_link_name() gives it (`node-3.hca-0.out`)
  * or how names begin, up to a dot: `node-3.hca-0` is both directions, `rack-2` all cables of a
  * rack. The two directions of an NVLink are two names, `node-0.nvlink-0-1` and `node-0.nvlink-1-0`.
- * The settings become parameters of the cluster (`slow-link`). Errors are reported as those of
- * other settings. */
+ * The settings become parameters of the cluster (`slow-link`). Errors are as of other settings. */
 enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,
                                      struct ar_error *err);
 
@@ -240,8 +239,7 @@ struct ar_flow {
 };
 
 /** Fills in the path of a message between two different ranks, both below ar_cluster_gpus_count();
- * returns `path`. Pure and fast (no allocation): engines call it once
- * per pair of peers. */
+ * returns `path`. Pure and fast (no allocation): engines call it once per pair of peers. */
 const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                       uint32_t destination, struct ar_path *path);
 

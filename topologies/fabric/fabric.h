@@ -45,8 +45,7 @@ struct ar_port {
  * the cluster they follow first_fabric_link), and the way over them. */
 struct ar_fabric {
     /** Checks the values that the fabric is made of (ar_topo_refuse()), lays it out in its part of
-     * struct ar_cluster and writes how many links it has; no route may have more than
-     * AR_FABRIC_HOPS_MAX. */
+     * struct ar_cluster and writes how many links it has, a route at most AR_FABRIC_HOPS_MAX. */
     enum ar_status (*make)(struct ar_cluster *cluster, uint64_t *links_count, struct ar_error *err);
     /** Appends the links from one HCA to another of a different node (ar_path_add()); sets the tier
      * to AR_TIER_SPINE if there are several switches on the way. Called if the fabric has links. */

@@ -21,7 +21,6 @@ struct host_group *host_group_create(const struct ports *ports, uint32_t ranks, 
 /** The transport of a rank, for one thread at a time. */
 struct transport *host_group_transport(struct host_group *group, uint32_t rank);
 
-/** Runs a measurement with a thread for each rank, in the config's memory, which each thread
- * selects by its rank. */
+/** Runs a measurement with a thread for each rank, which selects its memory of the config. */
 enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
                         struct measurement *measurement, struct ar_error *err);
