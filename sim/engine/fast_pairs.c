@@ -6,7 +6,7 @@
 #include "recurrence.h"
 #include "ring_kernel.h"
 
-/* BLOCK positions beside each other are run in one loop. */
+/* BLOCK positions beside each other are run in one loop; the number of a class is a byte. */
 enum { BLOCK = 32, CLASSES_MAX = 256 };
 
 enum way {

@@ -15,7 +15,7 @@ struct moment {
     double *own_s;   /* the base, if no other moment has it; else NULL */
 };
 
-enum { LATEST_MAX = 64 };
+enum { LATEST_MAX = 64 }; /* of 65,536 that differ at random, some 12: 1 + 1/2 + 1/3 ... */
 
 /* The ranks of a role that can be the last ones while all do the same: each other rank begins no
  * later than one of them and is no slower. */
