@@ -374,7 +374,8 @@ enum ar_status options_scenario(const struct options *options, key_set without,
             const char *value = strchr(values->texts[j], '=');
             bool is_setting = i == AR_KEY_SET && value != NULL && strchr("0123456789", value[1]);
             bool is_list = key_is_list((enum ar_key)i, values->texts[j]) &&
-                           (i == AR_KEY_GPUS || keys_have(sweep_of_points.axes, (enum ar_key)i) ||
+                           (i == AR_KEY_GPUS || i == AR_KEY_ALGORITHM ||
+                            keys_have(sweep_of_points.axes, (enum ar_key)i) ||
                             keys_have(sweep_of_layouts.axes, (enum ar_key)i) || is_setting) &&
                            options->command->bit != OF(sweep);
             if (status == AR_OK && is_list && (is_names || is_setting)) {

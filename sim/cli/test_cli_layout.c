@@ -569,6 +569,8 @@ Test(cli_layout, wrong_lines_are_one_line)
         {GPT3 "--mesh dp=1,tp=8,x=2 --global-batch 8", "expected axes among pp, rep, dp, ep"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --micro-batch 1,2",
          "found \"1,2\"; expected a whole number from 1 to 4294967295; a list is for 'allreckon "},
+        {"--cluster flat --gpus 8 --trace resnet50-v1.5 --algorithm ring,tree",
+         "direct; a list is for 'allreckon sweep'"},
         {GPT3 "--tp 8", "unknown option \"--tp\"; expected --mesh pp=N,dp=N,ep=N,cp=N,tp=N"},
         {GPT3 "--global-batch-size=8",
          "option \"--global-batch-size=8\"; expected --global-batch B"},
