@@ -101,10 +101,7 @@ struct ar_precision_row {
 extern const struct ar_precision_row ar_precisions[]; /**< [ar_precision] */
 
 /** Bytes of an element as it is stored, where products of the precision have narrower operands. */
-static inline double ar_stored_bytes(enum ar_precision precision)
-{
-    return ar_precisions[ar_precisions[precision].stored].bytes;
-}
+double ar_stored_bytes(enum ar_precision precision);
 
 /** Bytes that elements fill, rounded up. */
 static inline uint64_t ar_precision_fill(enum ar_precision precision, uint64_t elements)

@@ -212,6 +212,11 @@ const char *const ar_wire_precision_names[] = {AR_WIRE_PRECISION_LIST(AR_LIST_SE
 
 const struct ar_precision_row ar_precisions[] = {AR_PRECISION_LIST(AR_LIST_VALUES)};
 
+double ar_stored_bytes(enum ar_precision precision)
+{
+    return ar_precisions[ar_precisions[precision].stored].bytes;
+}
+
 bool ar_precision_is_sent(enum ar_precision precision)
 {
     const size_t sent =

@@ -68,11 +68,7 @@ struct ar_shape {
 };
 
 /** The length of a dimension, 0 to AR_DIMENSIONS_MAX - 1. */
-static inline uint32_t ar_shape_length(const struct ar_shape *shape, uint32_t dimension)
-{
-    const uint32_t lengths[AR_DIMENSIONS_MAX] = {shape->x, shape->y, shape->z, shape->w};
-    return lengths[dimension] > 0 ? lengths[dimension] : 1;
-}
+uint32_t ar_shape_length(const struct ar_shape *shape, uint32_t dimension);
 
 /** N, the product of the lengths. */
 uint32_t ar_shape_ranks(const struct ar_shape *shape);

@@ -6,6 +6,12 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
+uint32_t ar_shape_length(const struct ar_shape *shape, uint32_t dimension)
+{
+    const uint32_t lengths[AR_DIMENSIONS_MAX] = {shape->x, shape->y, shape->z, shape->w};
+    return lengths[dimension] > 0 ? lengths[dimension] : 1;
+}
+
 uint32_t ar_shape_ranks(const struct ar_shape *shape)
 {
     return shape->x * shape->y * (shape->z > 0 ? shape->z : 1) * (shape->w > 0 ? shape->w : 1);

@@ -105,10 +105,7 @@ const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
                                                 const struct ar_library *constants);
 
 /** Whether an engine is fitted to measurements, so that its times have a 95 % band. */
-static inline bool ar_engine_is_fitted(const struct ar_engine *engine)
-{
-    return engine->has_band;
-}
+bool ar_engine_is_fitted(const struct ar_engine *engine);
 
 /** Whether an engine simulates each message: the reference for others. It runs task graphs with all
  * their ranks at once. */

@@ -26,6 +26,11 @@ bool ar_engine_times_calls(const struct ar_engine *engine)
     return engine->predict_call != NULL;
 }
 
+bool ar_engine_is_fitted(const struct ar_engine *engine)
+{
+    return engine->has_band;
+}
+
 const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
                                                 const struct ar_library *fitted,
                                                 const struct ar_library *constants)

@@ -29,7 +29,9 @@ struct moments {
     struct ar_arena *memory;              /* of moments */
     double *last_s;                       /* scratch: [rank of a role] */
     struct latest *latest;                /* [role] */
-    double *zeros, *ones;                 /* [rank]: in place of times and factors that are not */
+    double *zeros;                        /* [rank]: in place of times that are not given */
+    const double *factor;                 /* [role * `factors_each` + rank]: of what takes time, */
+    size_t factors_each;                  /* 1 for all where none are given, with 0 each */
     uint32_t *groups[1 << AR_AXES_COUNT]; /* [axes][rank]: find_group(); NULL: not needed yet */
 };
 
@@ -41,18 +43,11 @@ static struct moment moment_begin(const struct moments *moments, uint32_t role)
         .base_s = start_s != NULL ? start_s + (size_t)role * moments->request->ranks_count : NULL};
 }
 
-static const double *role_factors(const struct moments *moments, uint32_t role)
-{
-    const struct ar_graph_request *request = moments->request;
-    return request->factor != NULL ? request->factor + (size_t)role * request->ranks_count
-                                   : moments->ones;
-}
-
 static double moment_at(const struct moments *moments, uint32_t role, const struct moment *moment,
                         uint32_t rank)
 {
     const double *base_s = moment->base_s != NULL ? moment->base_s : moments->zeros;
-    return base_s[rank] + role_factors(moments, role)[rank] * moment->elapsed_s;
+    return base_s[rank] + moments->factor[role * moments->factors_each + rank] * moment->elapsed_s;
 }
 
 /* Whether all ranks of the request are at the same time at this moment. */
@@ -458,16 +453,19 @@ static void begin_walk(struct walk *walk)
         moments->last_s = ar_arena_room(memory, ranks, sizeof *moments->last_s);
         moments->latest = ar_arena_alloc(memory, graph->roles_count, sizeof *moments->latest);
         moments->zeros = ar_arena_alloc(memory, ranks, sizeof *moments->zeros);
-        moments->ones = ar_arena_room(memory, ranks, sizeof *moments->ones);
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        moments->ones[rank] = 1;
+        double *ones = ar_arena_room(memory, ranks, sizeof *ones);
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            ones[rank] = 1;
+        }
+        const double *factor = moments->request->factor;
+        moments->factor = factor != NULL ? factor : ones;
+        moments->factors_each = factor != NULL ? ranks : 0;
     }
     bool is_even = moments->request->start_s == NULL && moments->request->factor == NULL;
     for (uint32_t role = 0; has_ranks && !is_even && role < graph->roles_count; role++) {
         const double *base_s = moment_begin(moments, role).base_s;
-        find_latest(base_s != NULL ? base_s : moments->zeros, role_factors(moments, role), ranks,
-                    &moments->latest[role]);
+        find_latest(base_s != NULL ? base_s : moments->zeros,
+                    moments->factor + role * moments->factors_each, ranks, &moments->latest[role]);
     }
     if (has_ranks && walk->moments.request->sendings == NULL) { /* there may be series */
         walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
