@@ -159,26 +159,23 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
     AR_EACH_PART(item, ar_arena_text(arena, text), ',') {
         bool is_all = strcmp(item, "all") == 0;
         bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
-        const struct ar_algorithm *algorithm;
         struct ar_runner runner; /* of a library all that it runs */
         bool is_library = ar_runner_parse(where, item, &runner, AR_IGNORED) == AR_OK;
         bool is_known = is_all || is_auto || is_library;
-        for (size_t i = 0; i < ar_operations_count && !is_known && operation == NULL; i++) {
-            is_known = ar_algorithm_find(where, ar_operations[i], item, &algorithm, err) == AR_OK;
-        }
-        if (!is_known) { /* the error is that of the first operation */
-            AR_TRY(ar_algorithm_find(where, operation != NULL ? operation : ar_operations[0], item,
-                                     &algorithm, err));
-        }
         has_auto = has_auto || is_auto;
-        for (size_t i = 0; i < ar_algorithms_count && !is_auto; i++) {
+        for (size_t i = 0; i < ar_algorithms_count; i++) {
             bool is_meant = is_all || strcmp(ar_algorithms[i]->name, item) == 0 ||
                             (is_library && ar_runner_runs(&runner, ar_algorithms[i], AR_NODES));
-            if (!is_listed[i] && is_meant &&
-                (operation == NULL || ar_algorithms[i]->operation == operation)) {
+            is_meant = is_meant && (operation == NULL || ar_algorithms[i]->operation == operation);
+            is_known = is_known || is_meant;
+            if (is_meant && !is_listed[i]) {
                 is_listed[i] = true;
                 rows[found++] = ar_algorithms[i];
             }
+        }
+        if (!is_known) { /* the error is that of the first operation */
+            return ar_algorithm_find(where, operation != NULL ? operation : ar_operations[0], item,
+                                     rows, err);
         }
     }
     rows[found] = NULL;
