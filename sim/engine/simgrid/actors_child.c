@@ -15,6 +15,7 @@
 /* A message in a mailbox. */
 struct parcel {
     void *payload;
+    double moved_bytes; /* by SimGrid */
     double latency_s;
 };
 
@@ -38,8 +39,7 @@ static sg_mailbox_t mailbox_of_actor(uint32_t actor, uint32_t tag)
     return sg_mailbox_by_name(actor_mailbox_name(actor, tag, name));
 }
 
-/* A parcel, and what SimGrid moves of its message. */
-static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, double *moved_bytes)
+static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload)
 {
     const struct own_actor *own = child_actor_data();
     struct ar_actors *actors = own->actors;
@@ -48,30 +48,28 @@ static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, do
     uint32_t source = actors->gpus[own->number], destination = actors->gpus[to];
     parcel->payload = payload;
     actors->messages_count++;
-    *moved_bytes = 1; /* an empty one is a word of control */
+    parcel->moved_bytes = 1; /* an empty one is a word of control */
     if (source != destination) {
         struct ar_path path;
         ar_cluster_path(actors->cluster, source, destination, &path);
         parcel->latency_s = path.latency_s + ar_message_extra_s(cost, path.tier, (double)bytes);
         double gap_bytes = ar_message_gap_bytes(cost, path.tier, path.bandwidth_Bps);
-        *moved_bytes = fmax(1, (double)bytes + round(gap_bytes));
+        parcel->moved_bytes = fmax(1, (double)bytes + round(gap_bytes));
     }
     return parcel;
 }
 
 static void actor_send(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
 {
-    double moved_bytes;
-    struct parcel *parcel = pack_parcel(to, bytes, payload, &moved_bytes);
-    simgrid_put_and_forget(mailbox_of_actor(to, tag), parcel, moved_bytes);
+    struct parcel *parcel = pack_parcel(to, bytes, payload);
+    simgrid_put_and_forget(mailbox_of_actor(to, tag), parcel, parcel->moved_bytes);
 }
 
 static void actor_send_and_wait(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
 {
-    double moved_bytes;
-    struct parcel *parcel = pack_parcel(to, bytes, payload, &moved_bytes);
+    struct parcel *parcel = pack_parcel(to, bytes, payload);
     double latency_s = parcel->latency_s; /* who receives it frees it */
-    (void)simgrid_wait(simgrid_put(mailbox_of_actor(to, tag), parcel, moved_bytes));
+    (void)simgrid_wait(simgrid_put(mailbox_of_actor(to, tag), parcel, parcel->moved_bytes));
     child_sleep_for(latency_s);
 }
 

@@ -92,7 +92,9 @@ void child_compute(uint32_t rank, double time_s)
 
 void child_await(sg_comm_t comm, double latency_s)
 {
-    child_sleep_until(simgrid_wait(comm) + latency_s);
+    if (comm != NULL) {
+        child_sleep_until(simgrid_wait(comm) + latency_s);
+    }
 }
 
 /* --- usage ------------------------------------------------------------------------------------ */
@@ -151,12 +153,11 @@ static void child_start_simgrid(const struct simgrid_task *task)
     enum { COUNT = sizeof options / sizeof options[0] };
     char *arguments[COUNT + 1] = {NULL}; /* its own: simgrid_init() would eat the user's --help */
     int count = 0;
-    for (int i = 0; i < COUNT; i++) {
-        if (options[i] != NULL) {
-            arguments[count++] = strdup(options[i]);
-        }
+    for (; count < COUNT && options[count] != NULL; count++) {
+        arguments[count] = strdup(options[count]);
     }
     mallopt(M_MMAP_THRESHOLD, STACK_KIB << 9);
+    simgrid_keep_blocks();
     simgrid_init(&count, arguments);
 }
 

@@ -44,7 +44,7 @@ void child_compute(uint32_t rank, double time_s);
 void child_note_computed(uint32_t rank, double begin_s);
 void child_note_message(sg_comm_t comm, uint32_t from, uint32_t to, double bytes);
 
-/** Waits for a communication, and then for its latency. */
+/** Waits for a communication, and then for its latency; not if it is NULL. */
 void child_await(sg_comm_t comm, double latency_s);
 
 /** The size of an empty message, since SimGrid takes one of 0 to a known receiver for done before

@@ -49,23 +49,15 @@ static void flight_land(struct flights *flights, uint32_t index)
     flights->count--;
 }
 
-/* Waits until fewer than `max` messages are in flight, at least 1. */
-static void flights_await(struct flights *flights, uint32_t max)
-{
-    while (flights->count >= max) {
-        flight_land(flights, 0);
-    }
-}
-
-/* The same for messages to one peer; there may be others. */
-static void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t max)
+/* Waits until fewer than `max` messages to a peer are in flight (AR_NEVER: to any), at least 1. */
+static void flights_await(struct flights *flights, uint32_t peer, uint32_t max)
 {
     uint32_t to_peer = 0;
     for (uint32_t i = 0; i < flights->count; i++) {
-        to_peer += flight_at(flights, i)->peer == peer;
+        to_peer += peer == AR_NEVER || flight_at(flights, i)->peer == peer;
     }
     for (uint32_t i = 0; to_peer >= max;) {
-        if (flight_at(flights, i)->peer == peer) {
+        if (peer == AR_NEVER || flight_at(flights, i)->peer == peer) {
             flight_land(flights, i);
             to_peer--;
         } else {
@@ -170,24 +162,12 @@ void actor_declare_receiver(const struct actor *actor)
     }
 }
 
-/* Waits until a message may be sent: walks count messages of the rank, trees of the connection. */
-static void wait_for_slot(struct actor *actor, const struct link_end *out)
-{
-    uint32_t window = actor->run->collective->window;
-    if (!actor->is_in_tree) {
-        flights_await(&actor->flights, window);
-        return;
-    }
-    flights_await_peer(&actor->flights, out->peer, window);
-    flights_await(&actor->flights,
-                  actor->flights.capacity); /* those of a phase before count, too */
-}
-
 static struct flight put_message(const struct actor *actor, const struct link_end *out,
                                  uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    sg_comm_t comm = simgrid_put(out->mailbox, &payload, fmax((double)bytes, CHILD_BYTES_MIN));
+    sg_comm_t comm =
+        simgrid_put(out->mailbox, &payload, bytes > 0 ? (double)bytes : CHILD_BYTES_MIN);
     child_note_message(comm, actor->rank, actor_at(actor->run, actor->lane, out->peer)->rank,
                        (double)bytes);
     return (struct flight){.comm = comm,
@@ -200,8 +180,11 @@ static struct flight put_message(const struct actor *actor, const struct link_en
 static void send_message(struct actor *actor, const struct ar_move *move)
 {
     const struct link_end *out = connection_to(actor, &actor->out, actor->position, move->send_to);
+    const struct ar_collective *collective = actor->run->collective;
     struct flights *flights = &actor->flights;
-    wait_for_slot(actor, out);
+    /* Walks count messages of the rank, trees those of the connection, and of a phase before. */
+    flights_await(flights, actor->is_in_tree ? out->peer : AR_NEVER, collective->window);
+    flights_await(flights, AR_NEVER, flights->capacity);
     flights_await_left(flights, out->peer); /* one message at a time */
     struct flight flight = put_message(actor, out, bytes_of_slice(actor, move->send_span));
     assert(flights->count < flights->capacity);
@@ -264,19 +247,12 @@ static struct flight put_exchanged(const struct actor *actor, const struct ar_mo
     return flight;
 }
 
-static void await_exchanged(const struct flight *flight)
-{
-    if (flight->comm != NULL) {
-        child_await(flight->comm, flight->gap_s + flight->latency_s);
-    }
-}
-
 /* A step of an exchange: it ends when what it sends and what it receives have arrived. */
 static void exchange_step(struct actor *actor, const struct ar_move *move)
 {
     struct flight sent = put_exchanged(actor, move), received = get_exchanged(actor, move);
-    await_exchanged(&received);
-    await_exchanged(&sent);
+    child_await(received.comm, received.gap_s + received.latency_s);
+    child_await(sent.comm, sent.gap_s + sent.latency_s);
     if (received.comm != NULL) {
         reduce_received(actor, move);
     }
@@ -298,22 +274,25 @@ static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t fi
     for (uint32_t i = 0; i < steps; i++) {
         if (received[i].comm != NULL) {
             struct ar_move move = move_at(actor, elements, first_step + i);
-            await_exchanged(&received[i]);
+            child_await(received[i].comm, received[i].gap_s + received[i].latency_s);
             reduce_received(actor, &move);
         }
     }
     for (uint32_t i = 0; i < steps; i++) {
-        await_exchanged(&sent[i]);
+        child_await(sent[i].comm, sent[i].gap_s + sent[i].latency_s);
     }
     free(received);
 }
 
 void actor_mark(const struct actor *actor, uint32_t call, uint32_t number)
 {
-    if (actor->observed >= 0) {
-        ar_timeline_marks(actor->run->trial, call, (uint32_t)actor->observed,
-                          actor->lane % actor->run->collective->channels)[number] =
-            simgrid_get_clock();
+    const struct ar_trial *trial = actor->run->trial;
+    const struct ar_timeline *timeline = trial != NULL ? trial->timeline : NULL;
+    uint32_t channel = actor->lane % actor->run->collective->channels;
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        if (timeline->ranks[i] == actor->rank) {
+            ar_timeline_marks(trial, call, i, channel)[number] = simgrid_get_clock();
+        }
     }
 }
 
@@ -401,39 +380,11 @@ void actor_run_call(struct actor *actor, uint32_t call, uint64_t elements, doubl
     }
 }
 
-static int64_t index_in_timeline(const struct ar_timeline *timeline, uint32_t rank)
-{
-    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
-        if (timeline->ranks[i] == rank) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static void create_actor(struct collective_run *run, uint32_t lane, uint32_t position,
-                         sg_bar_t *barriers)
-{
-    struct actor *actor = actor_at(run, lane, position);
-    size_t index = (size_t)(actor - run->actors);
-    uint32_t rank = ar_order_rank(&run->order, lane, position);
-    *actor = (struct actor){
-        .run = run,
-        .lane = lane,
-        .position = position,
-        .rank = rank,
-        .observed = run->trial != NULL ? index_in_timeline(run->trial->timeline, rank) : -1,
-        .flights = {.capacity = run->flights_capacity,
-                    .ring = run->flights + index * run->flights_capacity},
-        .barrier = barriers != NULL ? barriers[rank] : NULL};
-}
-
 static void create_actors(struct collective_run *run)
 {
     uint32_t channels = run->collective->channels;
-    uint32_t lanes = ar_collective_lanes(run->collective);
     uint32_t ranks = ar_collective_ranks(run->collective);
-    size_t actors_count = (size_t)lanes * run->positions;
+    size_t actors_count = (size_t)ar_collective_lanes(run->collective) * run->positions;
     /* Room for the messages that a rank may have in flight: over one connection, or, if there are
      * trees, over all that it has at a time. */
     bool has_trees = false;
@@ -449,10 +400,17 @@ static void create_actors(struct collective_run *run)
     for (uint32_t rank = 0; barriers != NULL && rank < ranks; rank++) {
         barriers[rank] = sg_barrier_init(channels);
     }
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        for (uint32_t position = 0; position < run->positions; position++) {
-            create_actor(run, lane, position, barriers);
-        }
+    for (size_t i = 0; i < actors_count; i++) {
+        uint32_t lane = (uint32_t)(i / run->positions), position = (uint32_t)(i % run->positions);
+        uint32_t rank = ar_order_rank(&run->order, lane, position);
+        run->actors[i] =
+            (struct actor){.run = run,
+                           .lane = lane,
+                           .position = position,
+                           .rank = rank,
+                           .flights = {.capacity = run->flights_capacity,
+                                       .ring = run->flights + i * run->flights_capacity},
+                           .barrier = barriers != NULL ? barriers[rank] : NULL};
     }
     free(barriers);
 }

@@ -50,10 +50,7 @@ struct flights {
 /* One rank on one lane: one actor. */
 struct actor {
     struct collective_run *run;
-    uint32_t lane;
-    uint32_t position;
-    uint32_t rank;
-    int64_t observed;     /* index in the timeline; -1: not in it */
+    uint32_t lane, position, rank;
     uint32_t phase, step; /* at present; the step counts from the first one of the phase */
     uint64_t steps_done;  /* over all calls; tells peers which of their messages have arrived */
     struct link_ends out;

@@ -81,13 +81,11 @@ static void create_collectives(struct graph_run *run)
                                    sizeof(struct collective_run *), "its collectives");
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_work *work = &graph->works[graph->tasks[i].work];
-        const struct ar_graph_sending *sending = &run->trial->sendings[graph->tasks[i].work];
+        uint32_t channels = run->trial->sendings[graph->tasks[i].work].collective.channels;
         if (work->kind == AR_TASK_COMPUTE) {
             continue;
         }
-        if (sending->collective.channels > run->channels_max) {
-            run->channels_max = sending->collective.channels;
-        }
+        run->channels_max = channels > run->channels_max ? channels : run->channels_max;
         if (work->kind == AR_TASK_COLLECTIVE) {
             add_collective_run(run, graph->tasks[i].work, graph->tasks[i].stream);
         }
@@ -245,16 +243,6 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
     child_note_computed(rank_of(stream), first_s);
 }
 
-static bool has_link(const struct ar_path *path, uint32_t link)
-{
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        if (path->links[i] == link) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* For how long the gaps of all messages between the two roles that pass one of its HCAs keep it
  * busy behind the bytes of a part. */
 static double gap_of_part(const struct stream *stream, const struct ar_task *task,
@@ -272,7 +260,9 @@ static double gap_of_part(const struct stream *stream, const struct ar_task *tas
             struct ar_path other;
             ar_cluster_path(cluster, stream->role * run->places + place,
                             task->to * run->places + place, &other);
-            users += has_link(&other, path->links[i]);
+            for (uint32_t j = 0; j < other.links_count; j++) {
+                users += other.links[j] == path->links[i];
+            }
         }
         most = users > most ? users : most;
     }

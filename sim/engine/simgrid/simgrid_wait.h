@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <simgrid/comm.h>
@@ -32,6 +33,10 @@ void simgrid_put_and_forget(sg_mailbox_t mailbox, void *payload, double bytes);
 /** Begins a communication from one host to another, with no actors at its ends; SimGrid takes whole
  * bytes there, at least 1. */
 sg_comm_t simgrid_send(sg_host_t from, sg_host_t to, uint64_t bytes);
+
+/** Keeps memory that SimGrid drops from now on (fast_blocks.cpp), unless a test has said no. */
+void simgrid_keep_blocks(void);
+extern bool simgrid_keeps_blocks;
 
 #ifdef __cplusplus
 }

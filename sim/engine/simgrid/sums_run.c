@@ -103,9 +103,7 @@ static void move_part(const struct line_switch *own, uint32_t part)
         }
     }
     for (uint32_t i = 0; i < comms_count; i++) {
-        if (own->comms[i] != NULL) {
-            simgrid_wait(own->comms[i]);
-        }
+        child_await(own->comms[i], 0);
     }
 }
 
