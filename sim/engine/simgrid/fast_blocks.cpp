@@ -11,8 +11,8 @@
 #include "simgrid_wait.h"
 
 constexpr std::size_t SIZES = 64;
-static void
-    *kept[SIZES]; /* [usable bytes / 16]: the block dropped last, which points to the next */
+/* [usable bytes / 16]: the block dropped last, which points to the one before. */
+static void *kept[SIZES];
 static bool is_keeping;
 bool simgrid_keeps_blocks = true;
 
