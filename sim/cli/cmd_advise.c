@@ -49,6 +49,7 @@ struct adviser {
     double tokens, price, power_W, mtbf_s, checkpoint_s;
     bool plans_only;    /* no losses and no changes */
     bool is_mesh_fixed; /* --mesh is one layout */
+    bool has_largest;   /* there is a plan of gpus_max */
     uint64_t gpus_max;  /* the largest number of GPUs, whose plan is changed */
     uint64_t gpus_half; /* half of it, if it was added to the numbers that were asked for; else 0 */
     struct advice half; /* the plan of half the GPUs as a change; its kind is NULL: there is none */
@@ -255,6 +256,7 @@ static enum ar_status take_best(void *taker, const struct ar_row *row,
     if (row->gpus < adviser->gpus_max) {
         return AR_OK;
     }
+    adviser->has_largest = true;
     ar_note_layout(option_notes(adviser->options), scenario);
     if (adviser->plans_only) {
         return AR_OK;
@@ -277,14 +279,12 @@ static enum ar_status read_number(const char *where, const char *text, double *n
 static enum ar_status read_tokens(struct ar_arena *arena, const char *text, double *tokens,
                                   struct ar_error *err)
 {
-    size_t length = text != NULL ? strlen(text) : 0;
-    const char *unit = length > 1 ? strchr("MBT", text[length - 1]) : NULL;
-    if (unit == NULL) {
-        return read_number("--tokens (such as 300B or 15T)", text, tokens, err);
-    }
-    char *digits = ar_arena_format(arena, "%.*s", (int)length - 1, text);
-    AR_TRY(read_number("--tokens", digits, tokens, err));
-    *tokens *= *unit == 'M' ? 1e6 : *unit == 'B' ? 1e9 : 1e12;
+    size_t length = text != NULL ? strspn(text, "0123456789.e+") : 0;
+    bool has_unit = length > 0 && strlen(text) == length + 1;
+    const char *unit = has_unit ? strchr("MBT", text[length]) : NULL;
+    const char *digits = unit != NULL ? ar_arena_format(arena, "%.*s", (int)length, text) : text;
+    AR_TRY(read_number("--tokens (such as 300B or 15T)", digits, tokens, err));
+    *tokens *= unit == NULL ? 1 : *unit == 'M' ? 1e6 : *unit == 'B' ? 1e9 : 1e12;
     return AR_OK;
 }
 
@@ -373,6 +373,10 @@ enum ar_status command_advise(const struct options *options, struct ar_error *er
     sweep.algorithms = sweep.shapes = "all";
     sweep.best = true;
     AR_TRY(command_sweep_for(&sweep, options, take_best, &adviser, err));
+    if (!adviser.has_largest) {
+        ar_note(option_notes(options), "--gpus %" PRIu64 " is left out: no layout divides, or fits",
+                adviser.gpus_max);
+    }
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "advice.csv", AR_COLUMNS(advice_columns), adviser.list,
                                adviser.count, err));

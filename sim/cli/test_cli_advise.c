@@ -45,6 +45,8 @@ Test(cli_advise, train_of_a_model_has_the_plans_alone)
     CLI_NOTES("train --cluster dgx-h100 --workload mixtral-8x7b --mesh dp=2,ep=8 --global-batch 16 "
               "--tokens 2B --strategy zero3",
               "the experts of all GPUs get as many tokens");
+    CLI_NOTES("advise --cluster dgx-h100 --workload mpt-125m --global-batch 64 --gpus 8,254",
+              "--gpus 254 is left out: no layout divides, or fits");
 }
 
 /* A plan in words has every option that its number needs. */
@@ -159,6 +161,9 @@ Test(cli_advise, what_a_plan_cannot_be_made_of_is_one_line)
         {ON_16 "--price 2", "found --price or --power without --tokens"},
         {ON_16 "--mtbf 2", "found --mtbf alone; expected --mtbf and --checkpoint together"},
         {ON_16 "--tokens 1G", "(such as 300B or 15T): found \"1G\""},
+        {ON_16 "--tokens 2TB", "(such as 300B or 15T): found \"2TB\""},
+        {"--workload llama3-8b --gpus 16,8192 --global-batch 8192",
+         "--gpus: found \"8192\"; expected a whole number from 1 to 4096"},
         {ON_16 "--mtbf 1 --checkpoint 3600", "--checkpoint: found 3600 s with a failure every 1 h"},
         {"--workload llama3-8b,mpt-7b --gpus 16 --global-batch 16",
          "found --workload llama3-8b,mpt-7b; expected one value"},

@@ -37,6 +37,8 @@ Test(cli_expect, a_machine_that_is_as_it_should_be_has_nothing_wrong, CLI_NO_NEW
     cr_expect_geq(as_expected, 80);
     CLI_SHOWS("expect abci.csv" FITTED, "of 96 rows are as fast as this machine should be",
               "fitted to measured rows; 96 rows\n");
+    CLI_SHOWS("expect h100_1n_nccl2.27 --cluster dgx-h100", "251 of 252 rows are as fast",
+              "If anything, NVLS is off");
 }
 
 Test(cli_expect, rows_of_half_the_rate_across_nodes_suspect_the_network, CLI_NO_NEW_CODE)

@@ -513,6 +513,9 @@ Test(cli_layout, a_job_on_several_nvlink_domains_splits_no_group)
         "predict --cluster gb200-nvl72 --workload llama3-70b --mesh dp=8,tp=16 --global-batch 64";
     struct cli_run spread = cli_good("$AR %s --format csv", line);
     CLI_HAS(spread.err, "takes 16 of the 18 nodes of each NVLink domain");
+    CLI_NOTES("advise --cluster gb200-nvl72 --workload llama3-70b --mesh dp=8,tp=16 "
+              "--global-batch 64",
+              "takes 16 of the 18 nodes of each NVLink domain");
     struct cli_table *own = cli_table(spread.out);
     struct cli_table *sixteen = cli_rows("%s --set nvlink.domain_nodes=16", line);
     struct cli_run filled = cli_good("$AR %s --format csv --set nvlink.domain_nodes=18", line);
@@ -634,6 +637,7 @@ Test(cli_layout, a_step_of_another_program_takes_no_options_of_models)
 {
     static const char *const rows[][2] = {
         {STEPS "data.txt --gpus 8 --layers 2", "--layers: found with the workload of a file"},
+        {STEPS "data.txt --gpus 8 --sparse 0.1", "--sparse: found with the workload of a file"},
         {STEPS "data.txt", "option --gpus is missing"},
         {STEPS "simai.txt --gpus 6", "found pp=1, ep=2, tp=2 in"},
         {STEPS "hybrid.txt --gpus 4", "hybrid.txt:3: found allgather along tp, which has one GPU"},

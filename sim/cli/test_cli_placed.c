@@ -92,6 +92,7 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
     static const struct cli_case cases[] = {
         {"--operators ./placed.csv --placement gready --gpus 2", 64, "--placement: found"},
         {"--trace resnet50-v1.5 --gpus 2 --strategy rotate --bucket one", 64, "--bucket: found"},
+        {"--trace resnet50-v1.5 --gpus 2 --strategy rotate --servers 3", 64, "--servers: found"},
         {"--operators ./placed.csv --gpus 2 --engine nccl", 64, "--engine: found with strategy"},
         {"--trace resnet50-v1.5 --gpus 1 --strategy star", 64, "star on 1 GPU"},
         {"--trace resnet50-v1.5 --gpus 11 --strategy partitioned", 64, "layer4.0.conv2"},

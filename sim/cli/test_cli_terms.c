@@ -40,8 +40,11 @@ Test(cli_terms, rows_name_what_was_asked_for_and_options_win_over_the_frameworks
                  0);
     struct cli_run run =
         cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
-                "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
-    CLI_HAS(run.err, "term gpu.sms changes nothing without contention.sms");
+                "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40 "
+                "--prefetch 2 --seed 3");
+    CLI_HAS(run.err, "term gpu.sms changes nothing without contention.sms",
+            "prefetch changes nothing: only zero3");
+    CLI_LACKS(run.err, "seed changes nothing"); /* horovod has a jitter */
 }
 
 Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)

@@ -535,7 +535,8 @@ static const char *describe_answer(const struct ar_expectation *expectation,
         is_possible = is_possible && !exceeds_hcas(tuning, &expectation->rows[i].compared);
     }
     size_t good = with[AR_AS_EXPECTED], fast = with[AR_FAST];
-    if (good == count || (5 * good >= 4 * count && is_nothing && is_possible)) {
+    bool are_few = is_nothing ? 5 * good >= 4 * count : good + fast == count && 20 * fast <= count;
+    if (good == count || (are_few && is_possible)) {
         return ar_arena_format(
             arena,
             "%s as fast as this machine should be, within the bands (a factor of %.2g either way "
@@ -544,9 +545,9 @@ static const char *describe_answer(const struct ar_expectation *expectation,
                 ? ar_arena_format(arena, "%zu of %zu rows are", good, count)
                 : ar_arena_format(arena, "All %zu row%s", count, count == 1 ? " is" : "s are"),
             find_median_band(expectation, arena),
-            good < count  ? "; nothing seems wrong."
-            : !is_nothing ? ar_arena_format(arena, ". If anything, %s%s: %s.", first->sentence,
-                                            first->is_named ? ", as the log says" : "", first->look)
+            !is_nothing    ? ar_arena_format(arena, ". If anything, %s%s: %s.", first->sentence,
+                                          first->is_named ? ", as the log says" : "", first->look)
+            : good < count ? "; nothing seems wrong."
             : expectation->suspicions_count == 0 || first->likely_frac >= 0.5
                 ? "."
                 : ar_arena_format(arena, ". It is %.0f %% likely that nothing is wrong.",

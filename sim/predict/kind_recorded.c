@@ -44,13 +44,9 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_erro
     const struct ar_recorded *recorded = input->recorded;
     for (int i = 0; i < AR_KEYS_COUNT; i++) { /* none that lays out a model: its tasks are made */
         enum ar_key key = (enum ar_key)i;
-        bool is_of_model = ar_key_is(key, AR_KEY_OF_LAYOUT) && !ar_key_is(key, AR_KEY_OF_STEP) &&
-                           key != AR_KEY_WORKLOAD && key != AR_KEY_MESH;
-        bool is_of_others = key == AR_KEY_STRATEGY || key == AR_KEY_PREFETCH ||
-                            key == AR_KEY_FRAMEWORK || key == AR_KEY_TERM ||
-                            key == AR_KEY_SAMPLES_PER_S_AT;
-        AR_SCENARIO_REFUSE((is_of_model || is_of_others) && ar_scenario_has(scenario, key),
-                           scenario, key, err,
+        bool lays_out = key == AR_KEY_STRATEGY ||
+                        (ar_key_is(key, AR_KEY_OF_LAYOUT) && !ar_key_is(key, AR_KEY_OF_PLACED));
+        AR_SCENARIO_REFUSE(lays_out && ar_scenario_has(scenario, key), scenario, key, err,
                            "found with the workload of a file, whose tasks are made; expected it "
                            "with a name of 'allreckon list workloads'");
     }
@@ -111,8 +107,6 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes, "%s", *note);
     }
     ar_note_links(notes, scenario, scenario->gpus);
-    note_sparse(notes, scenario);
-    note_end_of_run(notes, scenario);
 }
 
 const struct ar_kind ar_kind_recorded = {.name = "a recorded workload",

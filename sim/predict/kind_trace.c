@@ -390,6 +390,7 @@ static void trace_note(FILE *notes, const struct ar_scenario *scenario)
     }
     note_end_of_run(notes, scenario);
     ar_note_trace(notes, scenario);
+    layout_note_idle(notes, scenario);
     ar_note_how_sure(notes, scenario);
     collective_note(notes, scenario);
 }

@@ -546,12 +546,12 @@ static void note_order(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* Notes options that are given and change nothing in the layout. */
-static void note_idle(FILE *notes, const struct ar_scenario *scenario)
+void layout_note_idle(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_layout *layout = &scenario->layout;
     const struct ar_strategy *strategy = layout->strategy;
-    bool has_places = layout->sizes[AR_AXIS_EP] > 1,
+    bool has_places = layout->sizes[AR_AXIS_EP] > 1, is_laid_out = layout->model != NULL,
+         has_experts = is_laid_out && layout->model->experts > 1,
          is_drawn = scenario->jitter_frac > 0 || strategy->is_asynchronous;
     bool is_fused = layout->attention != AR_ATTENTION_UNFUSED;
     const struct {
@@ -565,16 +565,16 @@ static void note_idle(FILE *notes, const struct ar_scenario *scenario)
         {AR_KEY_OVERLAP_PIPELINE, layout->sizes[AR_AXIS_PP] > 1, "--mesh has no pp above 1"},
         {AR_KEY_OVERLAP_EXPERTS, has_places, "--mesh has no ep above 1"},
         {AR_KEY_DISPATCHER, has_places, "--mesh has no ep above 1"},
-        {AR_KEY_IMBALANCE, layout->model->experts > 1, "the model has no experts"},
-        {AR_KEY_TOP_K, layout->model->experts > 1, "the model has no experts"},
+        {AR_KEY_IMBALANCE, has_experts, "the model has no experts"},
+        {AR_KEY_TOP_K, has_experts, "the model has no experts"},
         {AR_KEY_OVERLAP, !strategy->gathers_layers, "zero3 overlaps in any case"},
         {AR_KEY_ALGORITHM,
-         !strategy->shards_optimizer || ar_layout_shards(layout) != scenario->gpus,
+         !is_laid_out || !strategy->shards_optimizer || ar_layout_shards(layout) != scenario->gpus,
          "no all-reduce is sent"},
         {AR_KEY_RECOMPUTE, !is_fused || layout->recompute.modules != AR_AGAIN_CORE_ATTN,
          "fused attention is computed again in any case"},
         {AR_KEY_SEED, is_drawn, "nothing is drawn without --jitter"},
-        {AR_KEY_ITERATIONS, is_drawn, "nothing is drawn without --jitter"},
+        {AR_KEY_ITERATIONS, is_drawn || strategy->ends_runs, "nothing is drawn without --jitter"},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (!options[i].has_effect && ar_scenario_has(scenario, options[i].key)) {
@@ -638,6 +638,7 @@ void ar_note_layout(FILE *notes, const struct ar_scenario *scenario)
             RESERVED_RATIO);
     }
     note_memory(notes, scenario, memory.states_bytes, memory.activations_bytes);
+    ar_note_choice(notes, scenario);
 }
 
 void ar_note_model(FILE *notes, const struct ar_scenario *scenario)
@@ -697,8 +698,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
             100 * find_spread(scenario));
     }
     ar_note_layout(notes, scenario);
-    note_idle(notes, scenario);
-    ar_note_choice(notes, scenario);
+    layout_note_idle(notes, scenario);
     note_library(notes, scenario);
     ar_note_links(notes, scenario, scenario->gpus);
     ar_note_framework(notes, scenario);

@@ -99,7 +99,7 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
     bool takes_traces = is_placed && ar_scenario_has(scenario, AR_KEY_TRACE);
     unsigned uses = kind->keys | (takes_traces ? (unsigned)AR_KEY_OF_STEP : 0);
     const struct ar_strategy *strategy = scenario->layout.strategy;
-    for (int i = 0; !is_placed && i < ALL_SERVER_KEYS; i++) {
+    for (int i = 0; i < ALL_SERVER_KEYS; i++) {
         bool is_taken = strategy->deals_units || (strategy->is_asynchronous && i < SERVER_KEYS);
         const struct ar_key_check check = {
             ar_scenario_has(scenario, server_keys[i]) && !is_taken, server_keys[i],

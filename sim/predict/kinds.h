@@ -50,12 +50,13 @@ void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job 
 
 /** How large a workload is, what is left out, and whether it fits. */
 void transformer_note(FILE *notes, const struct ar_scenario *scenario);
+/** Says which options are given and change nothing in a layout, or in a step of a trace. */
+void layout_note_idle(FILE *notes, const struct ar_scenario *scenario);
 
 /* notes.c */
 
 /** Notes of collectives and of steps of traces. */
 void collective_note(FILE *notes, const struct ar_scenario *scenario);
-void note_sparse(FILE *notes, const struct ar_scenario *scenario);
 void note_library(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
 

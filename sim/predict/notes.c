@@ -63,7 +63,7 @@ const char *ar_note_baseline(enum ar_baseline baseline)
                                        : "one full node, a flat ring (--baseline node)";
 }
 
-void note_sparse(FILE *notes, const struct ar_scenario *scenario)
+static void note_sparse(FILE *notes, const struct ar_scenario *scenario)
 {
     if (scenario->layout.sparse_frac > 0) {
         ar_note(notes,

@@ -397,12 +397,17 @@ static uint32_t group_size(const struct space *space, uint32_t variant)
 static enum ar_status layouts_add(struct space *space, struct ar_error *err)
 {
     struct adding_layouts adding = {.space = space};
+    const char *gpus = space->request->gpus;
     space->has_steps = true;
     AR_TRY(check_values(&space->variants, err));
     size_t meshes = space->request->first.count > 0 ? space->request->first.count : 1;
     for (uint32_t i = 0; i < space->variants.count / meshes; i++) { /* is each cluster right? */
         const struct ar_scenario *scenario;
         AR_TRY(variants_cluster(&space->variants, i, &scenario, err));
+        AR_TRY(gpus == NULL ? AR_OK
+                            : list_counts(&space->lists, "--gpus", gpus,
+                                          ar_cluster_gpus_count(scenario->cluster), &space->gpus,
+                                          &space->gpus_count, err));
     }
     /* The plainest layout is the last of the first schedule: if it is refused, so is the mesh. */
     uint32_t plainest = space->request->is_planned ? planned_count(&space->variants, 1) - 1 : 0;
