@@ -57,7 +57,7 @@ Test(cli_view, columns_are_those_that_were_asked_for)
 Test(cli_view, estimates_are_marked_and_explained)
 {
     const char *out = cli_good("$AR sweep " STEP " --gpus 16,8 --quiet").out;
-    cr_expect_eq(cli_lines_with(out, "~ estimated; engine recurrence is 0 to 0.3 % off simgrid"), 3,
+    cr_expect_eq(cli_lines_with(out, "~ estimated; recurrence is 0 to 0.3 % (median all-red"), 3,
                  "of all, of the best, of those simulated: %s", out);
     const char *torus = strstr(out, "2x8");
     const char *ring = strstr(out, "ring");

@@ -65,7 +65,7 @@ Test(written, workloads_of_astra_sim_are_read_back)
          "--cluster abci-v100 --gpus 8 --algorithm ring --precision fp16"},
         {GPT "--mesh dp=4 --global-batch 4", "--cluster dgx-a100 --mesh dp=4"},
         {GPT "--mesh dp=2,tp=4 --global-batch 4 --micro-batch 1 --schedule gpipe",
-         "--cluster dgx-a100 --mesh dp=2,tp=4"},
+         "--cluster dgx-a100 --gpus 8"},
         {GPT "--mesh dp=2,tp=4 --global-batch 4 --micro-batch 2 --sequence-parallel yes "
              "--recompute full",
          "--cluster dgx-a100 --mesh dp=2,tp=4"},

@@ -13,7 +13,7 @@
 
 /** The remark of tables on rows that are not exact; its source is sim/engine/README.md. */
 #define AR_ROW_ESTIMATED                                                                           \
-    "estimated; engine recurrence is 0 to 0.3 % off simgrid (median all-reduce), 31 % at worst"
+    "estimated; recurrence is 0 to 0.3 % (median all-reduce, worst 31) off simgrid"
 
 /* clang-format off */
 /** Columns in order: kind (text, word, count, number or flag), name, meaning, look in a table. */

@@ -9,10 +9,10 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_recorded *recorded = layout->recorded;
-    if (scenario->mesh.axes_count > 0 || recorded->gpus == 0) {
+    uint32_t gpus = scenario->gpus > 0 ? scenario->gpus : recorded->gpus;
+    if (scenario->mesh.axes_count > 0 || gpus == 0 || (recorded->gpus == 0 && recorded->tp == 0)) {
         return layout_take_mesh(scenario, err);
     }
-    uint32_t gpus = scenario->gpus > 0 ? scenario->gpus : recorded->gpus;
     const uint32_t sizes[AR_AXES_COUNT] = {[AR_AXIS_PP] = recorded->pp > 0 ? recorded->pp : 1,
                                            [AR_AXIS_REP] = 1,
                                            [AR_AXIS_DP] = 1,
