@@ -525,6 +525,16 @@ Test(cli_layout, a_job_on_several_nvlink_domains_splits_no_group)
                  1.5 * cli_number(own, 1, "iteration_s"));
 }
 
+/* Tasks of 64 all-to-alls each, hidden behind another micro-batch: all of them count. */
+Test(cli_layout, a_straggler_of_factor_1_changes_nothing_of_what_experts_exchange)
+{
+    static const char line[] =
+        "predict --cluster oci-a100 --workload mixtral-8x7b --overlap no "
+        "--mesh ep=4,tp=8 --global-batch 32 --overlap-experts yes --jitter 0";
+    struct cli_table *even = cli_rows("%s", line), *by_ranks = cli_rows("%s --straggler 1:1", line);
+    CLI_NEAR(by_ranks, 1, "iteration_s", cli_number(even, 1, "iteration_s"), 1e-6);
+}
+
 /* Nothing is fitted to these rows. Predictions must not become worse unnoticed. */
 Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
 {

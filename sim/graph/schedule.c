@@ -242,7 +242,7 @@ static bool may_be_of_series(const struct walk *walk, uint32_t number)
     const struct ar_task *task = &walk->graph->tasks[number];
     const struct ar_work *work = &walk->graph->works[task->work];
     return walk->held != NULL && work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
-           work->share == 0 && task->stream != AR_STREAM_COMPUTE;
+           work->share == 0 && task->count == 1 && task->stream != AR_STREAM_COMPUTE;
 }
 
 /* A task starts no earlier than another one has ended. */
@@ -380,8 +380,7 @@ static uint32_t find_next_of_series(struct walk *walk, uint32_t number, const do
     const struct ar_task *other = &graph->tasks[next];
     const struct ar_work *one = &graph->works[task->work], *two = &graph->works[other->work];
     bool is_like = one->operation == two->operation && one->axes == two->axes &&
-                   one->element_bytes == two->element_bytes && task->count == 1 &&
-                   other->count == 1;
+                   one->element_bytes == two->element_bytes;
     return is_like && find_start(walk, next, AR_NO_TASK, start) == AR_NO_TASK &&
                    start->base_s == base_s
                ? next
