@@ -27,13 +27,6 @@ static inline double message_send(const struct recurrence *recurrence, const str
     return *free_s + ar_message_latency_s(hop->kind, recurrence->cost, bytes);
 }
 
-/* When the connection of a hop is free, if it is the one its rank used last. */
-static double hop_free_s(const struct recurrence *recurrence, const struct ar_hop *hop)
-{
-    const struct rank_state *state = &recurrence->states[hop->from];
-    return state->peer == hop->to + 1 ? state->free_s : 0;
-}
-
 void recurrence_run_moves(struct recurrence *recurrence)
 {
     const struct ar_collective *collective = recurrence->collective;
@@ -56,7 +49,7 @@ void recurrence_run_moves(struct recurrence *recurrence)
                 bool is_last = state->oldest + 1 == collective->window;
                 state->oldest = is_last ? 0 : state->oldest + 1; /* faster than a division */
                 sent_bytes[i] = (double)(sends->counts[hop->from] * collective->element_bytes);
-                state->free_s = hop_free_s(recurrence, hop);
+                state->free_s = state->peer == hop->to + 1 ? state->free_s : 0;
                 state->peer = hop->to + 1; /* any of all positions */
                 *flight_s = message_send(recurrence, hop, hop->kind->rate_Bps, sent_bytes[i],
                                          &recurrence->now_s[hop->from], &state->free_s, *flight_s);
@@ -145,9 +138,7 @@ void recurrence_run_tree(struct recurrence *recurrence)
                            .free_s = recurrence->room_s,
                            .flights_s = recurrence->room_s + hops_count,
                            .slots = phase->parts > window ? window : 1};
-    for (size_t i = 0; i < hops_count; i++) {
-        run.free_s[i] = recurrence->has_flights ? hop_free_s(recurrence, &run.hops[i]) : 0;
-    }
+    memset(run.free_s, 0, hops_count * sizeof *run.free_s); /* no phase uses hops of another */
     for (uint32_t step = 0; step < phase->steps; step++) {
         uint32_t periods = step / phase->period + 1;
         uint32_t parts = periods < phase->parts ? periods : phase->parts;
@@ -159,11 +150,9 @@ void recurrence_run_tree(struct recurrence *recurrence)
     /* Nobody waits for the flights of a tree in the next phase; a rank is done when the last one of
      * each of its hops has arrived. */
     const double *last_s = run.flights_s + (phase->parts - 1) % run.slots * hops_count;
-    for (size_t i = 0; i < hops_count; i++) { /* a rank sends over them in this order */
+    for (size_t i = 0; i < hops_count; i++) {
         double *flight_s = &recurrence->flights_s[run.hops[i].from];
         *flight_s = ar_later_s(*flight_s, last_s[i]);
-        recurrence->states[run.hops[i].from].free_s = run.free_s[i];
-        recurrence->states[run.hops[i].from].peer = run.hops[i].to + 1;
     }
 }
 
