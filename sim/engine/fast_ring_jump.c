@@ -17,7 +17,6 @@
  * units of 2^-61 to 2^-60 of what the steps can take at most: a time t of S steps differs from that
  * in double precision by some S * 2^-62 of that at most, and by what is rounded there.
  *
- * The steps are computed in whole units of time, so that what repeats is equal and not just near.
  * Rows of the arrays are places or, where the arrays ride with the messages, messages: at step s,
  * row i is then at place i + s. */
 #include "recurrence.h"
@@ -225,15 +224,10 @@ static void ring_units_end(const struct ring_units *units)
 
 /* --- jumps ----------------------------------------------------------------------------------- */
 
-/* Arrays with a number per place besides the arrivals. */
-enum { ARRAYS = 2 };
-
-/* Steps of a round at most, and numbers in all arrays. */
-enum { ROUND_MAX = 64 };
+/* Steps of a round at most; arrays with a number per place besides the arrivals, and numbers in
+ * all. A ring is walked if it has not jumped in the first 1/PATIENCE of its steps. */
+enum { ROUND_MAX = 64, ARRAYS = 2, PATIENCE = 16 };
 #define NUMBERS_MAX ((size_t)1 << 26)
-
-/* A ring is walked if it has not jumped in the first 1/PATIENCE of its steps. */
-enum { PATIENCE = 16 };
 
 /* Rates closer than this part of them are the same: they come from sums in different order. */
 #define SAME_RATE 1e-14
