@@ -11,12 +11,13 @@ struct exchange_run {
     double *adding_s;   /* [place of the step]: time that its receiver takes to add it up */
     double *times_s;    /* [kind of the step]: time that a message takes, or one without bytes */
     double *sums_s;     /* [kind of the step]: time to add it up, or that a byte of it takes */
+    size_t each;        /* 0: all messages of the step are alike, [0] holds for all; else 1 */
 };
 
 /* Finds how long the message of each sender takes from when both ends have come, and how long it
  * takes to add it up. Messages of a kind take as long where pieces have equal sizes; else a kind
  * has the time of a message without bytes and that of one byte. */
-static void step_find_times(const struct exchange_run *run, uint32_t step)
+static void step_find_times(struct exchange_run *run, uint32_t step)
 {
     const struct recurrence *all = run->all;
     const struct ar_collective *collective = all->collective;
@@ -40,6 +41,9 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     }
     if (run->is_even) {
         uint32_t count = flows->count < all->positions ? flows->count : all->positions;
+        bool is_one = all->phase->is_at_once && flows->ahead == 0 && !all->flows->is_plain;
+        run->each = is_one && kind_of == NULL ? 0 : 1;
+        count = run->each == 0 ? 1 : count;
         uint32_t stretch = kind_of != NULL ? flows->period : count;
         for (uint32_t i = 0; i < count; i += stretch) {
             for (uint32_t k = 0; k < stretch; k++) {
@@ -104,17 +108,25 @@ static void step_run(const struct exchange_run *run, uint32_t step, double *done
         shift_run(run, flows->ahead % run->all->positions, done_s, sent_s);
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && done_s != now_s; i++) { /* at once */
+        if (peers[i] != AR_NEVER) {
+            double there_s = ar_later_s(now_here_s[i * stride], now_s[peers[i]]);
+            there_s += arrivals_s[i * run->each];
+            sent_here_s[i * stride] = ar_later_s(sent_here_s[i * stride], there_s);
+            done_s[peers[i]] = ar_later_s(done_s[peers[i]], there_s) + adding_s[i * run->each];
+        }
+    }
+    for (uint32_t i = 0; i < count && done_s == now_s; i++) {
         if (peers[i] != AR_NEVER) {
             arrivals_s[i] += ar_later_s(now_here_s[i * stride], now_s[peers[i]]);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && done_s == now_s; i++) {
         if (peers[i] != AR_NEVER) {
             sent_here_s[i * stride] = ar_later_s(sent_here_s[i * stride], arrivals_s[i]);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && done_s == now_s; i++) {
         if (peers[i] != AR_NEVER) {
             done_s[peers[i]] = ar_later_s(done_s[peers[i]], arrivals_s[i]) + adding_s[i];
         }
@@ -131,7 +143,8 @@ void recurrence_run_exchange(struct recurrence *recurrence)
                                .is_even = recurrence->elements % phase->pieces == 0,
                                .arrivals_s = room_s,
                                .adding_s = room_s + positions,
-                               .times_s = room_s + 4 * positions};
+                               .times_s = room_s + 4 * positions,
+                               .each = 1};
     run.sums_s = run.times_s + positions * ar_collective_lanes(&recurrence->flows->resolved);
     /* At once, messages start when both have come to the phase, not to its step. */
     bool is_at_once = phase->is_at_once;
