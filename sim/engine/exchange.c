@@ -154,7 +154,7 @@ void recurrence_run_exchange(struct recurrence *recurrence)
         done_s[i] = sent_s[i] = recurrence->now_s[i];
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        if (!pairs_run(pairs, step, recurrence)) {
+        if (!pairs_run(pairs, step, recurrence->now_s)) {
             step_find_times(&run, step);
             pairs_remember(recurrence, step, run.arrivals_s, run.adding_s, pairs);
             step_run(&run, step, is_at_once ? done_s : recurrence->now_s,

@@ -1,28 +1,32 @@
-/* Steps of exchanges in which positions swap in pairs: where steps of training that differ by
- * chance follow each other, a message takes as long in each of them, so its time is found once.
- * Results are the same without this file, by exchange.c alone (test_fast.c). */
+/* Steps of exchanges in which each position has one peer, which it swaps with, sends to or gets
+ * from: where steps of training that differ by chance follow each other, a message takes as long in
+ * each of them, so its time is found once. Results are the same without this file, by exchange.c
+ * alone (test_fast.c). */
 #include <string.h>
 
 #include "recurrence.h"
 #include "ring_kernel.h"
 
-/* BLOCK positions beside each other are run in one loop; the number of a class is a byte. */
-enum { BLOCK = 32, CLASSES_MAX = 256 };
+/* Pairs that are worth a call of vector code; the number of a class is a byte. */
+enum { VECTOR = 8, CLASSES_MAX = 256 };
 
-enum way {
-    MIXED, /* some take longer than others */
-    ALIKE, /* all take as long */
-    BESIDE /* and have partners that lie beside each other, too */
+/* Both of a pair go on when the later one has come, a message has taken its time, and each has
+ * added up what it got, if anything. Pairs that take as long are a class. */
+struct pair_class {
+    double time_s, sums_s[2]; /* the first one's, the other one's */
 };
 
-/* A position goes on when the later one of it and its partner has come, a message has taken its
- * time, and what it got is added up. Positions with the same two times are a class. */
+/* Pairs that lie a stride from each other on both sides. Those beside each other are of two classes
+ * at most, which differ in the time of a message alone. */
+struct pair_run {
+    uint32_t first, other, count, stride, one, two;
+};
+
 struct pair_step {
-    uint8_t *classes;         /* [position]; NULL: nobody has looked at the step yet */
-    uint8_t *ways;            /* [position / BLOCK]; NULL: no pairs, or too many classes */
-    const uint32_t *partners; /* [position], for messages of any size; itself: it has none */
-    uint32_t classes_count;
-    double times_s[CLASSES_MAX], sums_s[CLASSES_MAX];
+    uint8_t *classes;      /* [position of the first]; NULL: nobody has looked at the step yet */
+    struct pair_run *runs; /* NULL: some have several peers, or there are too many classes */
+    uint32_t runs_count, known_count;
+    struct pair_class known[CLASSES_MAX];
 };
 
 /* The steps of a phase, and all that their times depend on. */
@@ -60,100 +64,126 @@ struct pairs *pairs_find(struct recurrence *recurrence)
     return at;
 }
 
-/* The class of positions with these times; CLASSES_MAX: there are too many. */
-static uint32_t class_find(struct pair_step *step, double time_s, double sum_s)
+/* The number of a class; CLASSES_MAX: there are too many. */
+static uint32_t class_find(const struct pair_class *class, struct pair_step *step)
 {
     uint32_t found = 0;
-    while (found < step->classes_count &&
-           (step->times_s[found] != time_s || step->sums_s[found] != sum_s)) {
+    while (found < step->known_count && memcmp(&step->known[found], class, sizeof *class) != 0) {
         found++;
     }
-    if (found == step->classes_count && found < CLASSES_MAX) {
-        step->times_s[found] = time_s;
-        step->sums_s[found] = sum_s;
-        step->classes_count++;
+    if (found == step->known_count && found < CLASSES_MAX) {
+        step->known[step->known_count++] = *class;
     }
     return found;
+}
+
+/* Adds a pair to a run, if it goes on there. */
+static bool run_takes(const struct pair_step *step, uint32_t first, uint32_t other, uint32_t number,
+                      struct pair_run *run)
+{
+    uint32_t stride = run->count > 1 ? run->stride : first - run->first;
+    const struct pair_class *one = &step->known[run->one], *class = &step->known[number];
+    if (first != run->first + run->count * stride || other != run->other + run->count * stride ||
+        (stride == 1 && (memcmp(one->sums_s, class->sums_s, sizeof one->sums_s) != 0 ||
+                         (number != run->one && number != run->two && run->one != run->two)))) {
+        return false;
+    }
+    run->stride = stride;
+    run->two = number != run->one ? number : run->two;
+    run->count++;
+    return true;
 }
 
 void pairs_remember(const struct recurrence *recurrence, uint32_t at, const double *times_s,
                     const double *sums_s, struct pairs *pairs)
 {
-    struct ar_arena *arena = &recurrence->flows->kept->memory;
-    const struct ar_exchange *exchange = recurrence->pattern->exchange;
-    const uint32_t *peers = exchange->steps[at].peers;
-    const struct pairs *other = pairs;
+    struct ar_arena *arena = &recurrence->flows->kept->memory, room AR_ENDS_HERE = {NULL};
+    const struct ar_exchange_step *flows = &recurrence->pattern->exchange->steps[at];
     uint32_t count = recurrence->positions;
-    if (pairs == NULL || pairs->steps[at].classes != NULL || exchange->steps[at].count < count) {
+    if (pairs == NULL || pairs->steps[at].classes != NULL) {
         return;
     }
     struct pair_step *step = &pairs->steps[at];
+    struct pair_run *runs = ar_arena_room(&room, count, sizeof *runs);
+    uint32_t *others = ar_arena_room(&room, count, sizeof *others);
+    struct pair_class *classes = ar_arena_alloc(&room, count, sizeof *classes);
     step->classes = ar_arena_room(arena, count, sizeof *step->classes);
-    while (other != NULL &&
-           (other->key.phase != pairs->key.phase || other->steps[at].partners == NULL)) {
-        other = other->next;
+    for (uint32_t i = 0; i < count; i++) {
+        others[i] = i;
     }
-    step->partners = other != NULL ? other->steps[at].partners : exchange->is_full ? peers : NULL;
-    if (step->partners == NULL) {
-        uint32_t *partners = ar_arena_room(arena, count, sizeof *partners);
-        for (uint32_t i = 0; i < count; i++) {
-            partners[i] = peers[i] != AR_NEVER ? peers[i] : i;
+    for (uint32_t i = 0; i < flows->count; i++) {
+        if (flows->peers[i] != AR_NEVER) {
+            uint32_t from = flows->first + i * flows->stride, to = flows->peers[i];
+            bool are_free = others[from] == from && others[to] == to;
+            if (!are_free && others[from] != to) { /* as the other has it then */
+                return;
+            }
+            others[from] = to;
+            others[to] = from;
+            classes[from].time_s = classes[to].time_s = ar_later_s(classes[to].time_s, times_s[i]);
+            classes[to].sums_s[0] = classes[from].sums_s[1] = sums_s[i];
         }
-        step->partners = partners;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t partner = step->partners[i];
-        bool sends = peers[i] != AR_NEVER;
-        uint32_t number = class_find(step, sends ? ar_later_s(times_s[i], times_s[partner]) : 0,
-                                     sends ? sums_s[partner] : 0);
-        if (step->partners[partner] != i || number == CLASSES_MAX) {
+        if (others[i] <= i) { /* nothing to do, or done */
+            continue;
+        }
+        uint32_t number = class_find(&classes[i], step);
+        if (number == CLASSES_MAX) {
             return;
         }
         step->classes[i] = (uint8_t)number;
-    }
-    step->ways = ar_arena_alloc(arena, (count - 1) / BLOCK + 1, sizeof *step->ways);
-    for (uint32_t first = 0; first < count; first += BLOCK) {
-        bool are_alike = true, are_beside = true;
-        for (uint32_t i = first + 1; i < first + BLOCK && i < count; i++) {
-            are_alike = are_alike && step->classes[i] == step->classes[first];
-            are_beside = are_beside && step->partners[i] == step->partners[i - 1] + 1;
+        uint32_t made = step->runs_count; /* the last two go on in turn, as in a swing */
+        if ((made < 1 || !run_takes(step, i, others[i], number, &runs[made - 1])) &&
+            (made < 2 || !run_takes(step, i, others[i], number, &runs[made - 2]))) {
+            runs[step->runs_count++] = (struct pair_run){i, others[i], 1, 1, number, number};
         }
-        step->ways[first / BLOCK] = !are_alike ? MIXED : are_beside ? BESIDE : ALIKE;
     }
+    step->runs = ar_arena_alloc(arena, step->runs_count + 1, sizeof *runs);
+    memcpy(step->runs, runs, step->runs_count * sizeof *runs);
 }
 
 VECTOR_CODE
-static void blocks_run(size_t count, const struct pair_step *step, const double *restrict now_s,
-                       double *restrict next_s)
+static void run_long(const struct pair_run *run, const struct pair_step *step,
+                     double *restrict now_s, double *restrict other_s)
 {
-    const uint32_t *partners = step->partners;
-    const uint8_t *classes = step->classes;
-    for (size_t first = 0; first < count; first += BLOCK) {
-        size_t end = first + BLOCK < count ? first + BLOCK : count;
-        const double *partner_s = now_s + partners[first];
-        double time_s = step->times_s[classes[first]], sum_s = step->sums_s[classes[first]];
-        enum way way = step->ways[first / BLOCK];
-        for (size_t i = first; i < end && way == BESIDE; i++) {
-            next_s[i] = ar_later_s(now_s[i], partner_s[i - first]) + time_s + sum_s;
-        }
-        for (size_t i = first; i < end && way == ALIKE; i++) {
-            next_s[i] = ar_later_s(now_s[i], now_s[partners[i]]) + time_s + sum_s;
-        }
-        for (size_t i = first; i < end && way == MIXED; i++) {
-            next_s[i] = ar_later_s(now_s[i], now_s[partners[i]]) + step->times_s[classes[i]] +
-                        step->sums_s[classes[i]];
-        }
+    const uint8_t *restrict classes = step->classes + run->first;
+    const struct pair_class one = step->known[run->one];
+    double two_s = step->known[run->two].time_s;
+    uint8_t first = classes[0];
+    size_t count = run->count;
+    for (size_t i = 0; i < count; i++) {
+        double there_s = ar_later_s(now_s[i], other_s[i]);
+        there_s += classes[i] == first ? one.time_s : two_s;
+        now_s[i] = there_s + one.sums_s[0];
+        other_s[i] = there_s + one.sums_s[1];
     }
 }
 
-bool pairs_run(const struct pairs *pairs, uint32_t at, struct recurrence *recurrence)
+/* The same of a few pairs, or of some that lie apart. */
+static inline void run_short(const struct pair_run *run, const struct pair_step *step,
+                             double *now_s, double *other_s)
 {
-    double *now_s = recurrence->now_s, *next_s = recurrence->next_s;
-    bool is_known = pairs != NULL && pairs->steps[at].ways != NULL;
-    if (is_known) {
-        blocks_run(recurrence->positions, &pairs->steps[at], now_s, next_s);
-        recurrence->now_s = next_s;
-        recurrence->next_s = now_s;
+    const uint8_t *classes = step->classes + run->first;
+    for (size_t i = 0, end = (size_t)run->count * run->stride; i < end; i += run->stride) {
+        const struct pair_class *class = &step->known[classes[i]];
+        double there_s = ar_later_s(now_s[i], other_s[i]) + class->time_s;
+        now_s[i] = there_s + class->sums_s[0];
+        other_s[i] = there_s + class->sums_s[1];
+    }
+}
+
+bool pairs_run(const struct pairs *pairs, uint32_t at, double *now_s)
+{
+    bool is_known = pairs != NULL && pairs->steps[at].runs != NULL;
+    const struct pair_step *step = is_known ? &pairs->steps[at] : NULL;
+    for (uint32_t i = 0; is_known && i < step->runs_count; i++) {
+        const struct pair_run *run = &step->runs[i];
+        if (run->count < VECTOR || run->stride > 1) {
+            run_short(run, step, now_s + run->first, now_s + run->other);
+        } else {
+            run_long(run, step, now_s + run->first, now_s + run->other);
+        }
     }
     return is_known;
 }

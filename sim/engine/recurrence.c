@@ -36,8 +36,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
     recurrence->lane_ranks = ar_arena_alloc(arena, ranks * recurrence->collective->channels,
                                             sizeof *recurrence->lane_ranks);
-    recurrence->now_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->now_s);
-    recurrence->next_s = recurrence->now_s + positions;
+    recurrence->now_s = ar_arena_alloc(arena, positions, sizeof *recurrence->now_s);
     recurrence->begins_s = ar_arena_alloc(arena, 2 * positions, sizeof *recurrence->begins_s);
     recurrence->flights_s =
         ar_arena_alloc(arena, positions * recurrence->flights_each, sizeof *recurrence->flights_s);

@@ -95,7 +95,7 @@ struct recurrence {
     bool has_lane_ranks;       /**< they are known */
     double *begins_s;          /**< [position]: it was ready for the call on the lane that was run
                                     last; twice: room for the next one */
-    double *now_s, *next_s;    /**< [position]: it has finished the steps so far; room for more */
+    double *now_s;             /**< [position]: it has finished the steps so far */
     struct rank_state *states; /**< [position] */
     bool has_flights;          /**< some states or flights are not zero */
     double *flights_s;     /**< [flights_each][position]: arrivals, the oldest first; 0: none yet */
@@ -132,7 +132,7 @@ bool ring_jump_run(const struct bundle_run *run);
 struct pairs *pairs_find(struct recurrence *recurrence);
 
 /** Runs a step of the phase from `now_s` into it; false if its times are not known. */
-bool pairs_run(const struct pairs *pairs, uint32_t step, struct recurrence *recurrence);
+bool pairs_run(const struct pairs *pairs, uint32_t step, double *now_s);
 
 /** Remembers the times of a step by place of its senders: those of messages, and of adding up. */
 void pairs_remember(const struct recurrence *recurrence, uint32_t step, const double *times_s,
