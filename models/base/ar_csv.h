@@ -18,8 +18,8 @@
  *         AR_COLUMN(number, struct layer, forward_s, "forward_s", "seconds >= 0", .max = 1e9),
  *         AR_COLUMN(count, struct layer, stride, "stride", "", .min = 1, .may_be_missing = true)};
  *     AR_TRY(ar_csv_load(path, arena, &csv, err));
- *     struct layer *layers = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *layers);
- *     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), layers, err));
+ *     struct layer *layers;
+ *     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), NULL, &layers, err));
  */
 #pragma once
 
@@ -44,6 +44,7 @@ struct ar_csv_directive {
 };
 
 struct ar_csv {
+    struct ar_arena *arena;
     const char *path;
     enum ar_csv_comments comments;
     struct ar_csv_directive *directives; /**< or facts, in the order of the file */
@@ -72,9 +73,10 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
 enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
                                       void *record, struct ar_error *err);
 
-/** The same of the cells: `records` is an array of `rows_count` records. */
-enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
-                                struct ar_error *err);
+/** The same of the cells: makes an array of `rows_count` records in the table's arena, which begin
+ * as a copy of `begin` (NULL: as zeros); `records` is the address of the pointer to it. */
+enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns,
+                                const void *begin, void *records, struct ar_error *err);
 
 /** Rows of a file, each a struct of `size` bytes that begins with its name, a const char *. */
 struct ar_csv_list {

@@ -101,7 +101,8 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                             struct ar_csv **csv, struct ar_error *err)
 {
     struct ar_csv *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
-    *parsed = (struct ar_csv){.path = ar_arena_text(arena, path), .comments = comments};
+    *parsed =
+        (struct ar_csv){.arena = arena, .path = ar_arena_text(arena, path), .comments = comments};
     struct loader loader = {.csv = parsed, .arena = arena, .err = err};
     char *copy = ar_arena_room(arena, bytes + 1, 1);
     *(char *)mempcpy(copy, text, bytes) = '\0';
@@ -293,10 +294,16 @@ enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_column
     return read_records(csv, true, columns, record, err);
 }
 
-enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
-                                struct ar_error *err)
+enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns,
+                                const void *begin, void *records, struct ar_error *err)
 {
-    return read_records(csv, false, columns, records, err);
+    size_t size = columns.list[0].record_size;
+    char *made = ar_arena_alloc(csv->arena, csv->rows_count + 1, size);
+    for (size_t i = 0; begin != NULL && i < csv->rows_count; i++) {
+        memcpy(made + i * size, begin, size);
+    }
+    memcpy(records, &made, sizeof made);
+    return read_records(csv, false, columns, made, err);
 }
 
 enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
@@ -304,13 +311,9 @@ enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct
 {
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
-    size_t size = columns.list[0].record_size;
-    struct ar_csv_list *made = ar_arena_alloc(arena, 1, sizeof *made);
-    *made = (struct ar_csv_list){ar_arena_alloc(arena, csv->rows_count + 1, size), csv->rows_count,
-                                 size};
-    AR_TRY(ar_csv_read_rows(csv, columns, made->rows, err));
-    *list = made;
-    return AR_OK;
+    struct ar_csv_list *made = *list = ar_arena_alloc(arena, 1, sizeof *made);
+    *made = (struct ar_csv_list){.count = csv->rows_count, .size = columns.list[0].record_size};
+    return ar_csv_read_rows(csv, columns, NULL, &made->rows, err);
 }
 
 const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, const char *noun,

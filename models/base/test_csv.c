@@ -177,11 +177,12 @@ static const struct ar_column layer_columns[] = {
 
 Test(csv, a_list_of_columns_reads_the_rows_of_a_file_in_any_order)
 {
-    struct layer layers[2] = {{.elements = 7, .source = "none"}, {.elements = 7}};
+    const struct layer begin = {.elements = 7, .source = "none"};
+    struct layer *layers;
     struct ar_csv *csv = parsed("fused,kind,stride,time_s,layer,source\n"
                                 "yes,loss,2,-0,fc,\nno,conv,1,1e-3,c1,a book\n",
                                 AR_CSV_DIRECTIVES);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), layers, &why));
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), &begin, &layers, &why));
     cr_expect_str_eq(layers[0].name, "fc");
     cr_expect_str_eq(layers[0].source, "none", "an empty cell leaves the default");
     cr_expect_str_eq(layers[1].source, "a book");
@@ -211,13 +212,13 @@ Test(csv, what_a_list_of_columns_does_not_allow_is_said_with_where_and_what_is_e
         {"a,,0,1,conv,1", "column \"fused\" is \"1\"; expected yes or no"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct layer layer = {.name = ""};
+        struct layer *layers;
         char text[256];
         snprintf(text, sizeof text, "%s%s", i < 4 ? "" : "layer,source,time_s,stride,kind,fused\n",
                  cases[i][0]);
         struct ar_csv *csv = parsed(text, AR_CSV_DIRECTIVES);
         TEST_FAILS(AR_BAD_DATA, cases[i][1],
-                   ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), &layer, &why));
+                   ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), NULL, &layers, &why));
     }
 }
 

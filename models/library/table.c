@@ -223,14 +223,14 @@ static enum ar_status read_fitted(const struct ar_csv *csv, struct ar_arena *are
     return AR_OK;
 }
 
-static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
-                                struct ar_library *library, struct ar_error *err)
+static enum ar_status read_rows(const struct ar_csv *csv, struct ar_library *library,
+                                struct ar_error *err)
 {
-    struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    struct row *rows;
     AR_REFUSE(csv->rows_count != AR_LIBRARY_PARAMETERS_COUNT, err, AR_BAD_DATA,
               "%.200s: found %zu parameters; expected %d, as 'allreckon calibrate' now writes them",
               csv->path, csv->rows_count, AR_LIBRARY_PARAMETERS_COUNT);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), NULL, &rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct row *row = &rows[i];
         const char *unit = ar_library_parameters[row->parameter].unit;
@@ -282,7 +282,7 @@ enum ar_status ar_library_table_read(const char *path, struct ar_arena *kept,
     file->table.library.nodes_max = fitted->count > 0 ? fitted->counts[fitted->count - 1] : 0;
     AR_TRY(read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err));
     AR_TRY(read_fitted(csv, kept, &file->table.library, err));
-    AR_TRY(read_rows(csv, &arena, &file->table.library, err));
+    AR_TRY(read_rows(csv, &file->table.library, err));
     *table = file->table;
     return AR_OK;
 }

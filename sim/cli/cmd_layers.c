@@ -91,7 +91,7 @@ static enum ar_status compare_kernels(const struct options *options, const struc
         options->algorithm != NULL || options->engine != NULL || options->out != NULL, err,
         AR_USAGE,
         "compare: found --algorithm, --engine or --out; expected none with a table of kernels");
-    AR_TRY(ar_measured_kernels_read(csv, options->arena, &kernels, err));
+    AR_TRY(ar_measured_kernels_read(csv, &kernels, err));
     double *errors = ar_arena_alloc(options->arena, kernels.count, sizeof *errors);
     struct ar_kernel_error *sums = ar_arena_alloc(options->arena, kernels.count, sizeof *sums);
     size_t sums_count = 0;

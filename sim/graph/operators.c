@@ -210,11 +210,9 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     AR_REFUSE(csv->rows_count == 0, err, AR_BAD_DATA,
               "%s: found no operators; expected at least one", path);
-    struct operator_row *rows = ar_arena_alloc(arena, csv->rows_count, sizeof *rows);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        rows[i].op.time_s = NAN;
-    }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, err));
+    const struct operator_row begin = {.op.time_s = NAN};
+    struct operator_row *rows;
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), &begin, &rows, err));
     AR_TRY(ar_error_blame(ar_operators_create(csv->path, csv->rows_count, arena, &made, err),
                           AR_BAD_DATA, err));
     uint32_t count = (uint32_t)csv->rows_count;
@@ -253,14 +251,14 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
 {
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
-    struct placement_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    struct placement_row *rows;
     const struct named *names =
         sort_names(&operators->list[0].name, sizeof *operators->list, operators->count, arena);
     uint32_t *made = ar_arena_alloc(arena, operators->count + 1u, sizeof *made);
     for (uint32_t i = 0; i < operators->count; i++) {
         made[i] = UINT32_MAX;
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), NULL, &rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct named *found = find_name(names, operators->count, rows[i].op);
         AR_CSV_REFUSE(found == NULL, csv, i, "operator", err, "an operator of %.120s",

@@ -45,19 +45,12 @@ enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
     index->folder = ar_arena_format(arena, "%.*s", (int)(basename(path) - path), path);
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     index->sets_count = csv->rows_count;
-    index->sets = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *index->sets);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        index->sets[i] =
-            (struct ar_measured_set){.system = "", .settings = "", .seen = "", .machine = ""};
-    }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(set_columns), index->sets, err));
+    const struct ar_measured_set set = {.system = "", .settings = "", .seen = "", .machine = ""};
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(set_columns), &set, &index->sets, err));
     AR_TRY(ar_csv_load(ar_arena_format(arena, "%scalled.csv", index->folder), arena, &csv, err));
     called->count = csv->rows_count;
-    called->list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *called->list);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        called->list[i] = (struct ar_called){.shape = "", .channels = 1};
-    }
-    return ar_csv_read_rows(csv, AR_COLUMNS(called_columns), called->list, err);
+    const struct ar_called call = {.shape = "", .channels = 1};
+    return ar_csv_read_rows(csv, AR_COLUMNS(called_columns), &call, &called->list, err);
 }
 
 const struct ar_called *ar_called_find(const struct ar_called_list *called, const char *operation,

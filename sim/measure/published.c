@@ -204,17 +204,16 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
     ar_copy_stem(table, strlen(path) + 1, path, ".csv");
     rows->rows = ar_arena_grow(given->arena, rows->rows, rows->count, csv->rows_count + 1,
                                sizeof *rows->rows);
-    struct published *all = rows->rows + rows->count;
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        all[i] = (struct published){.measured = NAN,
+    const struct published begin = {.measured = NAN,
                                     .predicted = NAN,
                                     .low = NAN,
                                     .high = NAN,
                                     .error_frac = NAN,
                                     .measured_s = NAN,
                                     .predicted_s = NAN};
-    }
-    AR_TRY(ar_csv_read_rows(csv, columns, all, err));
+    struct published *all = rows->rows + rows->count, *read;
+    AR_TRY(ar_csv_read_rows(csv, columns, &begin, &read, err));
+    memcpy(all, read, csv->rows_count * sizeof *all);
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct published *row = &all[i];
         row->table = table;
@@ -298,8 +297,8 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
 {
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
-    struct range_line *lines = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *lines);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), lines, err));
+    struct range_line *lines;
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), NULL, &lines, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const char *text =
             ar_arena_format(arena, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);

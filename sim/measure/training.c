@@ -79,9 +79,8 @@ enum ar_status training_file_load(const char *name, struct ar_arena *arena,
     made->gpus = (uint32_t)gpus;
     /* Reads the phases, which follow each other without gaps and overlaps. */
     double end = 0;
-    made->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made->phases);
     made->phases_count = csv->rows_count;
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), made->phases, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), NULL, &made->phases, err));
     bool has_total = ar_csv_find_column(csv, "batch_total") != SIZE_MAX;
     AR_REFUSE_LINE(has_total == (ar_csv_find_column(csv, "batch_per_gpu") != SIZE_MAX), err,
                    csv->path, csv->header_line,

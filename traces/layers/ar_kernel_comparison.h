@@ -33,8 +33,8 @@ struct ar_measured_kernels {
 /** Whether a file has the columns of one of both tables. */
 bool ar_kernels_are_in(const struct ar_csv *csv);
 
-/** Reads such a file into the arena. AR_BAD_DATA where a cell is wrong, or there is no row. */
-enum ar_status ar_measured_kernels_read(const struct ar_csv *csv, struct ar_arena *arena,
+/** Reads such a file. AR_BAD_DATA where a cell is wrong, or there is no row. */
+enum ar_status ar_measured_kernels_read(const struct ar_csv *csv,
                                         struct ar_measured_kernels *kernels, struct ar_error *err);
 
 /** The name of the cost table of the `gpu` of a row. */

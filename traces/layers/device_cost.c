@@ -52,9 +52,8 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_conv_points made = {.count = csv->rows_count};
-    made.list = ar_arena_alloc(arena, made.count + 1, sizeof *made.list);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(point_directives), &source, err));
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(point_columns), made.list, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(point_columns), NULL, &made.list, err));
     qsort(made.list, made.count, sizeof *made.list, compare_points);
     for (size_t i = 1; i < made.count; i++) {
         const struct ar_conv_point *point = &made.list[i];
@@ -115,14 +114,14 @@ static const struct ar_column cost_directives[] = {
 };
 
 /* Reads the rows; sets which precisions the table has, where it says so. */
-static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *arena,
-                                 struct ar_device_cost *cost, struct ar_error *err)
+static enum ar_status read_costs(const struct ar_csv *csv, struct ar_device_cost *cost,
+                                 struct ar_error *err)
 {
-    struct cost_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    struct cost_row *rows;
     for (int i = 0; i < AR_COSTS_COUNT * AR_PRECISIONS_COUNT; i++) {
         cost->value[i / AR_PRECISIONS_COUNT][i % AR_PRECISIONS_COUNT] = (double)NAN;
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), NULL, &rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct quantity *quantity = &quantities[rows[i].quantity];
         unsigned first = rows[i].precision == ANY ? 0 : rows[i].precision;
@@ -182,7 +181,7 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_device_cost *made = ar_arena_alloc(arena, 1, sizeof *made);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(cost_directives), &head, err));
-    AR_TRY(read_costs(csv, arena, made, err));
+    AR_TRY(read_costs(csv, made, err));
     ar_copy_stem(made->name, sizeof made->name, path, ".cost.csv");
     made->source = head.source;
     if (head.convolutions != NULL) { /* they lie beside the cost table */

@@ -145,9 +145,9 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
     bool is_given[AR_TERMS_COUNT] = {false};
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     AR_TRY(ar_framework_create(NULL, (struct ar_settings){0}, arena, &made, err));
-    struct term_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    struct term_row *rows;
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(framework_directives), made, err));
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), rows, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), NULL, &rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         AR_TRY(set_term(made, AR_SHOW_WHERE(csv, i), rows[i].term, rows[i].value, rows[i].source,
                         AR_BAD_DATA, is_given, err));

@@ -39,19 +39,18 @@ bool ar_kernels_are_in(const struct ar_csv *csv)
            ar_csv_has_columns(csv, AR_COLUMNS(attention_columns));
 }
 
-enum ar_status ar_measured_kernels_read(const struct ar_csv *csv, struct ar_arena *arena,
+enum ar_status ar_measured_kernels_read(const struct ar_csv *csv,
                                         struct ar_measured_kernels *kernels, struct ar_error *err)
 {
     const char *source; /* for people, not used */
-    struct ar_measured_kernels made = {
-        .csv = csv,
-        .list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made.list),
-        .count = csv->rows_count,
-        .are_attention = !ar_csv_has_columns(csv, AR_COLUMNS(product_columns))};
+    struct ar_measured_kernels made = {.csv = csv,
+                                       .count = csv->rows_count,
+                                       .are_attention =
+                                           !ar_csv_has_columns(csv, AR_COLUMNS(product_columns))};
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &source, err));
     AR_TRY(ar_csv_read_rows(
-        csv, made.are_attention ? AR_COLUMNS(attention_columns) : AR_COLUMNS(product_columns),
-        made.list, err));
+        csv, made.are_attention ? AR_COLUMNS(attention_columns) : AR_COLUMNS(product_columns), NULL,
+        &made.list, err));
     AR_REFUSE(made.count == 0, err, AR_BAD_DATA, "%s: found no row; expected measured kernels",
               csv->path);
     *kernels = made;

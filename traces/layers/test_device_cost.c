@@ -415,8 +415,8 @@ static double *errors_of(const struct fit *fit, struct ar_device_cost *cost, siz
 {
     struct ar_csv *csv;
     TEST_OK(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &why));
-    struct row *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
-    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, &why));
+    struct row *rows;
+    TEST_OK(ar_csv_read_rows(csv, AR_COLUMNS(columns), NULL, &rows, &why));
     double *errors = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *errors);
     const struct ar_device_cost *state =
         fit->is_sustained ? cost : ar_device_cost_single(cost, &test_arena);
@@ -486,7 +486,7 @@ static void expect_kernels(const char *path, size_t sets, double median_max, dou
     struct ar_csv *csv;
     struct ar_measured_kernels kernels = {0};
     TEST_OK(ar_csv_load(path, &test_arena, &csv, &why));
-    TEST_OK(ar_measured_kernels_read(csv, &test_arena, &kernels, &why));
+    TEST_OK(ar_measured_kernels_read(csv, &kernels, &why));
     double *errors = ar_arena_alloc(&test_arena, kernels.count, sizeof *errors);
     size_t found = 0;
     for (size_t i = 0; i < kernels.count; i++) {
@@ -529,7 +529,7 @@ static enum ar_status parse_kernels(const char *text, struct ar_measured_kernels
     struct ar_csv *csv;
     TEST_OK(ar_csv_parse("k.csv", text, strlen(text), AR_CSV_DIRECTIVES, &test_arena, &csv, &why));
     cr_assert(ar_kernels_are_in(csv));
-    return ar_measured_kernels_read(csv, &test_arena, kernels, err);
+    return ar_measured_kernels_read(csv, kernels, err);
 }
 
 Test(device_cost, columns_of_kernels_may_have_the_names_of_pytorch)

@@ -222,12 +222,9 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     trace->source = is_work ? "work table" : "not stated in the file";
     AR_TRY(ar_csv_read_directives(
         csv, is_work ? AR_COLUMNS(work_directives) : AR_COLUMNS(timed_directives), trace, err));
-    struct trace_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        rows[i].tensors = "";
-    }
+    struct trace_row *rows;
     AR_TRY(ar_csv_read_rows(csv, is_work ? AR_COLUMNS(work_columns) : AR_COLUMNS(timed_columns),
-                            rows, err));
+                            &(struct trace_row){.tensors = ""}, &rows, err));
     AR_REFUSE_LINE(csv->rows_count == 0, err, csv->path, csv->header_line,
                    "no layers follow the header");
     AR_TRY(read_layers(csv, arena, rows, trace, err));

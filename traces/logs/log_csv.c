@@ -167,19 +167,18 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
                    "neither column \"%s\" nor \"%s\"; expected a table of the harness "
                    "or of published measurements",
                    harness_columns[0].name, published_columns[0].name);
-    struct entry *entries = ar_arena_alloc(logs->arena, csv->rows_count + 1, sizeof *entries);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        entries[i] = (struct entry){.operation = "", .row = ar_log_empty_row(csv->lines[i])};
-    }
+    const struct entry begin = {.operation = "", .row = ar_log_empty_row(0)};
+    struct entry *entries;
     for (size_t i = csv->columns_count; i < csv->cells_count; i++) {
         csv->cells[i] = strcmp(csv->cells[i], "N/A") == 0 ? "" : csv->cells[i];
     }
-    AR_TRY(ar_csv_read_rows(csv, table->columns, entries, err));
+    AR_TRY(ar_csv_read_rows(csv, table->columns, &begin, &entries, err));
     /* Adds each entry to its run. Elements follow from bytes; an element size that does not divide
      * the payload is a mistake. */
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct entry *entry = &entries[i];
         struct ar_log_row *row = &entry->row;
+        row->line = csv->lines[i];
         if (table->format == AR_LOG_HARNESS && strncmp(entry->run.algorithm, "nccl-", 5) == 0) {
             entry->run.algorithm[0] = '\0'; /* NCCL chose, as in nccl-tests */
         }
