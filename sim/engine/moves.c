@@ -93,20 +93,15 @@ struct tree_run {
     size_t slots;      /* the window if parts wait for one; else 1 */
 };
 
-static double part_bytes(const struct tree_run *run, uint32_t part)
-{
-    struct ar_span whole = {.first = 0, .count = run->all->elements};
-    return (double)(ar_span_part(whole, run->all->phase->parts, part).count *
-                    run->all->collective->element_bytes);
-}
-
 /* The hops that carry a part in a step: those that began so many periods before. */
 static void tree_run_part(const struct tree_run *run, uint32_t step, uint32_t part)
 {
     const struct recurrence *all = run->all;
     const uint32_t *began = &all->pattern->step_hops[step - part * all->phase->period];
     double *flights_s = run->flights_s + part % run->slots * run->hops_count;
-    double bytes = part_bytes(run, part);
+    struct ar_span whole = {.first = 0, .count = all->elements};
+    uint64_t elements = ar_span_part(whole, all->phase->parts, part).count;
+    double bytes = (double)(elements * all->collective->element_bytes);
     double reduce_s = step < all->phase->copies_from ? bytes * all->reduce_s_per_byte : 0;
     bool waits = part >= all->collective->window;
     for (uint32_t i = began[0]; i < began[1]; i++) {

@@ -604,9 +604,7 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
         for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
             uint32_t *left = firsts + 2 * count; /* [chunk]: micro-batches */
             build.waiting_for = AR_NO_TASK;
-            for (int i = 0; i <= AR_PREFETCH_MAX; i++) {
-                build.ends[i] = AR_NO_TASK;
-            }
+            memset(build.ends, 0xff, sizeof build.ends); /* AR_NO_TASK */
             for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
                 left[chunk] = pipeline->batches;
             }

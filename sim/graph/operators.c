@@ -254,10 +254,8 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
     struct placement_row *rows;
     const struct named *names =
         sort_names(&operators->list[0].name, sizeof *operators->list, operators->count, arena);
-    uint32_t *made = ar_arena_alloc(arena, operators->count + 1u, sizeof *made);
-    for (uint32_t i = 0; i < operators->count; i++) {
-        made[i] = UINT32_MAX;
-    }
+    uint32_t *made = ar_arena_room(arena, operators->count, sizeof *made);
+    memset(made, 0xff, operators->count * sizeof *made); /* UINT32_MAX: no device yet */
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), NULL, &rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct named *found = find_name(names, operators->count, rows[i].op);

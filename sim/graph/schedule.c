@@ -431,11 +431,8 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
 
 static uint32_t *make_numbers(struct walk *walk, size_t count)
 {
-    uint32_t *numbers = ar_arena_alloc(walk->moments.memory, count + 1, sizeof *numbers);
-    for (size_t i = 0; i < count; i++) {
-        numbers[i] = AR_NO_TASK;
-    }
-    return numbers;
+    uint32_t *numbers = ar_arena_room(walk->moments.memory, count + 1, sizeof *numbers);
+    return memset(numbers, 0xff, (count + 1) * sizeof *numbers); /* AR_NO_TASK */
 }
 
 static void begin_walk(struct walk *walk)
