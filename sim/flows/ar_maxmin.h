@@ -70,9 +70,9 @@ struct ar_maxmin {
     size_t flows_room, links_room;
 };
 
-/** Makes room for flows on the first links of a cluster, so many. */
+/** Makes room for flows on at most `taken_max` of the first `links_count` links of a cluster. */
 void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, size_t links_count,
-                      struct ar_maxmin *maxmin);
+                      size_t taken_max, struct ar_maxmin *maxmin);
 
 /** The paths of flows alone. With `period` above 0 all their links are moved into the first period
  * of the cluster (ar_cluster_period()): for flows of the first period that stand for those of all

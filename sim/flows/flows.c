@@ -185,11 +185,12 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     }
 }
 
-size_t flows_links_count(const struct ar_collective *collective)
+size_t flows_links_count(const struct ar_collective *collective, size_t *taken_max)
 {
     uint32_t groups = ar_collective_groups(collective), ranks = ar_shape_ranks(&collective->shape);
     bool has_mesh = collective->mesh.axes_count > 0;
     uint32_t last = has_mesh ? ar_mesh_rank(&collective->mesh, groups - 1, ranks - 1) : ranks - 1;
+    *taken_max = ar_cluster_links_taken(collective->cluster, last + 1);
     return ar_cluster_links_among(collective->cluster, last + 1);
 }
 
@@ -224,6 +225,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         room = &here;
     }
     struct flows_scratch *scratch = *kept;
+    size_t taken_max, links = flows_links_count(collective, &taken_max);
     bool is_again = scratch != NULL;
     if (!is_again) {
         uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
@@ -235,7 +237,7 @@ static enum ar_status flows_create(const struct ar_collective *collective, bool 
         ar_phase_flows_create(room, collective, flows->phases, flows->phases_count,
                               &scratch->peers);
         scratch->peers.positions = flows->period;
-        ar_maxmin_create(room, collective->cluster, flows_links_count(collective), &scratch->rates);
+        ar_maxmin_create(room, collective->cluster, links, taken_max, &scratch->rates);
         scratch->rates.has_equal_gpus = flows->lanes_each > 1;
     }
     scratch->flows = flows;

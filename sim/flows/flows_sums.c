@@ -149,7 +149,7 @@ void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *ph
     const struct ar_collective *collective = scratch->collective;
     const struct ar_phase_flows *flows = &scratch->peers;
     struct ar_line_sums *made = ar_arena_alloc(scratch->arena, 1, sizeof *made);
-    size_t links = flows_links_count(collective);
+    size_t taken_max, links = flows_links_count(collective, &taken_max);
     size_t stages = (size_t)ar_collective_lanes(collective) * phase->period;
     uint32_t lines = 0;
     struct sums_scratch at = {

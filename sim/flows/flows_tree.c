@@ -84,7 +84,8 @@ static void ranks_create(struct ar_tree_rates *rates)
 static void tree_find_links(struct ar_tree_rates *made)
 {
     struct ar_arena room AR_ENDS_HERE = {NULL}, soon AR_ENDS_HERE = {NULL};
-    size_t links = flows_links_count(made->collective), hops = made->pattern->hops_count;
+    size_t taken_max, links = flows_links_count(made->collective, &taken_max);
+    size_t hops = made->pattern->hops_count;
     struct ar_flow *flows = ar_arena_room(&soon, hops, sizeof *flows);
     struct ar_order order = ar_collective_order(made->collective);
     struct ar_maxmin all;
@@ -93,7 +94,7 @@ static void tree_find_links(struct ar_tree_rates *made)
         flows[hop].source = ar_order_rank(&order, lane, made->pattern->hops[hop].from);
         flows[hop].destination = ar_order_rank(&order, lane, made->pattern->hops[hop].to);
     }
-    ar_maxmin_create(&room, made->collective->cluster, links, &all);
+    ar_maxmin_create(&room, made->collective->cluster, links, taken_max, &all);
     all.has_equal_gpus = made->flows->lanes_each > 1;
     ar_maxmin_find_paths(&all, flows, hops, 0);
     ar_arena_end(&soon);
@@ -390,7 +391,7 @@ static void runs_create(struct ar_tree_rates *made)
 {
     struct ar_arena *room = made->room;
     size_t hops = made->pattern->hops_count, ranks = made->ranks_count;
-    size_t places = made->shared_count;
+    size_t places = made->shared_count, links = made->uses_count + hops;
     made->ranks = ar_arena_alloc(room, ranks, sizeof *made->ranks);
     made->next = ar_arena_room(room, places, sizeof *made->next);
     made->before = ar_arena_room(room, places, sizeof *made->before);
@@ -403,8 +404,8 @@ static void runs_create(struct ar_tree_rates *made)
     made->dues.places = ar_arena_room(room, hops + ranks, sizeof *made->dues.places);
     made->dues.heap = ar_arena_room(room, hops + ranks, sizeof *made->dues.heap);
     memset(made->dues.places, 0xff, (hops + ranks) * sizeof *made->dues.places); /* AR_NEVER */
-    ar_maxmin_create(room, made->collective->cluster, made->uses_count + hops, &made->maxmin);
-    memset(made->maxmin.flows, 0, (made->uses_count + hops) * sizeof *made->maxmin.flows);
+    ar_maxmin_create(room, made->collective->cluster, 0, links, &made->maxmin);
+    memset(made->maxmin.flows, 0, links * sizeof *made->maxmin.flows);
     paths_make_flows_room(room, hops, &made->maxmin.paths);
     paths_make_links_room(room, 0, places + hops, &made->maxmin.paths);
     for (uint32_t i = 0; i < made->uses_count; i++) {

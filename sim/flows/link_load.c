@@ -170,7 +170,8 @@ void ar_link_load_add_flows(const struct ar_flows *flows, uint64_t elements,
     bool has_nodes_alone =
         ar_cluster_links_count(cluster) == ar_cluster_links_of_nodes(cluster, facts->nodes_count);
     first.copies = has_nodes_alone ? flows->resolved.copies : 1;
-    size_t positions = ar_shape_ranks(&collective->shape), links = flows_links_count(collective);
+    size_t taken_max, links = flows_links_count(collective, &taken_max);
+    size_t positions = ar_shape_ranks(&collective->shape);
     struct phase_load load = {
         .collective = collective,
         .elements = elements,

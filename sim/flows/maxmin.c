@@ -8,27 +8,27 @@
 #define SAME_SHARE 1e-12
 
 void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster, size_t links_count,
-                      struct ar_maxmin *maxmin)
+                      size_t taken_max, struct ar_maxmin *maxmin)
 {
     *maxmin = (struct ar_maxmin){
         .cluster = cluster,
         .arena = arena,
         .numbers = ar_arena_alloc(arena, links_count, sizeof *maxmin->numbers),
-        .bandwidth_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->bandwidth_Bps),
-        .known = ar_arena_room(arena, links_count, sizeof *maxmin->known),
-        .carried = ar_arena_room(arena, links_count, sizeof *maxmin->carried),
-        .folded = ar_arena_room(arena, links_count, sizeof *maxmin->folded),
-        .loads = ar_arena_room(arena, links_count, sizeof *maxmin->loads),
-        .messages = ar_arena_room(arena, links_count, sizeof *maxmin->messages),
-        .users = ar_arena_room(arena, links_count, sizeof *maxmin->users),
-        .flows = ar_arena_room(arena, links_count, sizeof *maxmin->flows),
-        .used = ar_arena_room(arena, links_count, sizeof *maxmin->used),
-        .tight_of = ar_arena_room(arena, links_count, sizeof *maxmin->tight_of),
-        .waiting = ar_arena_room(arena, links_count, sizeof *maxmin->waiting),
-        .lowest_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->lowest_Bps),
-        .left_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->left_Bps),
-        .share_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->share_Bps),
-        .final_Bps = ar_arena_room(arena, links_count, sizeof *maxmin->final_Bps),
+        .bandwidth_Bps = ar_arena_room(arena, taken_max, sizeof *maxmin->bandwidth_Bps),
+        .known = ar_arena_room(arena, taken_max, sizeof *maxmin->known),
+        .carried = ar_arena_room(arena, taken_max, sizeof *maxmin->carried),
+        .folded = ar_arena_room(arena, taken_max, sizeof *maxmin->folded),
+        .loads = ar_arena_room(arena, taken_max, sizeof *maxmin->loads),
+        .messages = ar_arena_room(arena, taken_max, sizeof *maxmin->messages),
+        .users = ar_arena_room(arena, taken_max, sizeof *maxmin->users),
+        .flows = ar_arena_room(arena, taken_max, sizeof *maxmin->flows),
+        .used = ar_arena_room(arena, taken_max, sizeof *maxmin->used),
+        .tight_of = ar_arena_room(arena, taken_max, sizeof *maxmin->tight_of),
+        .waiting = ar_arena_room(arena, taken_max, sizeof *maxmin->waiting),
+        .lowest_Bps = ar_arena_room(arena, taken_max, sizeof *maxmin->lowest_Bps),
+        .left_Bps = ar_arena_room(arena, taken_max, sizeof *maxmin->left_Bps),
+        .share_Bps = ar_arena_room(arena, taken_max, sizeof *maxmin->share_Bps),
+        .final_Bps = ar_arena_room(arena, taken_max, sizeof *maxmin->final_Bps),
     };
 }
 

@@ -295,12 +295,13 @@ uint32_t ar_cluster_link_of_first_gpu(const struct ar_cluster *cluster, uint32_t
 bool ar_cluster_is_hca_link(const struct ar_cluster *cluster, uint32_t link);
 
 /** Directed links of the whole cluster; of the first nodes, which come first; so many of the first
- * links that paths among the first ranks take no others; their bandwidth, and their name in the
- * SimGrid platform (written to `name` of `size` bytes; returns `name`). */
+ * links that paths among the first ranks take no others, and how many of these they take at most;
+ * their bandwidth, and their name in the SimGrid platform (in `name`, which is returned). */
 enum { AR_LINK_NAME_SIZE = 64 };
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
 uint32_t ar_cluster_links_of_nodes(const struct ar_cluster *cluster, uint32_t nodes);
 uint32_t ar_cluster_links_among(const struct ar_cluster *cluster, uint32_t ranks);
+uint32_t ar_cluster_links_taken(const struct ar_cluster *cluster, uint32_t ranks);
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link);
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
                                  size_t size);

@@ -26,10 +26,16 @@ uint32_t ar_cluster_links_of_nodes(const struct ar_cluster *cluster, uint32_t no
     return nodes * cluster->node.count;
 }
 
-uint32_t ar_cluster_links_among(const struct ar_cluster *cluster, uint32_t ranks)
+uint32_t ar_cluster_links_taken(const struct ar_cluster *cluster, uint32_t ranks)
 {
     uint32_t of_nodes = ((ranks - 1) / cluster->facts.gpus_per_node + 1) * cluster->node.count;
-    return cluster->fabric_links_count > 0 ? ar_cluster_links_count(cluster) : of_nodes;
+    return of_nodes + cluster->fabric_links_count;
+}
+
+uint32_t ar_cluster_links_among(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    return cluster->fabric_links_count > 0 ? ar_cluster_links_count(cluster)
+                                           : ar_cluster_links_taken(cluster, ranks);
 }
 
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)

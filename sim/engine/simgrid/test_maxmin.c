@@ -43,7 +43,8 @@ static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size
         flows[i].source = next_random(&seed) % ranks;
         flows[i].destination = (flows[i].source + 1 + next_random(&seed) % (ranks - 1)) % ranks;
     }
-    ar_maxmin_create(&scratch, cluster, ar_cluster_links_count(cluster), &maxmin);
+    ar_maxmin_create(&scratch, cluster, ar_cluster_links_count(cluster),
+                     ar_cluster_links_taken(cluster, ranks), &maxmin);
     ar_maxmin_find_paths(&maxmin, flows, count, 0);
     ar_maxmin_share(&maxmin);
     for (size_t i = 0; i < count; i++) {
