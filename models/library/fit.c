@@ -118,7 +118,7 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
         slopes[i] = log(up_s / down_s) / (2 * STEP);
     }
     for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        for (size_t j = 0; j < AR_LIBRARY_PARAMETERS_COUNT; j++) {
+        for (size_t j = 0; j < AR_LIBRARY_PARAMETERS_COUNT && slopes[i] != 0; j++) {
             variance += slopes[i] * library->covariance[i][j] * slopes[j];
         }
     }

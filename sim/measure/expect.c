@@ -75,8 +75,10 @@ struct ranking {
     size_t places[RANKED_MAX]; /* in the measured rows */
     size_t known, count;       /* those of the fit, and all */
     double *factor;            /* room for that of Cholesky: the covariance of residuals is L L^T */
+    double *model, *alike;     /* as it: what all suspects share of that; how alike changes are */
     const struct ar_library_prediction *expected; /* of all measured rows */
     const struct basis *basis;
+    struct suspect_rings rings; /* as the links are */
 };
 
 /* The least scatter of one row, that which fits take; else this share of its band's variance. */
@@ -114,6 +116,12 @@ static double correlate_rows(const struct ar_expected *a, const struct ar_expect
     return exp(-distance * distance / 2) * (is_same_test(a, b) ? 1 : COMMON_FRAC);
 }
 
+/* Scale of the logarithm of a row by its band, which make_row() made. */
+static double row_spread(const struct ranking *ranking, const struct ar_compared *row)
+{
+    return log(row->prediction.high_s / row->prediction.time_s) / ranking->basis->band_scales;
+}
+
 /* Chooses the rows. */
 static void begin_ranking(const struct ar_measured *measured, const struct ar_library_table *table,
                           const struct ar_expectation *expectation, struct ar_arena *arena,
@@ -143,13 +151,18 @@ static void begin_ranking(const struct ar_measured *measured, const struct ar_li
         }
     }
     ranking->count = count;
-    ranking->factor = ar_arena_alloc(arena, count * count + 1, sizeof *ranking->factor);
-}
-
-/* Scale of the logarithm of a row by its band, which make_row() made. */
-static double row_spread(const struct ranking *ranking, const struct ar_compared *row)
-{
-    return log(row->prediction.high_s / row->prediction.time_s) / ranking->basis->band_scales;
+    ranking->factor = ar_arena_room(arena, count * count, sizeof *ranking->factor);
+    ranking->model = ar_arena_room(arena, count * count, sizeof *ranking->model);
+    ranking->alike = ar_arena_room(arena, count * count, sizeof *ranking->alike);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            const struct ar_expected *a = ranking->rows[i], *b = ranking->rows[j];
+            ranking->model[i * count + j] = (1 - OWN_FRAC) * row_spread(ranking, &a->compared) *
+                                            row_spread(ranking, &b->compared) *
+                                            correlate_rows(a, b, LENGTH_LOG2);
+            ranking->alike[i * count + j] = correlate_rows(a, b, CHANGE_LENGTH_LOG2);
+        }
+    }
 }
 
 /* The largest difference of times of a row, as a logarithm. */
@@ -166,8 +179,7 @@ static double largest_change(const struct ranking *ranking,
 }
 
 /* Residuals of a suspect's times, and their errors: `own` as a variance of each row, `shared` as a
- * deviation that rows have in common. Fitted rows of a choice tell less the further away they are.
- */
+ * deviation that rows have in common. Fitted rows of a choice tell less, the further away. */
 static void suspect_errors(const struct ranking *ranking, const struct suspect *suspect,
                            const struct ar_library_prediction *predictions, double *residuals,
                            double *own, double *shared)
@@ -206,13 +218,9 @@ static double rank_times(const struct ranking *ranking, const struct suspect *su
     double own[RANKED_MAX], shared[RANKED_MAX], residuals[RANKED_MAX], squares = 0, log_volume = 0;
     suspect_errors(ranking, suspect, predictions, residuals, own, shared);
     for (size_t i = 0; i < n; i++) {
-        const struct ar_expected *a = ranking->rows[i];
         for (size_t j = 0; j <= i; j++) {
-            const struct ar_expected *b = ranking->rows[j];
-            double sum = (1 - OWN_FRAC) * row_spread(ranking, &a->compared) *
-                             row_spread(ranking, &b->compared) * correlate_rows(a, b, LENGTH_LOG2) +
-                         shared[i] * shared[j] * correlate_rows(a, b, CHANGE_LENGTH_LOG2) +
-                         (i == j ? own[i] : 0);
+            double sum = ranking->model[i * n + j] +
+                         shared[i] * shared[j] * ranking->alike[i * n + j] + (i == j ? own[i] : 0);
             for (size_t k = 0; k < j; k++) {
                 sum -= l[i * n + k] * l[j * n + k];
             }
@@ -250,7 +258,7 @@ static double explained_share(const struct ranking *ranking,
  * possible here, each as probable beforehand; false if there is none that explains enough: others
  * only make residuals more alike. `*is_unseen` says whether it changes nothing here. */
 static bool judge_suspect(const struct ar_measured *measured, const struct suspect *suspect,
-                          const struct ranking *ranking, struct ar_arena *arena,
+                          struct ranking *ranking, struct ar_arena *arena,
                           struct ar_suspicion *suspicion, bool *is_unseen)
 {
     bool is_nothing = suspect == &suspects[0];
@@ -262,7 +270,8 @@ static bool judge_suspect(const struct ar_measured *measured, const struct suspe
     for (int i = 0; i < ways * SUSPECT_FACTORS_MAX && suspect->factors[i / ways] > 0; i++) {
         struct ar_library_prediction *predictions;
         if (suspect_predict(measured, suspect, suspect->factors[i / ways], i % ways == 1,
-                            ranking->expected, arena, &predictions, AR_IGNORED) != AR_OK) {
+                            ranking->expected, &ranking->rings, arena, &predictions,
+                            AR_IGNORED) != AR_OK) {
             continue;
         }
         factors++;

@@ -196,9 +196,9 @@ static enum ar_status make_cluster(const struct ar_scenario *given, const struct
 
 /* The one rule by which a change of links is one of a library's rings or trees: how much more
  * bandwidth a ring or tree of messages has on the changed links, on so many nodes. Its inverse is
- * the time that the second 4 GiB take. */
+ * the time that the second 4 GiB take, which `rings` keep: as the links are, and changed. */
 static enum ar_status find_ratio(const struct ar_scenario *given, const struct ar_cluster *changed,
-                                 const struct ar_algorithm *algorithm, uint32_t nodes,
+                                 bool by_tree, uint32_t nodes, struct suspect_rings *const rings[2],
                                  double *ratio, struct ar_error *err)
 {
     const struct ar_cluster *const clusters[2] = {given->cluster, changed};
@@ -207,24 +207,26 @@ static enum ar_status find_ratio(const struct ar_scenario *given, const struct a
     struct ar_scenario one = *given;
     one.engine = &ar_engine_recurrence;
     one.operation = &ar_operation_all_reduce;
-    one.algorithm = algorithm;
+    one.algorithm = by_tree ? &ar_algorithm_tree : &ar_algorithm_ring;
     one.gpus = nodes * facts->gpus_per_node;
     one.channels = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
     for (int i = 0; i < 4 && one.gpus > 1; i++) {
+        double *known_s = &rings[i / 2]->taken_s[by_tree][nodes];
         struct ar_row row;
         struct ar_scenario sized = one;
         sized.cluster = clusters[i / 2];
         sized.payload_bytes = (uint64_t)(i % 2 + 1) << 32;
-        AR_TRY(ar_scenario_check(&sized, err));
-        AR_TRY(ar_run(&sized, &row, err));
-        taken_s[i / 2] += i % 2 == 0 ? -row.allreduce_s : row.allreduce_s;
+        if (*known_s == 0) {
+            AR_TRY(ar_scenario_check(&sized, err));
+            AR_TRY(ar_run(&sized, &row, err));
+            taken_s[i / 2] += i % 2 == 0 ? -row.allreduce_s : row.allreduce_s;
+            *known_s = i % 2 == 0 ? 0 : taken_s[i / 2];
+        }
     }
-    *ratio = one.gpus > 1 ? taken_s[0] / taken_s[1] : 1;
+    *ratio =
+        one.gpus > 1 ? rings[0]->taken_s[by_tree][nodes] / rings[1]->taken_s[by_tree][nodes] : 1;
     return AR_OK;
 }
-
-/* Rings of more nodes have the ratios of this many. */
-enum { RING_NODES_MAX = 16 };
 
 /* --- a suspect as a library ---------------------------------------------------------------- */
 
@@ -330,8 +332,8 @@ static struct ar_measured move_rows(const struct ar_measured *measured, struct a
 /* Predicts rows on rings of so many nodes (0: all, links stay), by trees their calls alone. */
 static enum ar_status predict_moved(const struct ar_measured *measured,
                                     const struct suspect *suspect, double factor,
-                                    struct ar_cluster *cluster, uint32_t nodes,
-                                    const struct ar_algorithm *algorithm, struct ar_arena *arena,
+                                    struct ar_cluster *cluster, uint32_t nodes, bool by_tree,
+                                    struct suspect_rings *const rings[2], struct ar_arena *arena,
                                     struct ar_library_prediction *predictions, struct ar_error *err)
 {
     const struct ar_scenario *given = measured->request->scenario;
@@ -345,8 +347,8 @@ static enum ar_status predict_moved(const struct ar_measured *measured,
         return AR_OK;
     }
     if (nodes > 0 && moved.calls_count > 0) {
-        AR_TRY(find_ratio(given, cluster, &ar_algorithm_ring, 1, &node, err));
-        AR_TRY(nodes > 1 ? find_ratio(given, cluster, algorithm, nodes, &net, err) : AR_OK);
+        AR_TRY(find_ratio(given, cluster, false, 1, rings, &node, err));
+        AR_TRY(nodes > 1 ? find_ratio(given, cluster, by_tree, nodes, rings, &net, err) : AR_OK);
     }
     scenario.arena = arena;
     scenario.cluster = cluster;
@@ -369,8 +371,7 @@ static enum ar_status predict_moved(const struct ar_measured *measured,
     moved.request = &changed;
     AR_TRY(ar_comparison_run(&moved, arena, &comparison, err));
     AR_EACH(const struct ar_compared, row, comparison.rows, comparison.rows_count) {
-        if (algorithm == &ar_algorithm_ring ||
-            (row->measured->is_call && (BIT(row->prediction.choice) & TREES) != 0)) {
+        if (!by_tree || (row->measured->is_call && (BIT(row->prediction.choice) & TREES) != 0)) {
             predictions[places[row->measured - moved.rows]] = row->prediction;
         }
     }
@@ -379,9 +380,11 @@ static enum ar_status predict_moved(const struct ar_measured *measured,
 
 enum ar_status suspect_predict(const struct ar_measured *measured, const struct suspect *suspect,
                                double factor, bool by_trees,
-                               const struct ar_library_prediction *expected, struct ar_arena *arena,
+                               const struct ar_library_prediction *expected,
+                               struct suspect_rings *known, struct ar_arena *arena,
                                struct ar_library_prediction **predictions, struct ar_error *err)
 {
+    struct suspect_rings changed = {.taken_s = {{0}}}, *const rings[2] = {known, &changed};
     struct ar_cluster *cluster;
     bool is_changed;
     struct ar_library_prediction *made =
@@ -393,9 +396,8 @@ enum ar_status suspect_predict(const struct ar_measured *measured, const struct 
     }
     for (uint32_t nodes = is_changed ? 1 : 0; nodes <= (is_changed ? RING_NODES_MAX : 0); nodes++) {
         for (int i = 0; i < (by_trees && nodes > 1 ? 2 : 1); i++) {
-            AR_TRY(predict_moved(measured, suspect, factor, cluster, nodes,
-                                 i == 0 ? &ar_algorithm_ring : &ar_algorithm_tree, arena, made,
-                                 err));
+            AR_TRY(predict_moved(measured, suspect, factor, cluster, nodes, i == 1, rings, arena,
+                                 made, err));
         }
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
