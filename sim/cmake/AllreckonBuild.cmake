@@ -210,6 +210,20 @@ function(allreckon_module name)
   install(TARGETS ${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/allreckon")
 endfunction()
 
+# What tests and what several of them share are compiled with.
+function(allreckon_test_settings target)
+  target_link_libraries(${target} PRIVATE allreckon_flags PkgConfig::CRITERION ${ARG_LINKS})
+  # Tests take from long lists of like cases every AR_TEST_STRIDE-th: sanitizers look for wrong memory
+  # and overflows, not at numbers. Cases that run no code but what others run are disabled there.
+  target_compile_definitions(${target} PRIVATE AR_TEST_STRIDE=$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,8,1>
+    AR_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" AR_TEST_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+  # Compiling tests takes longer than running what they do themselves. GCC warns with these options as with -O3.
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
+    "$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,-O0,$<$<CONFIG:Release>:-O1;$<$<C_COMPILER_ID:GNU>:-ftree-vrp>>>")
+  # Criterion's test macros define functions without prototypes.
+  target_compile_options(${target} PRIVATE -Wno-missing-prototypes)
+endfunction()
+
 function(allreckon_test unit)
   if(NOT CRITERION_FOUND)
     return()
@@ -219,17 +233,22 @@ function(allreckon_test unit)
   if(NOT TARGET allreckon_test_start)
     add_library(allreckon_test_start OBJECT "${PROJECT_SOURCE_DIR}/models/base/test_start.c")
   endif()
-  add_executable(${target} test_${unit}.c ${ARG_SOURCES} $<TARGET_OBJECTS:allreckon_test_start>)
-  target_link_libraries(${target} PRIVATE allreckon_flags PkgConfig::CRITERION ${ARG_LINKS})
-  # Tests take from long lists of like cases every AR_TEST_STRIDE-th: sanitizers look for wrong memory
-  # and overflows, not at numbers. Cases that run no code but what others run are disabled there.
-  target_compile_definitions(${target} PRIVATE AR_TEST_STRIDE=$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,8,1>
-    AR_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" AR_TEST_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
-  # Compiling tests takes longer than running what they do themselves. GCC warns with these options as with -O3.
-  set_source_files_properties(test_${unit}.c ${ARG_SOURCES} PROPERTIES COMPILE_OPTIONS
-    "$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,-O0,$<$<CONFIG:Release>:-O1;$<$<C_COMPILER_ID:GNU>:-ftree-vrp>>>")
-  # Criterion's test macros define functions without prototypes.
-  target_compile_options(${target} PRIVATE -Wno-missing-prototypes)
+  set(sources test_${unit}.c $<TARGET_OBJECTS:allreckon_test_start>)
+  foreach(source ${ARG_SOURCES})
+    if(source MATCHES "(test_(cluster_load|platform|scenarios|support|trials))[.]c$") # once for all tests
+      set(shared ${CMAKE_MATCH_1})
+      if(NOT TARGET ${shared})
+        add_library(${shared} OBJECT ${source})
+        allreckon_test_settings(${shared} ${source})
+      endif()
+      list(APPEND sources $<TARGET_OBJECTS:${shared}>)
+    else()
+      list(APPEND sources ${source})
+    endif()
+  endforeach()
+  add_executable(${target} ${sources})
+  list(FILTER sources INCLUDE REGEX "[.]c$")
+  allreckon_test_settings(${target} ${sources})
   add_test(NAME ${unit} COMMAND ${target})
   # Memory that was freed is kept for the next case, as the program keeps it (sim/cli/main.c).
   set_tests_properties(${unit} PROPERTIES
