@@ -1,7 +1,6 @@
 /** \file ar_heap.h
  * A binary heap of things to do: the earliest comes first, among those at one time the one of the
- * lowest order. Begins as all zeros but for `list`, which has room for all that is ever
- * in it at once.
+ * lowest order. Begins as zeros but for `list`, with room for all that is ever in it.
  */
 #pragma once
 

@@ -1,6 +1,5 @@
 /** \file ar_gpu_generation.h
- * Facts about chips that a communication library asks for: generation of the GPUs, vendor of the
- * CPUs, kind of the HCAs.
+ * Facts about chips that a communication library asks for: GPU generation, CPU vendor, HCA kind.
  */
 #pragma once
 

@@ -1,6 +1,5 @@
 /** \file ar_plot_table.h
- * The CSV files that pictures are drawn from, and functions that select rows of a file that was
- * read.
+ * The CSV files that pictures are drawn from, and functions that select rows of one that was read.
  *
  * Lists of columns are names with blanks between them. Functions named ar_plot_rows_* shorten or
  * sort a list of rows in place.
@@ -71,8 +70,7 @@ struct ar_plot_table {
 
 /** Reads a file. `*file` says which one; it is changed from STEPS to COLLECTIVES for a sweep.csv in
  * which no row has a trace. All memory belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a
- * missing column, a cell that is no number, no row with status ok; the line begins `file:line:`).
- */
+ * missing column, a cell that is no number, no row with status ok; it begins `file:line:`). */
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err);
 

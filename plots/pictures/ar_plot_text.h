@@ -1,6 +1,5 @@
 /** \file ar_plot_text.h
- * Texts and values as gnuplot and browsers get them. Names of clusters, titles and settings may
- * hold any bytes.
+ * Texts and values as gnuplot and browsers get them. Any bytes may be in names and settings.
  */
 #pragma once
 

@@ -10,8 +10,7 @@
 
 /** The files, in the order of their tables on the page; those from STEP to PAYLOADS have rows of
  * steps and collectives: symbol, name, title of the table, columns that it must have, the set of
- * pictures that is drawn from it (-1: none), its sentences (NULL: none), and what they are about.
- */
+ * pictures that is drawn from it (-1: none), its sentences (NULL: none), what they are about. */
 #define PAGE_FILE_LIST(X)                                                                          \
     X(ADVICE, "advice.csv", "Plans, what a step loses, and what changes", "kind text", -1,         \
       answer_advice, NULL)                                                                         \

@@ -42,8 +42,7 @@ struct ar_graph_trial {
     double speed_frac;                       /**< above 0, up to 1 */
 
     /* Results: start_s, end_s, longer_s and waited_for of the graph's tasks, as the ranks of one
-     * place have them, that of the rank that ends last; time_s of what is sent, the mean over its
-     * tasks; and: */
+     * place have them, that of the rank that ends last; the mean time_s of what is sent; and: */
     double *rank_end_s;     /**< [rank], of its last task; room for all ranks, or NULL */
     struct ar_usage *usage; /**< of links and GPUs; NULL: none */
     uint64_t messages_count;

@@ -23,8 +23,7 @@ struct ar_score {
     double share; /**< of the rows of its machine: worked out by the next function */
 };
 
-/** The score that a share `covered` of rows stays below, as above; sorts the scores. NAN: they are
- * too few for it. */
+/** The score that a share `covered` of rows stays below, as above; sorts them. NAN: too few. */
 double ar_conformal_quantile(struct ar_score *scores, size_t count, double covered);
 
 /** A predicted row that was not fitted. */

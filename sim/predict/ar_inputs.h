@@ -81,8 +81,7 @@ enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, cons
                               struct ar_error *err);
 
 /** The device cost table that a cluster names: a shipped one, or the path of a file, from the
- * working directory or else from the directory of the cluster's file (`cluster_name` may be NULL).
- */
+ * working directory or else that of the cluster's file (`cluster_name` may be NULL). */
 enum ar_status ar_inputs_device_cost(struct ar_inputs *inputs, const char *cluster_name,
                                      const char *name, const struct ar_input **input,
                                      struct ar_error *err);

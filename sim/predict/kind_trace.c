@@ -105,8 +105,7 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_error *
     AR_TRY(make_trace(scenario, &source, &trace, err));
     scenario->compute_factor = 1;
     if (scenario->rate.batch > 0) {
-        /* Scales the trace to the rate that was measured. compute.scale goes on top of it: here it
-         * would cancel out. */
+        /* Scales the trace to the measured rate, without compute.scale, which would cancel out. */
         const struct compute_rate *rate = &scenario->rate;
         double scale = scenario->framework->terms[AR_TERM_COMPUTE_SCALE].number;
         struct ar_trace *measured = NULL;

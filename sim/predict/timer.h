@@ -62,8 +62,7 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
 enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err);
 
 /** How long the busiest link is busy in a step of works that were timed one by one, an estimate
- * from above where stages differ, and the energy of all links; NAN by engines that know no links.
- */
+ * from above where stages differ, and the energy of all links; NAN by engines without links. */
 double timer_busiest_s(const struct timer *timer, double *moved_j);
 
 /** The entry of a work among known ones, new where it has none; valid until the next call. */

@@ -1,6 +1,5 @@
 /** \file async_plan.h
- * What engines of asynchronous runs share: what a worker does in an exchange, where the shards lie,
- * and where its time went.
+ * What engines of asynchronous runs share: a worker's exchange, where shards lie, where time went.
  */
 #pragma once
 

@@ -35,8 +35,7 @@ struct journal_request {
 
 /** Opens the journal of a sweep. What an earlier run left is refused (AR_USAGE) unless it has no
  * rows, is to be read or to give way. A journal of another sweep, or one that is damaged before its
- * last line, is AR_BAD_DATA and stays as it is. Closed with journal_close(), also after a failure.
- */
+ * last line, is AR_BAD_DATA and stays. Closed with journal_close(), also after a failure. */
 enum ar_status journal_open(const struct journal_request *request, struct ar_arena *arena,
                             struct journal *journal, struct ar_error *err);
 

@@ -1,6 +1,5 @@
 /** \file sweep.h
- * A sweep: the rows of all points of a space, computed by a pool, kept in a journal, written when
- * all are there.
+ * A sweep: the rows of all points of a space, computed by a pool, kept in a journal, then written.
  */
 #pragma once
 

@@ -232,8 +232,7 @@ void variants_destroy(struct variants *variants)
     ar_arena_end(&variants->arena);
 }
 
-/* Loads the cluster of a variant, or, if the cluster is there, the whole variant, unless the slot
- * has it already. */
+/* Loads the cluster of a variant or, if it is there, all of it, unless the slot has it already. */
 static enum ar_status slot_load(struct variants *variants, uint32_t variant, uint32_t number,
                                 const struct variant_slot *cluster, struct variant_slot *slot,
                                 struct ar_error *err)

@@ -40,8 +40,7 @@ struct sweep_kind {
     enum ar_status (*add_points)(struct space *space, struct ar_error *err);
 };
 
-/** Steps of a trace and collectives, by algorithm and shape; layouts of a workload or of operators,
- * a variant each. */
+/** Steps of a trace and collectives, by algorithm and shape; layouts, a variant each. */
 extern const struct sweep_kind sweep_of_points, sweep_of_layouts;
 
 /** Keys of layouts that say which job is asked about; each of their values has a fastest layout. */

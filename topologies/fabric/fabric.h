@@ -2,8 +2,7 @@
  * For the rooms of topologies/: the inside of a cluster.
  *
  * Values of a cluster file become numbered links of a node (cluster.c), of what joins the nodes
- * (tree.c, torus.c and dragonfly.c, a row each) and orders of a node's GPUs (gpu_order.c). Paths
- * (path.c) read the result.
+ * (tree.c, torus.c and dragonfly.c, a row each) and orders of its GPUs (gpu_order.c), for path.c.
  */
 #pragma once
 

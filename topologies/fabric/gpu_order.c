@@ -77,8 +77,7 @@ static void close_order(struct search *search, uint32_t first, uint32_t last, in
     }
 }
 
-/* All GPUs have a place in the order: on to the next one. Each HCA is served once by each `hcas`
- * orders in turn. */
+/* All GPUs have a place: on to the next order. Each `hcas` orders in turn serve each HCA once. */
 static bool finish_order(struct search *search, uint32_t order)
 {
     uint32_t first = search->gpu[order][0], last = search->gpu[order][search->gpus - 1];

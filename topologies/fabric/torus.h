@@ -53,7 +53,6 @@ static inline uint32_t ar_torus_coordinate(const struct ar_torus *torus, uint32_
 int32_t ar_torus_steps(const struct ar_torus *torus, uint32_t dimension, uint32_t from, uint32_t to,
                        bool is_tie_down);
 
-/** Appends the links of `steps` steps from a router in a dimension to `links`; returns the router
- * where they end. */
+/** Appends the links of `steps` steps from a router in a dimension to `links`; returns the end. */
 uint32_t ar_torus_go(const struct ar_torus *torus, uint32_t router, uint32_t dimension,
                      int32_t steps, uint32_t *links);

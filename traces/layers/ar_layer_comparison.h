@@ -2,8 +2,7 @@
  * A trace of measured times beside one of the same layers that a cost table timed, layer by layer.
  *
  * The times of a pass are of the whole batch; a layer's gradients are ready when its backward pass
- * is over, counted from the beginning of the backward pass of the network. Errors are
- * computed / measured - 1.
+ * is over, counted from the beginning of that of the network. Errors are computed / measured - 1.
  */
 #pragma once
 

@@ -54,8 +54,7 @@ struct ar_recorded {
     size_t notes_count;
 };
 
-/** Reads a file of any of the forms; it is the arena's. AR_NO_INPUT; AR_BAD_DATA with `path:line`,
- * or `path: node N`. */
+/** Reads a file of any form into the arena. AR_NO_INPUT; AR_BAD_DATA with `path:line` or a node. */
 enum ar_status ar_recorded_load(const char *path, struct ar_arena *arena,
                                 struct ar_recorded **recorded, struct ar_error *err);
 

@@ -104,8 +104,7 @@ static bool is_same_run(const struct ar_log *a, const struct ar_log *b)
     return is_same;
 }
 
-/* The latest run that the row belongs to, else a new one. Tables that do not say the collective
- * hold all-reduces. */
+/* The latest run that the row belongs to, else a new one, of all-reduces unless it says others. */
 static struct ar_log *find_run(struct ar_logs *logs, const struct table *table, struct entry *entry)
 {
     size_t nearest = logs->runs_count < RUNS_SEARCHED ? logs->runs_count : RUNS_SEARCHED;

@@ -94,8 +94,7 @@ static uint32_t datatype_bytes(const char *name)
     return 0;
 }
 
-/* Whether a printed bandwidth is about `factor` times size over time: digits are rounded, small
- * ones to nothing. */
+/* Whether a printed bandwidth is, rounded (to nothing if small), `factor` times size over time. */
 static bool bandwidth_fits(double size_bytes, double factor, double time_s, double bandwidth_Bps)
 {
     double expected_Bps = factor * size_bytes / time_s;

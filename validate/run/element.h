@@ -1,6 +1,5 @@
 /** \file element.h
- * Element types of a payload: how they are stored, and how two runs of them are added in host
- * memory.
+ * Element types of a payload: how they are stored, and how the host adds two runs of them.
  *
  * A payload holds small integers, so that sums in any order are exact: every sum must stay at or
  * below `exact_max`, up to which the type has all integers.

@@ -109,8 +109,7 @@ enum ar_status crew_repeat(struct crew *crew, const struct run_config *config,
 
 /* --- probes over a transport -------------------------------------------------------------- */
 
-/* A barrier. It waits longer than a message, since a missing rank may itself wait for a message,
- * and says for whom. */
+/* A barrier, which says who is missing. It waits longer than that rank may wait for a message. */
 static enum ar_status meet_ranks(const struct execution *execution, struct ar_error *err)
 {
     struct transport *transport = execution->transport;

@@ -41,8 +41,7 @@ struct transport_calls {
     /** Gives back the oldest message, which was read. */
     void (*release)(struct transport *transport, uint32_t port);
 
-    /** A number that is drawn before ports are asked: wait() returns at once if something has
-     * happened since. */
+    /** A number drawn before ports are asked: wait() returns at once if something came since. */
     uint32_t (*ticket)(struct transport *transport);
 
     /** Waits a moment, at most some ten milliseconds. False if another rank has failed. */

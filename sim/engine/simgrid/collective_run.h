@@ -2,8 +2,7 @@
  * Private to the module: a collective whose ranks are actors.
  *
  * A rank is an actor on each lane; it walks through the moves of the algorithm (ar_trial.h has the
- * semantics). A message is a SimGrid communication, which ends when its last byte has left; actors
- * pay its latency themselves.
+ * semantics). A message is a SimGrid communication until its last byte left; actors pay latency.
  */
 #pragma once
 

@@ -1,7 +1,6 @@
 /** \file simgrid_wait.h
  * Things that SimGrid offers in C++ only: the time when a communication ended, what else its owner
- * wants to know of it, communications between any two hosts, and sizes that are no whole number of
- * bytes.
+ * wants to know of it, communications between any two hosts, and fractions of bytes as sizes.
  */
 #pragma once
 
