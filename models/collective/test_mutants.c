@@ -125,8 +125,7 @@ static struct ar_move mutant_move(const struct ar_shape *shape, uint64_t element
         return step < steps / 2
                    ? ar_algorithm_move(of, shape, elements, position, steps / 2 - 1 - step)
                    : move;
-    case USES_TWO_PLACES: /* two parts up in steps 0 and 3, then two at another place of the period
-                           */
+    case USES_TWO_PLACES: /* two parts up in steps 0 and 3, then two elsewhere in the period */
         return send_one(step % PERIOD < 2, position, 1,
                         ar_slice_all(ar_span_part(whole, 2, period % 2)));
     case SENDS_AGAIN: /* two parts, a pause, two parts */

@@ -98,8 +98,7 @@ Test(mutants_blocks, of_every_algorithm_are_caught)
 
 /* Moves on a 3x2 grid: a member that gets nothing of the sum of the column; a column that sums
  * twice, its sums coming again in the place of the row's; a column that one member counts to the
- * neighbour's; a part that runs ahead of the pipeline, so that the row hands out what is not there.
- */
+ * neighbour's; a part that runs ahead of the pipeline, so the row hands out what is not there. */
 static enum { DEAF, TWICE, STRAY, AHEAD, WRONGS } wrong;
 
 static struct ar_move wrong_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,

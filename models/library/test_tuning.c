@@ -125,8 +125,7 @@ Test(tuning, trees_are_taken_for_small_sizes_and_rings_for_large_ones)
 }
 
 /* By hand, microseconds: 4 MiB on 16 nodes of 4 take 1190 by ring simple, 686 by ring ll128 and 789
- * by tree ll128; 1 MiB on 256 nodes take 572 by tree ll, 344 by tree ll128 and 5116 by ring ll128.
- */
+ * by tree ll128; 1 MiB on 256 nodes take 572 by tree ll, 344 by tree ll128, 5116 by ring ll128. */
 Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
 {
     struct ar_library_run few = {.nodes = 16, .ranks = 64, .bytes = 4 * MIB};

@@ -178,8 +178,7 @@ Test(tuning_releases, the_vendor_of_the_cpu_decides_across_nodes)
     expect_us(&tuning, AR_RING_LL, AR_ALL_REDUCE, 1, 8, MIB, 6.6 + 14 * 0.6 + MIB * 14 / 8 / 80e3);
 }
 
-/* Halves: p-1 hops, n-1 across, (p-1)/p of the bytes; by ll a third of the bus on one node up to
- * 2.20. */
+/* Halves: p-1 hops, n-1 across, (p-1)/p of the bytes; ll up to 2.20: a third of a node's bus. */
 Test(tuning_releases, halves_of_all_reduces)
 {
     EXPECT(AR_GPU_AMPERE, AR_ALL_GATHER,
@@ -299,8 +298,7 @@ Test(tuning_releases, algorithms_are_there_where_their_release_machine_and_ranks
     cr_expect_not(ar_tuning_has(&tuning, AR_CALLS_TREE, &run));
 }
 
-/* Whatever a release prices is a time above zero that grows with the bytes and falls with the
- * bandwidths. */
+/* What a release prices is a time above zero that grows with bytes and falls with bandwidths. */
 Test(tuning_releases, all_prices_react)
 {
     for (size_t i = 0; i < ar_releases_count; i++) {

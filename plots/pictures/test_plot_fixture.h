@@ -30,8 +30,7 @@ void write_file(const char *name, const char *content);
 /** Reads a file of the directory into `text`; returns its size. */
 size_t read_file(const char *name);
 
-/** Reads a file of the directory into `text` and expects a fragment in it, or nothing but
- * `content`. */
+/** Reads a file of the directory into `text`; expects a fragment in it, or only `content`. */
 void expect_in(const char *name, const char *fragment);
 void expect_content(const char *name, const char *content);
 

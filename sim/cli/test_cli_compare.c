@@ -86,8 +86,7 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
     "backend,operation,algorithm,channels,ranks,nodes,datatype,element_bytes,payload_bytes,"       \
     "time_median_s\n"
 
-/* Sends around the ranks are no collective here; the error says so. NCCL chose how nccl-... runs.
- */
+/* Sends around the ranks are no collective here; the error says so. NCCL chooses how nccl- runs. */
 Test(cli_compare, rows_of_the_harness_are_calls_messages_or_named_as_not_modelled)
 {
     cli_write("own.csv", OWN "nccl,allgather,nccl-allgather,1,16,4,fp32,4,64,1e-5\n"

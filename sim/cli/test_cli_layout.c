@@ -529,8 +529,8 @@ Test(cli_layout, a_job_on_several_nvlink_domains_splits_no_group)
 Test(cli_layout, a_straggler_of_factor_1_changes_nothing_of_what_experts_exchange)
 {
     static const char line[] =
-        "predict --cluster oci-a100 --workload mixtral-8x7b --overlap no "
-        "--mesh ep=4,tp=8 --global-batch 32 --overlap-experts yes --jitter 0";
+        "predict --cluster oci-a100 --workload mixtral-8x7b --overlap no --mesh ep=4,tp=8 "
+        "--global-batch 32 --overlap-experts yes --jitter 0";
     struct cli_table *even = cli_rows("%s", line), *by_ranks = cli_rows("%s --straggler 1:1", line);
     CLI_NEAR(by_ranks, 1, "iteration_s", cli_number(even, 1, "iteration_s"), 1e-6);
 }

@@ -1,7 +1,6 @@
 /* Steps of exchanges in which each position has one peer, which it swaps with, sends to or gets
  * from: where steps of training that differ by chance follow each other, a message takes as long in
- * each of them, so its time is found once. Results are the same without this file, by exchange.c
- * alone (test_fast.c). */
+ * each of them, so its time is found once. Results are the same without this file (test_fast.c). */
 #include <string.h>
 
 #include "recurrence.h"
@@ -179,11 +178,8 @@ bool pairs_run(const struct pairs *pairs, uint32_t at, double *now_s)
     const struct pair_step *step = is_known ? &pairs->steps[at] : NULL;
     for (uint32_t i = 0; is_known && i < step->runs_count; i++) {
         const struct pair_run *run = &step->runs[i];
-        if (run->count < VECTOR || run->stride > 1) {
-            run_short(run, step, now_s + run->first, now_s + run->other);
-        } else {
-            run_long(run, step, now_s + run->first, now_s + run->other);
-        }
+        (run->count < VECTOR || run->stride > 1 ? run_short : run_long)(
+            run, step, now_s + run->first, now_s + run->other);
     }
     return is_known;
 }

@@ -3,8 +3,7 @@
 
 #include "test_trials.h"
 
-/* An element per rank at least: the simulation gives an empty message one byte (1e-5 of its time).
- */
+/* An element per rank at least: simulations give an empty message one byte (1e-5 of its time). */
 static const uint64_t counts[] = {256, 1000, 25557, 1048576, 25557032, 2049};
 
 enum { COUNTS = sizeof counts / sizeof counts[0] };

@@ -15,8 +15,7 @@ static struct ar_cluster *cluster_with_links(const char *name, const char *setti
 }
 
 /* The link that is four times slower never rests: 2(N-1) messages of n/N bytes, then one latency.
- * The other way of its cable is not used by a ring of one channel, and nobody else is in its way.
- */
+ * The other way of its cable is not used by a ring of one channel, and nobody is in its way. */
 Test(slow_links, a_ring_takes_the_time_of_its_slow_link)
 {
     struct ar_cluster *cluster =

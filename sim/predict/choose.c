@@ -77,12 +77,9 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
             AR_OK) {
         return AR_OK;
     }
-    if (!may_be_faster(candidate, choice)) {
-        choice->count++;
-        return AR_OK;
-    }
-    AR_TRY(ar_run(candidate, &row, err));
-    double time_s = time_of(&row);
+    bool is_run = may_be_faster(candidate, choice);
+    AR_TRY(is_run ? ar_run(candidate, &row, err) : AR_OK);
+    double time_s = is_run ? time_of(&row) : HUGE_VAL;
     if (choice->count == 0 || time_s < choice->best_s) {
         choice->best = *candidate;
         choice->best_s = time_s;

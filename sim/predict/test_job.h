@@ -31,8 +31,7 @@ static inline void tested_run(struct tested *step)
     tested_end(step);
 }
 
-/* A step of a trace with an algorithm in a shape and a rule of fusion, in fp16 by the closed form.
- */
+/* A step of a trace with an algorithm in a shape and a rule of fusion, fp16, by the closed form. */
 static inline struct tested tested_trace(const struct ar_cluster *cluster,
                                          const struct ar_trace *trace, const char *algorithm,
                                          uint32_t x, uint32_t y, const char *rule)

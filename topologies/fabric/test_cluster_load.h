@@ -29,8 +29,7 @@ struct ar_cluster *test_load_small(const char *const *settings);
 /** Room for the names of the links of a path. */
 enum { TEST_NAMES_SIZE = 8192 };
 
-/** Writes the names of the links of the path from rank a to rank b, in order, with blanks between.
- */
+/** Writes the names of the links of the path from rank a to rank b, in order, blanks between. */
 const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                             char text[TEST_NAMES_SIZE]);
 

@@ -15,8 +15,7 @@ struct test_flow {
     double finish_s;
 };
 
-/** Simulates the flows together on the first `nodes_count` nodes, without latency; sets finish_s.
- */
+/** Simulates the flows together on the first `nodes_count` nodes, no latency; sets finish_s. */
 void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
                             struct test_flow *flows, size_t flows_count);
 

@@ -1,5 +1,4 @@
-/* Cluster files of fixtures, and files that contradict each other, say too little, or are broken.
- */
+/* Cluster files of fixtures, and files that contradict each other, say too little or are broken. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

@@ -11,8 +11,7 @@ static struct ar_trace_file *load_file(const char *path)
     return file;
 }
 
-/* Gradients of bucket tensors were ready 0.08, 3.92, 8.69, 23.7 and 63.2 ms after backward began.
- */
+/* Gradients of bucket tensors were ready 0.08, 3.92, 8.69, 23.7, 63.2 ms after backward began. */
 Test(layer_comparison, the_recorded_step_has_all_tensors_their_ready_times_and_kinds_that_sum)
 {
     const struct ar_trace *trace = &load_file(SHIPPED("resnet50-v1.5-recorded.csv"))->trace;

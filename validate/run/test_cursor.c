@@ -148,8 +148,7 @@ Test(cursor, a_message_of_several_runs_arrives_in_the_same_places)
     expect_elements(&ranks, expected);
 }
 
-/* Rank 0 runs alone, so it waits in vain; until then it sends one message of three pieces, or two.
- */
+/* Rank 0 runs alone, so it waits in vain; until then it sends a message of three pieces, or two. */
 Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
 {
     way = SPREAD;

@@ -174,8 +174,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 #ifdef FUZZ_REPLAY
-/* --- without libFuzzer: every target on its seeds, on beginnings and on damaged copies of them ---
- */
+/* --- without libFuzzer: every target on its seeds, on beginnings and damaged copies of them --- */
 
 enum { FILE_BYTES = 1 << 20, STRIDE_MIN = 13, PLACES = 8 };
 

@@ -1,5 +1,4 @@
-/* The table of targets, and those of them that are no command: what is read, and what holds of it.
- */
+/* The table of targets, and those of them that are no command: what is read and what holds. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
