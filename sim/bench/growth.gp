@@ -31,7 +31,8 @@ peers = out.'/peers.csv'
 # A run over the limit has no simulated time: left out.
 of(i, x) = strcol('program') eq programs[i] && strlen(strcol('simulated_s')) > 0 ? x : NaN
 
-array algorithms[4] = ['ring', 'torus2d', 'hierarchical', 'halving-doubling']
+array algorithms[7] = ['ring', 'torus2d', 'hierarchical', 'halving-doubling', 'swing', 'recursive-doubling', 'tree']
+array shades[7] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#666666']
 rate(i) = strcol('algorithm') eq algorithms[i] ? column('messages_count') / column('run_wall_s') : NaN
 
 # One line for an operation by an algorithm; those by rings, by groups and by pairs have a colour each.
@@ -103,6 +104,7 @@ do for [kind in 'png svg'] {
     eval 'set ytics nomirror out ('.rates_tics.')'
     set key default
     set key top left reverse Left samplen 2.5
-    plot for [i = 1:4] out.'/rates.csv' using (column('ranks')):(rate(i)) with linespoints ls i dt 1 title algorithms[i]
+    plot for [i = 1:7] out.'/rates.csv' using (column('ranks')):(rate(i)) \
+        with linespoints lc rgb shades[i] lw 2.2 pt 2 * i + 3 ps 0.9 title algorithms[i]
     set output
 }

@@ -14,7 +14,7 @@ run_rate() {
 }
 
 echo "ranks,algorithm,steps_count,repetition,messages_count,run_wall_s,wall_s,memory_bytes" >"$rates_runs"
-for algorithm in ring torus2d hierarchical halving-doubling; do
+for algorithm in ring torus2d hierarchical halving-doubling swing recursive-doubling tree; do
     for ranks in 1024 4096 16384 65536; do
         say "rate of recurrence, $algorithm, $ranks ranks"
         run_rate "$ranks" "$algorithm" 2 0
