@@ -56,8 +56,7 @@ struct ar_csv {
     uint64_t *lines; /**< of each row */
 };
 
-/** Reads a file whose comments may be directives. It must have a header; rows may be missing. All
- * of it is the arena's. */
+/** Reads a file into the arena. Comments may be directives; there is a header, maybe no rows. */
 enum ar_status ar_csv_load(const char *path, struct ar_arena *arena, struct ar_csv **csv,
                            struct ar_error *err);
 
@@ -122,8 +121,7 @@ const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
 const char *ar_csv_text(const struct ar_csv *csv, size_t row, const char *column);
 
-/** Puts a row in the place of an earlier one, whose cells are lost: to leave rows out, which
- * `rows_count` then says. */
+/** Puts a row in the place of an earlier one, whose cells are lost: to leave rows out. */
 void ar_csv_move_row(struct ar_csv *csv, size_t from, size_t to);
 
 /** `text` made fit for an error line: cut at 40 bytes, what is no text as `?`. Returns `shown`. */

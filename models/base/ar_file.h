@@ -23,8 +23,7 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
                             struct ar_arena *arena, char **text, size_t *bytes,
                             struct ar_error *err);
 
-/** Whether a name that a file gives for another one stays in its folder or below: no file makes the
- * program read elsewhere. */
+/** Whether a name that a file gives is in its folder or below, so that none reads elsewhere. */
 bool ar_file_is_below(const char *name);
 
 /** The folder of the program, or of liballreckon if this code is in it, as far as it can be told:

@@ -107,8 +107,7 @@ const struct ar_library *ar_engine_pick_library(const struct ar_engine *engine,
 /** Whether an engine is fitted to measurements, so that its times have a 95 % band. */
 bool ar_engine_is_fitted(const struct ar_engine *engine);
 
-/** Whether an engine simulates each message: the reference for others. It runs task graphs with all
- * their ranks at once. */
+/** Whether an engine simulates each message, as the reference, and all ranks of task graphs. */
 static inline bool ar_engine_simulates(const struct ar_engine *engine)
 {
     return engine->run_graph != NULL;

@@ -99,8 +99,7 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena, const struct ar_
 /** As ar_flows_tree_shares(). */
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
 
-/** The links that paths among the ranks of a collective may take have lower numbers; they take
- * `*taken_max` at most. */
+/** Paths among the ranks of a collective take lower links alone, `*taken_max` of them at most. */
 size_t flows_links_count(const struct ar_collective *collective, size_t *taken_max);
 
 /** The messages whose gaps the busier HCA of a message works on together, with so many messages on

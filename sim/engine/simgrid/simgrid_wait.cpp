@@ -1,10 +1,14 @@
 #include "simgrid_wait.h"
 
-#include <vector>
-
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
+#if __has_include(<simgrid/s4u/ActivitySet.hpp>) // since SimGrid 3.35
+#include <simgrid/s4u/ActivitySet.hpp>
+#define WAIT_ANY(comm) simgrid::s4u::ActivitySet({comm}).wait_any()
+#else
+#define WAIT_ANY(comm) simgrid::s4u::Activity::wait_any({comm})
+#endif
 
 sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes)
 {
@@ -41,9 +45,7 @@ double simgrid_wait(sg_comm_t comm)
     if (end_s >= 0) {
         own->wait();
     } else {
-        std::vector<simgrid::s4u::ActivityPtr> only;
-        only.emplace_back(own);
-        (void)simgrid::s4u::Activity::wait_any(only);
+        (void)WAIT_ANY(own);
         end_s = own->get_finish_time();
     }
     /* In SimGrid 3.32 a communication that ends at the instant at which its receive is posted has
