@@ -1,8 +1,7 @@
 /* Memory that SimGrid drops, kept by size for its next objects: a message makes and drops some 35,
  * all ranks at once, while malloc() has 7 blocks of a size at hand. Gains an eighth on a ring of
  * 192 ranks. The results are the same without this file. All blocks are from malloc(), since a
- * program may have other C++ in it; they are kept in a simulation's child alone, which has one
- * thread. */
+ * program may have other C++ in it; they are kept in a simulation's child alone, of one thread. */
 #include <malloc.h>
 
 #include <cstdlib>

@@ -10,10 +10,14 @@
 #define WAIT_ANY(comm) simgrid::s4u::Activity::wait_any({comm})
 #endif
 
+struct sized_comm : simgrid::s4u::Comm { // sizes need not be whole bytes; protected since 3.35
+    using simgrid::s4u::Activity::set_remaining;
+};
+
 sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes)
 {
     simgrid::s4u::CommPtr comm = mailbox->put_init(payload, 0);
-    comm->set_remaining(bytes);
+    (comm.get()->*&sized_comm::set_remaining)(bytes);
     comm->start();
     return comm.detach();
 }
@@ -21,7 +25,7 @@ sg_comm_t simgrid_put(sg_mailbox_t mailbox, void *payload, double bytes)
 void simgrid_put_and_forget(sg_mailbox_t mailbox, void *payload, double bytes)
 {
     const simgrid::s4u::CommPtr comm = mailbox->put_init(payload, 0);
-    comm->set_remaining(bytes);
+    (comm.get()->*&sized_comm::set_remaining)(bytes);
     comm->detach();
 }
 
