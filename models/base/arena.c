@@ -96,7 +96,7 @@ struct ar_arena_item {
 
 enum { PAGE = 4096, LARGE_FROM = 4 << 20 };
 
-/* Lists an item of so many bytes and its object; without memory ends that and leaves the guard. */
+/* Lists an item of so many bytes; without memory ends its object, if any, and leaves the guard. */
 static struct ar_arena_item *take_item(struct ar_arena *arena, size_t count, size_t size,
                                        bool is_clear, void *object, void (*destroy)(void *object))
 {

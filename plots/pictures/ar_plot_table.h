@@ -70,7 +70,7 @@ struct ar_plot_table {
 
 /** Reads a file. `*file` says which one; it is changed from STEPS to COLLECTIVES for a sweep.csv in
  * which no row has a trace. All memory belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a
- * missing column, a cell that is no number, no row with status ok; it begins `file:line:`). */
+ * missing column, a cell that is no number, no row with status ok; texts begin `file:line:`). */
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err);
 

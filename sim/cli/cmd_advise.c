@@ -279,13 +279,13 @@ static enum ar_status read_number(const char *where, const char *text, double *n
 static enum ar_status read_tokens(struct ar_arena *arena, const char *text, double *tokens,
                                   struct ar_error *err)
 {
-    size_t length = text != NULL ? strspn(text, "0123456789.e+") : 0;
-    bool has_unit = length > 0 && strlen(text) == length + 1;
-    const char *unit = has_unit ? strchr("MBT", text[length]) : NULL;
-    const char *digits = unit != NULL ? ar_arena_format(arena, "%.*s", (int)length, text) : text;
-    AR_TRY(read_number("--tokens (such as 300B or 15T)", digits, tokens, err));
+    size_t length = text != NULL ? strlen(text) : 0;
+    const char *unit = length > 1 ? strchr("MBT", text[length - 1]) : NULL;
+    const char *digits = unit != NULL ? ar_arena_format(arena, "%.*s", (int)length - 1, text) : "";
+    enum ar_status status = read_number("--tokens", digits, tokens, AR_IGNORED);
     *tokens *= unit == NULL ? 1 : *unit == 'M' ? 1e6 : *unit == 'B' ? 1e9 : 1e12;
-    return AR_OK;
+    return status == AR_OK ? AR_OK
+                           : read_number("--tokens (such as 300B or 15T)", text, tokens, err);
 }
 
 static enum ar_status read_numbers(struct adviser *adviser, struct ar_error *err)

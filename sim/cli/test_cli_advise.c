@@ -10,7 +10,7 @@ TestSuite(cli_advise, .init = cli_enter, .fini = cli_leave);
 Test(cli_advise, the_plan_is_the_best_of_the_sweep_and_costs_what_its_options_say)
 {
     struct cli_table *plan = cli_rows(
-        "advise " JOB "--gpus 16 --tokens 2B --price 3 --power 1000 --mtbf 10 --checkpoint 30");
+        "advise " JOB "--gpus 16 --tokens 2E-3T --price 3 --power 1000 --mtbf 10 --checkpoint 30");
     struct cli_table *best = cli_rows("sweep " JOB "--gpus 16,8 --mesh all --best");
     CLI_CELL(plan, 1, "kind", "plan", "mesh", cli_cell(best, 2, "mesh"), "iteration_s",
              cli_cell(best, 2, "iteration_s"));

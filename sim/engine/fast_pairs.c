@@ -114,7 +114,7 @@ void pairs_remember(const struct recurrence *recurrence, uint32_t at, const doub
         if (flows->peers[i] != AR_NEVER) {
             uint32_t from = flows->first + i * flows->stride, to = flows->peers[i];
             bool are_free = others[from] == from && others[to] == to;
-            if (!are_free && others[from] != to) { /* as the other has it then */
+            if (!are_free && others[from] != to) { /* one has another peer, too */
                 return;
             }
             others[from] = to;

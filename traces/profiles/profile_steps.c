@@ -1,5 +1,5 @@
 /* The steps of a profile: which op lies in which and launched what; where steps begin and end, and
- * which autograd nodes and gradients are theirs; what each kernel adds to the line of the GPU. */
+ * which autograd nodes and gradients are theirs; what each kernel adds to the GPU's time line. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
