@@ -83,7 +83,7 @@ void ar_arena_end(struct ar_arena *arena);
 enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_error *err),
                                void *context, struct ar_error *err);
 
-/** Reports that memory for `what`, no arena's, could not be had: returns from ar_memory_guard(). */
+/** Reports that memory of no arena, for `what`, could not be had: leaves ar_memory_guard(). */
 _Noreturn void ar_memory_fail(const char *what);
 
 /** The same unless the memory `is_there`. */

@@ -121,7 +121,7 @@ const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
 const char *ar_csv_text(const struct ar_csv *csv, size_t row, const char *column);
 
-/** Puts a row in the place of an earlier one, whose cells are lost: to leave rows out. */
+/** Puts a row in place of an earlier one, whose cells are lost; the caller sets `rows_count`. */
 void ar_csv_move_row(struct ar_csv *csv, size_t from, size_t to);
 
 /** `text` made fit for an error line: cut at 40 bytes, what is no text as `?`. Returns `shown`. */
