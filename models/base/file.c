@@ -95,7 +95,7 @@ enum ar_status ar_module_load(const char *what, const char *name, const char *sy
     if (access(path, R_OK) != 0) {
         snprintf(path, sizeof path, "%s/%s/%s", ar_own_folder(), AR_MODULE_FOLDER, name);
     }
-    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* few of its functions are called */
     *found = library != NULL ? dlsym(library, symbol) : NULL;
     AR_REFUSE(*found == NULL, err, AR_UNAVAILABLE,
               "%s: %.300s; expected %s beside the program or in %s of it", what, dlerror(), name,

@@ -298,7 +298,7 @@ Test(tuning_releases, algorithms_are_there_where_their_release_machine_and_ranks
     cr_expect_not(ar_tuning_has(&tuning, AR_CALLS_TREE, &run));
 }
 
-/* What a release prices is a time above zero that grows with bytes and falls with bandwidths. */
+/* Times by the cost model of every release are above 0, grow with bytes, fall with bandwidths. */
 Test(tuning_releases, all_prices_react)
 {
     for (size_t i = 0; i < ar_releases_count; i++) {

@@ -17,8 +17,7 @@
 /* A cause explains a step if with it the step is predicted within this factor: a choice. */
 #define EXPLAINED_FACTOR 1.2
 
-/* A row of the output: the step as measured, as predicted, with the number read in another unit, or
- * predicted with a cause. */
+/* A row: the step as measured, as predicted, read in another unit, or predicted with a cause. */
 #define FINDING_LIST(X)                                                                            \
     X(string, kind, "measured, predicted, a reading of the number, or a cause", .heading = "")     \
     X(string, name, "name of the reading or cause", .heading = "")                                 \

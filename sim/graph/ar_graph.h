@@ -250,6 +250,9 @@ enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
 /** The axis that the time of a work is put down to: its innermost one, but cp only if alone. */
 enum ar_axis ar_work_axis(const struct ar_work *work);
 
+/** Whether a task may be timed with those around it, rank by rank, as a series of collectives. */
+bool ar_task_may_be_of_series(const struct ar_graph *graph, const struct ar_task *task);
+
 /** Where the time of a role goes until the last task of all has ended; the parts add up to it. A
  * wait is put down to what was waited for: a collective of the role or a message to it to its
  * axis (ar_work_axis()), the host to the pass that it launches, all else to the bubble. */

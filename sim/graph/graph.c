@@ -135,6 +135,13 @@ static void split_add(struct ar_graph_split *sum, const struct ar_graph_split *s
     sum->compute_end_s += times * split->compute_end_s / count;
 }
 
+bool ar_task_may_be_of_series(const struct ar_graph *graph, const struct ar_task *task)
+{
+    const struct ar_work *work = &graph->works[task->work];
+    return work->kind == AR_TASK_COLLECTIVE && work->every == 0 && work->share == 0 &&
+           task->count == 1 && task->stream != AR_STREAM_COMPUTE;
+}
+
 enum ar_axis ar_work_axis(const struct ar_work *work)
 {
     uint32_t others = work->axes & ~(1u << AR_AXIS_CP);

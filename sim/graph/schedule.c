@@ -239,10 +239,7 @@ struct walk {
 
 static bool may_be_of_series(const struct walk *walk, uint32_t number)
 {
-    const struct ar_task *task = &walk->graph->tasks[number];
-    const struct ar_work *work = &walk->graph->works[task->work];
-    return walk->held != NULL && work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
-           work->share == 0 && task->count == 1 && task->stream != AR_STREAM_COMPUTE;
+    return walk->held != NULL && ar_task_may_be_of_series(walk->graph, &walk->graph->tasks[number]);
 }
 
 /* A task starts no earlier than another one has ended. */

@@ -26,8 +26,7 @@
 #define AR_EXPECT_SPREAD_LARGE 0.258
 #define AR_EXPECT_SPREAD_SMALL 0.365
 #define AR_EXPECT_LARGE_BYTES  1048576
-/* The same of messages that no library prices: 40 % of all-to-alls (median over rows of
- * all-to-alls, accuracy). */
+/* The same of messages that no library prices: 40 %, the median error of all-to-alls. */
 #define AR_EXPECT_SPREAD_MESSAGES 0.6
 
 enum ar_verdict {

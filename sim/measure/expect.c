@@ -75,7 +75,7 @@ struct ranking {
     size_t places[RANKED_MAX]; /* in the measured rows */
     size_t known, count;       /* those of the fit, and all */
     double *factor;            /* room for that of Cholesky: the covariance of residuals is L L^T */
-    double *model, *alike;     /* as it: what all suspects share of that; how alike changes are */
+    double *model, *alike;     /* [row][row]: covariance of the model's errors; of changed rows */
     const struct ar_library_prediction *expected; /* of all measured rows */
     const struct basis *basis;
     struct suspect_rings rings; /* as the links are */

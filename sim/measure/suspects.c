@@ -203,25 +203,23 @@ static enum ar_status find_ratio(const struct ar_scenario *given, const struct a
 {
     const struct ar_cluster *const clusters[2] = {given->cluster, changed};
     const struct ar_cluster_facts *facts = ar_cluster_facts(changed);
-    double taken_s[2] = {0, 0};
     struct ar_scenario one = *given;
     one.engine = &ar_engine_recurrence;
     one.operation = &ar_operation_all_reduce;
     one.algorithm = by_tree ? &ar_algorithm_tree : &ar_algorithm_ring;
     one.gpus = nodes * facts->gpus_per_node;
     one.channels = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
-    for (int i = 0; i < 4 && one.gpus > 1; i++) {
-        double *known_s = &rings[i / 2]->taken_s[by_tree][nodes];
+    for (int i = 0; i < 2 && one.gpus > 1; i++) {
+        double *taken_s = &rings[i]->taken_s[by_tree][nodes], times_s[2] = {0};
         struct ar_row row;
-        struct ar_scenario sized = one;
-        sized.cluster = clusters[i / 2];
-        sized.payload_bytes = (uint64_t)(i % 2 + 1) << 32;
-        if (*known_s == 0) {
-            AR_TRY(ar_scenario_check(&sized, err));
-            AR_TRY(ar_run(&sized, &row, err));
-            taken_s[i / 2] += i % 2 == 0 ? -row.allreduce_s : row.allreduce_s;
-            *known_s = i % 2 == 0 ? 0 : taken_s[i / 2];
+        one.cluster = clusters[i];
+        for (uint64_t k = 0; k < 2 && *taken_s == 0; k++) {
+            one.payload_bytes = (k + 1) << 32;
+            AR_TRY(ar_scenario_check(&one, err));
+            AR_TRY(ar_run(&one, &row, err));
+            times_s[k] = row.allreduce_s;
         }
+        *taken_s = *taken_s == 0 ? times_s[1] - times_s[0] : *taken_s;
     }
     *ratio =
         one.gpus > 1 ? rings[0]->taken_s[by_tree][nodes] / rings[1]->taken_s[by_tree][nodes] : 1;

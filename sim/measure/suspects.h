@@ -62,7 +62,7 @@ extern const size_t suspects_count;
  * if there are no such rows. Messages of many ranks would take most of the time. */
 bool suspect_asks(const struct ar_measured *measured, const struct ar_measured_row *row);
 
-/** Times of messages by [rings, trees][nodes], 0: not asked for yet. More nodes: as the last. */
+/** Times of the second 4 GiB: [ring, tree][nodes]; 0: not known yet. More nodes: as the last. */
 enum { RING_NODES_MAX = 16 };
 struct suspect_rings {
     double taken_s[2][RING_NODES_MAX + 1];
@@ -70,7 +70,7 @@ struct suspect_rings {
 
 /** Predicts the rows of `measured` as they were if one factor of a suspect were true, in the order
  * of the rows, the arena's; times are NAN of rows that are not asked. Messages on links that the
- * suspect leaves as they are keep what is `expected`; `known` are rings on the links as they are.
+ * suspect leaves as they are keep what is `expected`; `known` is of the links as they are.
  * `by_trees`: trees wait less for a slow link of the first node than rings, else as long.
  * AR_BAD_DATA: the cluster cannot be so. */
 enum ar_status suspect_predict(const struct ar_measured *measured, const struct suspect *suspect,

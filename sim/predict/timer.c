@@ -362,9 +362,7 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
         AR_EACH(const struct ar_task, task, timing->graph->tasks, timing->graph->tasks_count) {
             const struct ar_work *work = &timing->graph->works[task->work];
             bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
-                                    work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
-                                    work->share == 0 && task->count == 1 &&
-                                    task->stream != AR_STREAM_COMPUTE;
+                                    ar_task_may_be_of_series(timing->graph, task);
             bool is_sent = work->kind != AR_TASK_COMPUTE && work->every == 0;
             alone += is_sent && !may_be_of_series ? 1 : 0;
             if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {

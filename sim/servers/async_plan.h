@@ -1,5 +1,5 @@
 /** \file async_plan.h
- * What engines of asynchronous runs share: a worker's exchange, where shards lie, where time went.
+ * The plan of an asynchronous run: a worker's exchanges, the servers of shards, parts of its time.
  */
 #pragma once
 

@@ -48,8 +48,7 @@ struct ar_pool_work {
     bool shows_progress; /**< on stderr: a line that a terminal draws anew, others now and then */
 };
 
-/** Processors that this process may use, since a launcher or a container may give it a part; at
- * most AR_POOL_JOBS_MAX. */
+/** Processors that a launcher or container lets this process use, AR_POOL_JOBS_MAX at most. */
 uint32_t ar_pool_processors(void);
 
 /** Items that wait: those that take long, longest first, so that none of them is left for the end;

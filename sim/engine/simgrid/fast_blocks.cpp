@@ -9,7 +9,7 @@
 
 #include "simgrid_wait.h"
 
-constexpr std::size_t SIZES = 64;
+constexpr std::size_t SIZES = 64; // of up to 1 KiB
 /* [usable bytes / 16]: the block dropped last, which points to the one before. */
 static void *kept[SIZES];
 static bool is_keeping;
